@@ -1,0 +1,110 @@
+"""Score JSON against JSON, field by field, in any test suite.
+
+The public names are resolved when they are first used: importing this package imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pytest_jsonmatch._version import __version__
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.assertions import assert_json_match
+    from pytest_jsonmatch.engine.api import compare_json
+    from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+    from pytest_jsonmatch.engine.errors import (
+        ComparatorError,
+        ConfigurationError,
+        InvalidExpectedError,
+        JsonExtractionError,
+        JsonMatchError,
+        JsonParseError,
+        RootTypeError,
+        TargetPathError,
+        UnsupportedValueError,
+    )
+    from pytest_jsonmatch.engine.parsing import Extraction, extract_json
+    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.engine.registry import (
+        Registry,
+        register_comparator,
+        register_metric,
+        register_transform,
+    )
+    from pytest_jsonmatch.engine.results import (
+        ErrorEntry,
+        FieldAggregation,
+        FieldResult,
+        MatchResult,
+        Signature,
+    )
+    from pytest_jsonmatch.engine.values import MISSING, to_json_value
+
+__all__ = [
+    "MISSING",
+    "ComparatorError",
+    "ComparatorResult",
+    "Comparison",
+    "ConfigurationError",
+    "ErrorEntry",
+    "Extraction",
+    "FieldAggregation",
+    "FieldResult",
+    "InvalidExpectedError",
+    "JsonExtractionError",
+    "JsonMatchError",
+    "JsonParseError",
+    "MatchResult",
+    "Registry",
+    "RootTypeError",
+    "Signature",
+    "TargetPathError",
+    "UnsupportedValueError",
+    "__version__",
+    "assert_json_match",
+    "compare_json",
+    "extract_json",
+    "register_comparator",
+    "register_metric",
+    "register_transform",
+    "to_json_value",
+]
+
+_HOMES = {
+    "assertions": ("assert_json_match",),
+    "engine.api": ("compare_json",),
+    "engine.comparators.base": ("ComparatorResult",),
+    "engine.errors": (
+        "ComparatorError",
+        "ConfigurationError",
+        "InvalidExpectedError",
+        "JsonExtractionError",
+        "JsonMatchError",
+        "JsonParseError",
+        "RootTypeError",
+        "TargetPathError",
+        "UnsupportedValueError",
+    ),
+    "engine.parsing": ("Extraction", "extract_json"),
+    "engine.records": ("Comparison",),
+    "engine.registry": ("Registry", "register_comparator", "register_metric", "register_transform"),
+    "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
+    "engine.values": ("MISSING", "to_json_value"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value: object = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The scoring engine: JSON against JSON. It imports neither pytest nor YAML nor any other room."""

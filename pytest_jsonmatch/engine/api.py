@@ -1,0 +1,127 @@
+"""`compare_json`: what one comparison is, from any Python values or text to a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, TargetPathError
+from pytest_jsonmatch.engine.paths import format_path
+from pytest_jsonmatch.engine.plan import compile_plan
+from pytest_jsonmatch.engine.results import MatchResult
+from pytest_jsonmatch.engine.scoring import score
+from pytest_jsonmatch.engine.values import MISSING, to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.plan import Plan
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["compare_json", "compare_values"]
+
+
+def compare_json(
+    actual: object, expected: object, *, metric: str = "field_match", **options: Any
+) -> MatchResult:
+    """Score an actual JSON value against the expected one.
+
+    Args:
+        actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
+            output, which the JSON is extracted from (`extract_json`).
+        expected: a Python value with a JSON form, or text: strict JSON.
+        metric: a metric's name, such as "field_match", "field_match_normalized" or "json_similarity".
+        **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
+            `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair.
+
+    Returns:
+        The figures, the result of every leaf, and aggregates per field.
+
+    Raises:
+        ConfigurationError: an unknown metric, option, comparator, transform or pattern.
+        JsonExtractionError: `actual` is text without JSON in it.
+        JsonParseError: `expected` is text that is not strict JSON.
+        UnsupportedValueError: a value has no JSON form (a TypeError).
+        InvalidExpectedError: expected holds NaN or an infinity.
+        RootTypeError: the metric compares objects and was given something else.
+        TargetPathError: `target_key` names a place that expected does not have.
+
+    >>> actual, expected = {"status": "completed successfully"}, {"status": "completed sucessfully"}
+    >>> result = compare_json(actual, expected, metric="json_similarity")
+    >>> round(result.score, 4)
+    0.9545
+    """
+    if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
+        expected = _parse_expected(expected)
+    else:
+        expected = to_json_value(expected, side="expected")
+    return compare_values(actual, expected, metric, options)
+
+
+def compare_values(
+    actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
+) -> MatchResult:
+    """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string."""
+    repair = False
+    if options and "repair" in options:
+        options = dict(options)
+        repair = options.pop("repair")
+        if not isinstance(repair, bool):
+            message = f"repair is {repair!r}; it is True or False"
+            raise ConfigurationError(message)
+    plan = compile_plan(metric, options)
+    warnings: tuple[str, ...] = ()
+    if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
+        actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
+    else:
+        actual = to_json_value(actual, side="actual")
+    if plan.target:
+        expected, actual = _at_target(plan, expected), _value_at(actual, plan.target)
+    rows, totals = score(plan, expected, actual)
+    return MatchResult(plan, rows, totals, warnings)
+
+
+def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
+    from pytest_jsonmatch.engine.parsing import parse_json
+
+    if isinstance(text, bytearray):
+        text = bytes(text)
+    return parse_json(text)
+
+
+def _extract_actual(
+    text: str | bytes | bytearray, expected: JsonValue, plan: Plan, *, repair: bool
+) -> tuple[JsonValue, tuple[str, ...]]:
+    from pytest_jsonmatch.engine.parsing import extract_json
+
+    want: Literal["object", "array"] | None = None
+    if type(expected) is dict:
+        want = "object"
+    elif type(expected) is list:
+        want = "array"
+    if plan.target:
+        # The document around the target is what expected is; its own type was looked at, not the target's.
+        want = "object" if isinstance(plan.target[0], str) else "array"
+    if isinstance(text, bytearray):
+        text = bytes(text)
+    extraction = extract_json(text, want=want, repair=repair)
+    return extraction.value, tuple(extraction.warnings)
+
+
+def _value_at(document: JsonValue, path: tuple[Any, ...]) -> JsonValue:
+    """Return the value at an instance path, or MISSING."""
+    for segment in path:
+        if type(segment) is str and type(document) is dict:
+            document = document.get(segment, MISSING)
+        elif type(segment) is int and type(document) is list and segment < len(document):
+            document = document[segment]
+        else:
+            return MISSING
+    return document
+
+
+def _at_target(plan: Plan, expected: JsonValue) -> JsonValue:
+    found = _value_at(expected, plan.target)
+    if found is MISSING:
+        message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
+        raise TargetPathError(message)
+    return found

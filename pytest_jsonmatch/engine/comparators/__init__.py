@@ -1,0 +1,39 @@
+"""The built-in comparators, one module a family. Importing them imports nothing heavy."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.comparators.base import Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.comparators.dates import DATE
+from pytest_jsonmatch.engine.comparators.equality import BINARY, EXACT, ONEOF
+from pytest_jsonmatch.engine.comparators.explain import explain
+from pytest_jsonmatch.engine.comparators.numbers import NUMERIC, RELATIVE, THRESHOLD
+from pytest_jsonmatch.engine.comparators.strings import CONTAINS, JACCARD, LEVENSHTEIN, NORMALIZED_TEXT, REGEX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BUILTIN", "Comparator", "ComparatorResult", "explain", "user_comparator"]
+
+BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
+    {
+        comparator.name: comparator
+        for comparator in (
+            EXACT,
+            BINARY,
+            NUMERIC,
+            RELATIVE,
+            THRESHOLD,
+            LEVENSHTEIN,
+            JACCARD,
+            ONEOF,
+            NORMALIZED_TEXT,
+            DATE,
+            REGEX,
+            CONTAINS,
+        )
+    }
+)
+"""The comparators every registry starts with, by name."""

@@ -1,0 +1,205 @@
+"""The metrics, as data: each is a frozen set of options for the one walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ALIASES", "PRESETS", "Options", "merge_options"]
+
+Spec: TypeAlias = "str | Mapping[str, Mapping[str, Any]]"
+"""A comparator or transform as written: "name" or {"name": {parameters}}."""
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything a metric can differ in; the defaults are those of the option table in docs/metrics.md."""
+
+    root: str = "any"
+    granularity: str = "leaves"
+    extra: str = "count"
+    arrays: str | Mapping[str, str] = "ordered"
+    array_threshold: float = 0.0
+    empties: str = "leaf"
+    nulls: str = "value"
+    reduce: str = "f1"
+    leaf_threshold: float | None = None
+    target_key: str = "*"
+    compare: Mapping[str, Spec] = field(default_factory=lambda: _NOTHING)
+    transform: tuple[Spec, ...] = ()
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOTHING)
+
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "root": ("any", "object"),
+        "granularity": ("leaves", "fields"),
+        "extra": ("count", "ignore"),
+        "empties": ("leaf", "if_absent", "never"),
+        "nulls": ("value", "absent"),
+        "reduce": ("f1", "ratio"),
+    }
+)
+_NAMES: Final = tuple(item.name for item in fields(Options))
+_OPTION_ALIASES: Final = MappingProxyType({"target_output_key": "target_key"})
+COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
+"""The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
+_FIELD_WORDS: Final = ("compare", "transform", "skip", "weight", "align")
+
+PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
+    {
+        "field_match": Options(root="object", granularity="fields", extra="ignore", reduce="ratio"),
+        "field_match_normalized": Options(
+            root="object",
+            granularity="fields",
+            extra="ignore",
+            reduce="ratio",
+            transform=("strip_accents", "casefold"),
+        ),
+        "json_similarity": Options(
+            extra="ignore",
+            empties="if_absent",
+            reduce="ratio",
+            compare=MappingProxyType({"string": "levenshtein", "number": "relative"}),
+        ),
+    }
+)
+ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "json-field-match": "field_match",
+        "json-field-match-normalized": "field_match_normalized",
+        "json-similarity": "json_similarity",
+    }
+)
+
+
+def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
+    """Return `base` with the options of a call over it.
+
+    A mapping given as `compare` is laid over the preset's; everything else replaces.
+
+    Raises:
+        ConfigurationError: an option is unknown or its value is not one it can have.
+
+    >>> merge_options(Options(), {"extra": "ignore"}).extra
+    'ignore'
+    """
+    changes: dict[str, Any] = {}
+    for written, value in given.items():
+        name = _OPTION_ALIASES.get(written, written)
+        if name not in _NAMES:
+            message = f"unknown option {written!r}{did_you_mean(written, (*_NAMES, 'repair'))}"
+            raise ConfigurationError(message)
+        if name in changes:
+            message = f"{written!r} and {name!r} are the same option; give one"
+            raise ConfigurationError(message)
+        check = _CHECKS.get(name)
+        changes[name] = _choice(name, value) if check is None else check(name, value)
+    if "compare" in changes:
+        changes["compare"] = MappingProxyType({**base.compare, **changes["compare"]})
+    return replace(base, **changes)
+
+
+def _choice(name: str, value: Any) -> str:
+    choices = _CHOICES[name]
+    if not isinstance(value, str) or value not in choices:
+        message = f"{name} is {value!r}; it can be {' or '.join(map(repr, choices))}"
+        raise ConfigurationError(message)
+    return value
+
+
+def _arrays(name: str, value: Any) -> str | Mapping[str, str]:
+    if isinstance(value, str) and value in {"ordered", "unordered"}:
+        return value
+    if _is_mapping(value) and list(value) == ["key"] and isinstance(value["key"], str):
+        return MappingProxyType({"key": value["key"]})
+    message = f"{name} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}"
+    raise ConfigurationError(message)
+
+
+def _unit_number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        message = f"{name} is {value!r}; it is a number from 0 to 1"
+        raise ConfigurationError(message)
+    return float(value)
+
+
+def _unit_number_or_none(name: str, value: Any) -> float | None:
+    return None if value is None else _unit_number(name, value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        message = f"{name} is {value!r}; it is an instance path such as 'result.items[0]', or '*' for all"
+        raise ConfigurationError(message)
+    return value
+
+
+def _compare(name: str, value: Any) -> Mapping[str, Spec]:
+    if isinstance(value, str):
+        return MappingProxyType(dict.fromkeys(COMPARED_TYPES[:-1], value))
+    if _is_mapping(value):
+        unknown = [key for key in value if key not in COMPARED_TYPES]
+        if not unknown:
+            return MappingProxyType(dict(value))
+        if len(value) == 1 and _is_mapping(next(iter(value.values()))):
+            return MappingProxyType(dict.fromkeys(COMPARED_TYPES[:-1], value))
+        message = f"{name} has the key {unknown[0]!r}{did_you_mean(str(unknown[0]), COMPARED_TYPES)}"
+        raise ConfigurationError(message)
+    message = (
+        f"{name} is {value!r}; it is a comparator, or a mapping of {', '.join(COMPARED_TYPES)} to comparators"
+    )
+    raise ConfigurationError(message)
+
+
+def _transform(name: str, value: Any) -> tuple[Spec, ...]:
+    if isinstance(value, str) or _is_mapping(value):
+        return (value,)
+    if isinstance(value, (list, tuple)):
+        return tuple(value)
+    message = f"{name} is {value!r}; it is a list of transforms"
+    raise ConfigurationError(message)
+
+
+def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
+    if not _is_mapping(value):
+        message = f"{name} is {value!r}; it maps path patterns to rules ({', '.join(_FIELD_WORDS)})"
+        raise ConfigurationError(message)
+    rules: dict[str, Mapping[str, Any]] = {}
+    for pattern, rule in value.items():
+        if not _is_mapping(rule):
+            message = f"{name}[{pattern!r}] is {rule!r}; it is a mapping of {', '.join(_FIELD_WORDS)}"
+            raise ConfigurationError(message)
+        for word in rule:
+            if word not in _FIELD_WORDS:
+                message = f"{name}[{pattern!r}] has the rule {word!r}{did_you_mean(str(word), _FIELD_WORDS)}"
+                raise ConfigurationError(message)
+        rules[pattern] = MappingProxyType(dict(rule))
+    return MappingProxyType(rules)
+
+
+def _is_mapping(value: Any) -> bool:
+    # Duck-typed: MappingProxyType, dict and every registered Mapping have these, and nothing else does.
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
+
+
+_CHECKS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "arrays": _arrays,
+        "array_threshold": _unit_number,
+        "leaf_threshold": _unit_number_or_none,
+        "target_key": _text,
+        "compare": _compare,
+        "transform": _transform,
+        "fields": _field_rules,
+    }
+)

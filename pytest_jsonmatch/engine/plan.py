@@ -1,0 +1,511 @@
+"""Options and field rules, compiled once into a tree of nodes that says how every field is scored.
+
+A node is made the first time its path is met and kept for the records that follow. Everything that can be
+decided once for a path is decided there: its comparators, transforms, weight, skip, alignment.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.metrics import PRESETS, Options, merge_options
+from pytest_jsonmatch.engine.paths import ELEMENT, format_path, parse_path, parse_pattern
+from pytest_jsonmatch.engine.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.results import Signature
+from pytest_jsonmatch.engine.values import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pytest_jsonmatch.engine.comparators.base import Comparator
+    from pytest_jsonmatch.engine.paths import Pattern, Segment
+    from pytest_jsonmatch.engine.registry import Registry
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["Plan", "PlanNode", "compile_plan"]
+
+RULES_VERSION: Final = "1"
+"""The version of the scoring rules, part of every signature: raised whenever a figure may change."""
+
+# More nodes than this and the tree is begun anew: keys that are data (ids, dates) must not fill the memory.
+_MAX_NODES: Final = 50_000
+_MAX_PLANS: Final = 256
+_KEPT_PATH_DEPTH: Final = 64
+
+Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
+
+
+@final
+class BoundComparator:
+    """A comparator with its parameters: `fn(expected, actual)` scores."""
+
+    __slots__ = ("comparator", "fn", "params")
+
+    def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
+        self.comparator = comparator
+        self.params = params
+        self.fn = fn
+
+    def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
+        """Return the comparator with the JSON values among its parameters transformed as the data are."""
+        map_params = self.comparator.map_params
+        if map_params is None or not transforms:
+            return self
+
+        def transformed(value: JsonValue) -> JsonValue:
+            if value is not None and type(value) is not dict and type(value) is not list:
+                for transform in transforms:
+                    value = transform(value)
+            return value
+
+        params = map_params(self.params, transformed)
+        return BoundComparator(self.comparator, params, self.comparator.bind(params))
+
+
+class _Children(dict[Any, "PlanNode"]):
+    """The nodes below a node; a new key makes its node."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: PlanNode) -> None:
+        super().__init__()
+        self._node = node
+
+    def __missing__(self, segment: Segment) -> PlanNode:
+        child = self[segment] = PlanNode(self._node.plan, self._node, segment)
+        return child
+
+    def __reduce__(self) -> Any:
+        message = "plans are compiled where they are used; send options instead"
+        raise TypeError(message)
+
+
+@final
+class PlanNode:
+    """How the values at one schema path are scored."""
+
+    __slots__ = (
+        "_path",
+        "_states",
+        "align",
+        "by_type",
+        "children",
+        "depth",
+        "explicit",
+        "parent",
+        "plan",
+        "segment",
+        "skip",
+        "special",
+        "transforms",
+        "weight",
+    )
+
+    def __init__(self, plan: Plan, parent: PlanNode | None, segment: Segment) -> None:
+        self.plan = plan
+        self.parent = parent
+        self.segment = segment
+        self.children = _Children(self)
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.by_type = plan.by_type
+        self.explicit: BoundComparator | None = None
+        self.skip = False
+        self.align: Alignment = plan.align
+        self._path: str | None = None
+        if parent is None:
+            self.weight = 1.0
+            self.transforms = plan.transforms
+            self._states: tuple[tuple[FieldRule, frozenset[int]], ...] = tuple(
+                (rule, rule.pattern.start()) for rule in plan.rules
+            )
+        else:
+            self.weight = parent.weight
+            self.transforms = parent.transforms
+            self._states = _advance(parent._states, segment)  # noqa: SLF001 - of the same class
+        self._follow_rules()
+        plan.nodes += 1
+
+    def _follow_rules(self) -> None:
+        """Take over what the rules for this path say."""
+        for winner in _winners(self._states):
+            winner.apply(self)
+        if self.explicit is not None:
+            self.explicit = self.explicit.behind(self.transforms)
+        self.special = bool(self.skip or self.explicit or self.transforms or not self.plan.reflexive)
+
+    @property
+    def path(self) -> str:
+        """The schema path as text."""
+        if self._path is not None:
+            return self._path
+        text = format_path(self.segments())
+        if self.depth <= _KEPT_PATH_DEPTH:
+            self._path = text
+        return text
+
+    def short_path(self, limit: int) -> str:
+        """Return the schema path, cut after `limit` levels."""
+        return self.path if self.depth <= limit else format_path(self.segments(), limit)
+
+    def segments(self) -> tuple[Segment, ...]:
+        """Return the segments of the schema path."""
+        segments: list[Segment] = []
+        node = self
+        while node.parent is not None:
+            segments.append(node.segment)
+            node = node.parent
+        return tuple(reversed(segments))
+
+    def prepare(self, value: JsonValue) -> JsonValue:
+        """Return a value after this node's transforms, or as it is when a transform of the user's fails."""
+        if value is None or value is MISSING:
+            return value
+        if self.transforms and type(value) is not dict and type(value) is not list:
+            try:
+                for transform in self.transforms:
+                    value = transform(value)
+            except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
+                return value
+        return value
+
+    def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
+        """Return the name and parameters of the comparator that two values of one type meet here."""
+        bound = self.explicit or self.plan.default_for(expected, actual)
+        return (None, {}) if bound is None else (bound.comparator.name, bound.params)
+
+    def __repr__(self) -> str:
+        return f"<PlanNode {self.short_path(20)}>"
+
+
+Alignment: TypeAlias = "str | tuple[str, str]"
+"""How elements find their partners: "ordered", "unordered", ("key", NAME) or ("if_objects", NAME)."""
+
+
+@final
+class FieldRule:
+    """What `fields` says for one pattern, each word resolved."""
+
+    __slots__ = ("align", "explicit", "order", "pattern", "skip", "transforms", "weight", "words")
+
+    def __init__(self, pattern: Pattern, order: int, rule: Mapping[str, Any], registry: Registry) -> None:
+        where = f"fields[{pattern.text!r}]"
+        self.pattern = pattern
+        self.order = order
+        self.words = frozenset(rule)
+        self.explicit = (
+            bind_comparator(rule["compare"], registry, f"{where}.compare") if "compare" in rule else None
+        )
+        self.transforms = bind_transforms(rule.get("transform", ()), registry, f"{where}.transform")
+        self.skip = _flag(rule.get("skip", False), f"{where}.skip")
+        self.weight = _weight(rule.get("weight", 1.0), f"{where}.weight")
+        self.align = _alignment(rule["align"], f"{where}.align") if "align" in rule else "ordered"
+
+    def rank(self) -> tuple[int, int]:
+        """Return what decides between patterns that match: literal segments, then the later one."""
+        return self.pattern.literals, self.order
+
+
+@final
+class _Winner:
+    """The rule that decides one word at a node."""
+
+    __slots__ = ("_rule", "_word")
+
+    def __init__(self, word: str, rule: FieldRule) -> None:
+        self._word = word
+        self._rule = rule
+
+    def apply(self, node: PlanNode) -> None:
+        rule = self._rule
+        if self._word == "compare":
+            node.explicit = rule.explicit
+        elif self._word == "transform":
+            node.transforms = rule.transforms
+        elif self._word == "skip":
+            node.skip = rule.skip
+        elif self._word == "weight":
+            node.weight *= rule.weight
+        else:
+            node.align = rule.align
+
+
+def _advance(
+    states: tuple[tuple[FieldRule, frozenset[int]], ...], segment: Segment
+) -> tuple[tuple[FieldRule, frozenset[int]], ...]:
+    if not states:
+        return states
+    stepped = ((rule, rule.pattern.step(open_states, segment)) for rule, open_states in states)
+    return tuple((rule, open_states) for rule, open_states in stepped if open_states)
+
+
+def _winners(states: tuple[tuple[FieldRule, frozenset[int]], ...]) -> Iterable[_Winner]:
+    if not states:
+        return ()
+    matching = sorted(
+        (rule for rule, open_states in states if rule.pattern.accepts(open_states)), key=FieldRule.rank
+    )
+    best = {word: rule for rule in matching for word in rule.words}
+    return [_Winner(word, rule) for word, rule in best.items()]
+
+
+@final
+class Plan:
+    """A metric with its options and rules, ready to score."""
+
+    __slots__ = (
+        "_integer",
+        "_number",
+        "_others",
+        "align",
+        "by_type",
+        "metric",
+        "nodes",
+        "options",
+        "reflexive",
+        "root",
+        "rules",
+        "signature",
+        "target",
+        "transforms",
+        "weighted",
+    )
+
+    def __init__(self, metric: str, options: Options, registry: Registry) -> None:
+        self.metric = metric
+        self.options = options
+        self.nodes = 0
+        bound = {
+            kind: bind_comparator(options.compare.get(kind, default), registry, f"compare[{kind!r}]")
+            for kind, default in _DEFAULT_COMPARATORS
+        }
+        self._number = bound["number"]
+        self._integer = (
+            bind_comparator(options.compare["integer"], registry, "compare['integer']")
+            if "integer" in options.compare
+            else self._number
+        )
+        self._others = {str: bound["string"], bool: bound["boolean"], type(None): bound["null"]}
+        self.by_type = self._dispatch()
+        self.reflexive = all(
+            one.comparator.reflexive for one in (self._number, self._integer, *self._others.values())
+        )
+        self.transforms = bind_transforms(options.transform, registry, "transform")
+        self.rules = tuple(
+            FieldRule(parse_pattern(text), order, rule, registry)
+            for order, (text, rule) in enumerate(options.fields.items())
+        )
+        self.weighted = any("weight" in rule.words for rule in self.rules)
+        self.align = _global_alignment(options.arrays)
+        self.target = () if options.target_key == "*" else _target(options.target_key)
+        self.signature = Signature(
+            metric, _options_text(PRESETS.get(metric, Options()), options), "none", RULES_VERSION
+        )
+        self.root = PlanNode(self, None, "$")
+
+    def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+        """Return the comparator of two values' type, where nothing more particular is said."""
+        kind = type(expected)
+        if kind in self._others:
+            return self._others[kind]
+        if kind is dict or kind is list or type(actual) in {str, bool, dict, list}:
+            return None
+        return self._integer if is_integral(expected) and is_integral(actual) else self._number
+
+    def renew(self) -> None:
+        """Begin the tree anew when it has grown too large; what was scored with the old one stays valid."""
+        if self.nodes > _MAX_NODES:
+            self.nodes = 0
+            self.root = PlanNode(self, None, "$")
+
+    def _dispatch(self) -> dict[type, Score]:
+        """Return the scoring function of each Python type that a JSON scalar can have."""
+        number = self._number.fn
+        if self._integer is not self._number:
+            integer, fractional = self._integer.fn, self._number.fn
+
+            def number(expected: JsonValue, actual: JsonValue) -> Any:
+                fn = integer if is_integral(expected) and is_integral(actual) else fractional
+                return fn(expected, actual)
+
+        table: dict[type, Score] = {kind: bound.fn for kind, bound in self._others.items()}
+        table.update({int: self._integer.fn, float: number, Decimal: number})
+        return table
+
+
+_DEFAULT_COMPARATORS: Final = (
+    ("string", "exact"),
+    ("number", "exact"),
+    ("boolean", "exact"),
+    ("null", "exact"),
+)
+
+
+def is_integral(number: JsonValue) -> bool:
+    """Tell whether a number has no fraction, by value: 1.0 has none."""
+    if type(number) is float:
+        return number.is_integer()
+    return type(number) is int or type(number) is Decimal
+
+
+def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparator:
+    """Return the comparator that `spec` names, with its parameters checked.
+
+    Raises:
+        ConfigurationError: unknown name or parameter; the message begins with `where`.
+    """
+    name, params = _named(spec, where, "comparator")
+    try:
+        comparator = registry.find_comparator(name)
+        fn = comparator.bind(params)
+    except ConfigurationError as error:
+        message = f"{where}: {error}"
+        raise ConfigurationError(message) from None
+    return BoundComparator(comparator, params, fn)
+
+
+def bind_transforms(
+    specs: Any, registry: Registry, where: str
+) -> tuple[Callable[[JsonValue], JsonValue], ...]:
+    """Return the functions that a list of transforms names.
+
+    Raises:
+        ConfigurationError: unknown name or parameter; the message begins with `where`.
+    """
+    if isinstance(specs, (str, Mapping)):
+        specs = (specs,)
+    if not isinstance(specs, (list, tuple)):
+        message = f"{where} is {specs!r}; it is a list of transforms"
+        raise ConfigurationError(message)
+    bound: list[Callable[[JsonValue], JsonValue]] = []
+    for spec in specs:
+        name, params = _named(spec, where, "transform")
+        try:
+            bound.append(registry.find_transform(name).bind(params))
+        except ConfigurationError as error:
+            message = f"{where}: {error}"
+            raise ConfigurationError(message) from None
+    return tuple(bound)
+
+
+def _named(spec: Any, where: str, what: str) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(spec, str):
+        return spec, {}
+    if isinstance(spec, Mapping) and len(spec) == 1:
+        ((name, params),) = spec.items()
+        if isinstance(name, str) and (params is None or isinstance(params, Mapping)):
+            return name, params or {}
+    message = f"{where} is {spec!r}; a {what} is a name, or {{name: {{parameters}}}}"
+    raise ConfigurationError(message)
+
+
+def _flag(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        message = f"{where} is {value!r}; it is true or false"
+        raise ConfigurationError(message)
+    return value
+
+
+def _weight(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        message = f"{where} is {value!r}; a weight is a number from 0 up"
+        raise ConfigurationError(message)
+    return float(value)
+
+
+def _global_alignment(arrays: str | Mapping[str, str]) -> Alignment:
+    return arrays if isinstance(arrays, str) else ("if_objects", arrays["key"])
+
+
+def _alignment(value: Any, where: str) -> Alignment:
+    """Read a rule's `align`: as `arrays` is written, or as source 5 writes `x-eval-align`."""
+    if value in ("ordered", "unordered"):
+        return str(value)
+    if isinstance(value, Mapping):
+        content = dict(value)
+        if content in ({"ordered": True}, {"match_by": "ordered"}):
+            return "ordered"
+        if content in ({"match_by": "hungarian"}, {"ordered": False}):
+            return "unordered"
+        key = content.pop("key", None)
+        if isinstance(key, str) and content in ({}, {"match_by": "key_field"}):
+            return ("key", key)
+        by = content.get("match_by")
+        if isinstance(by, str) and by not in {"key_field", "hungarian", "ordered"}:
+            message = f"{where}: match_by is {by!r}{did_you_mean(by, ('key_field', 'hungarian', 'ordered'))}"
+            raise ConfigurationError(message)
+    message = f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}"
+    raise ConfigurationError(message)
+
+
+def _target(text: str) -> tuple[Segment, ...]:
+    segments = parse_path(text)
+    if ELEMENT in segments:
+        message = f"target_key is {text!r}; it names one place: write an index, such as [0], for []"
+        raise ConfigurationError(message)
+    return segments
+
+
+def _options_text(preset: Options, options: Options) -> str:
+    """Return what differs from the metric's preset, as canonical JSON."""
+    changed = {
+        name: _plain(getattr(options, name))
+        for name in Options.__slots__
+        if _plain(getattr(options, name)) != _plain(getattr(preset, name))
+    }
+    return json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if changed else ""
+
+
+def _plain(value: Any) -> Any:
+    """Return an option's value as JSON types; a function by its name."""
+    if isinstance(value, Mapping):
+        # Field rules keep their order (of two equally literal patterns the later one wins), so: pairs.
+        return [[str(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+
+
+_plans: Final[dict[Any, Plan]] = {}
+
+
+def compile_plan(metric: str, given: Mapping[str, Any]) -> Plan:
+    """Return the plan of a metric with options; compiled once for each combination that is hashable.
+
+    Raises:
+        ConfigurationError: an unknown metric, option, comparator, transform or pattern.
+    """
+    state = registry_state()
+    try:
+        key: Any = (metric, state, _frozen(given)) if given else (metric, state)
+        found = _plans.get(key)
+    except TypeError:
+        key, found = None, None
+    if found is None:
+        registry = active_registry()
+        name, preset = registry.find_metric(metric)
+        found = Plan(name, merge_options(preset, given) if given else preset, registry)
+        if key is not None:
+            if len(_plans) >= _MAX_PLANS:
+                _plans.clear()
+            _plans[key] = found
+    found.renew()
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    """Return a hashable stand-in: equal for equal options, and only for those."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if isinstance(value, Mapping):
+        return ("{}", *((key, _frozen(item)) for key, item in value.items()))
+    if kind is list or kind is tuple:
+        return ("[]", *map(_frozen, value))
+    return (kind, value)

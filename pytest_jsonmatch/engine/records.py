@@ -1,0 +1,99 @@
+"""What a session keeps of a comparison: figures and counts, in types that travel between processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, final
+
+from pytest_jsonmatch.engine.results import FieldAggregation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.results import MatchResult
+
+__all__ = ["Comparison"]
+
+# Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
+_SHOWN_LEVELS = 200
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison of a session, as summaries and gates read it."""
+
+    id: str
+    """`NODEID#1`, or the name given."""
+    nodeid: str
+    metric: str
+    signature: str
+    score: float
+    precision: float
+    recall: float
+    f1: float
+    passed: bool
+    threshold: Mapping[str, Any] = field(default_factory=dict)
+    """The limits asked for: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
+    fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
+    """Aggregates by schema path."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Results per status."""
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        result: MatchResult,
+        *,
+        id: str,  # noqa: A002 - the field's name
+        nodeid: str,
+        threshold: Mapping[str, Any],
+        passed: bool,
+    ) -> Comparison:
+        """Return what a session keeps of a result."""
+        return cls(
+            id=id,
+            nodeid=nodeid,
+            metric=result.metric,
+            signature=str(result.signature),
+            score=result.score,
+            precision=result.precision,
+            recall=result.recall,
+            f1=result.f1,
+            passed=passed,
+            threshold=dict(threshold),
+            fields=result.per_field.short(_SHOWN_LEVELS),
+            counts=result.counts,
+            errors=tuple(map(str, result.errors)),
+            warnings=result.warnings,
+        )
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the comparison as built-in types, which any transport between processes takes."""
+        return {
+            "id": self.id,
+            "nodeid": self.nodeid,
+            "metric": self.metric,
+            "signature": self.signature,
+            "score": self.score,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "passed": self.passed,
+            "threshold": dict(self.threshold),
+            "fields": {path: aggregate.to_list() for path, aggregate in self.fields.items()},
+            "counts": dict(self.counts),
+            "errors": list(self.errors),
+            "warnings": list(self.warnings),
+        }
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_payload` gave."""
+        plain = dict(payload)
+        plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
+        plain["errors"] = tuple(plain["errors"])
+        plain["warnings"] = tuple(plain["warnings"])
+        return cls(**plain)

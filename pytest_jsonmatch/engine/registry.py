@@ -1,0 +1,235 @@
+"""The names that comparators, transforms and metrics go by; a plan takes a snapshot when it is compiled."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.metrics import ALIASES, PRESETS, Options, merge_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.comparators.base import Comparator
+    from pytest_jsonmatch.engine.transforms import Transform
+
+__all__ = [
+    "Registry",
+    "active_registry",
+    "register_comparator",
+    "register_metric",
+    "register_transform",
+    "registry_state",
+    "session_registry",
+]
+
+
+@final
+class Registry:
+    """Comparators, transforms and metrics by name; a child falls back on its parent.
+
+    The built-in names stand under every registry and cannot be replaced.
+    """
+
+    __slots__ = ("_comparators", "_metrics", "_parent", "_transforms")
+
+    def __init__(self, parent: Registry | None = None) -> None:
+        self._parent = parent
+        self._comparators: dict[str, Comparator] = {}
+        self._transforms: dict[str, Transform] = {}
+        self._metrics: dict[str, Options] = {}
+
+    def comparator(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
+        """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
+
+        Raises:
+            ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+
+        >>> Registry().comparator("same_size", lambda expected, actual, params: len(expected) == len(actual))
+        """
+        from pytest_jsonmatch.engine.comparators import BUILTIN, user_comparator
+
+        _check_free("comparator", name, fn, BUILTIN, self._comparators, overwrite=overwrite)
+        self._comparators[name] = user_comparator(name, fn)
+        _note_change()
+
+    def transform(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
+        """Register a transform: `fn(value)` or `fn(value, params)` -> the value to compare.
+
+        Raises:
+            ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+
+        >>> Registry().transform("drop_dashes", lambda value: value.replace("-", ""))
+        """
+        from pytest_jsonmatch.engine.transforms import BUILTIN, user_transform
+
+        _check_free("transform", name, fn, BUILTIN, self._transforms, overwrite=overwrite)
+        self._transforms[name] = user_transform(name, fn)
+        _note_change()
+
+    def metric(self, name: str, *, base: str | None = None, overwrite: bool = False, **options: Any) -> None:
+        """Register a metric: any options of the option table under a name of one's own, over those of `base`.
+
+        Raises:
+            ConfigurationError: the name is taken, the base unknown, or an option not what it can be.
+
+        >>> registry = Registry()
+        >>> registry.metric("strict_similarity", base="json_similarity", leaf_threshold=0.8)
+        >>> registry.find_metric("strict_similarity")[1].leaf_threshold
+        0.8
+        """
+        _check_free("metric", name, None, {**PRESETS, **ALIASES}, self._metrics, overwrite=overwrite)
+        start = Options() if base is None else self.find_metric(base)[1]
+        self._metrics[name] = merge_options(start, options)
+        _note_change()
+
+    def find_comparator(self, name: str) -> Comparator:
+        """Return a comparator by name; ConfigurationError names the nearest one."""
+        from pytest_jsonmatch.engine.comparators import BUILTIN
+
+        found: Comparator = _find("comparator", name, BUILTIN, self._layers_of("_comparators"))
+        return found
+
+    def find_transform(self, name: str) -> Transform:
+        """Return a transform by name; ConfigurationError names the nearest one."""
+        from pytest_jsonmatch.engine.transforms import BUILTIN
+
+        found: Transform = _find("transform", name, BUILTIN, self._layers_of("_transforms"))
+        return found
+
+    def find_metric(self, name: str) -> tuple[str, Options]:
+        """Return a metric's own name (aliases resolved) and its options; the error names the nearest one."""
+        plain = ALIASES.get(name, name) if isinstance(cast("object", name), str) else name
+        return plain, _find("metric", plain, PRESETS, self._layers_of("_metrics"))
+
+    def metric_names(self) -> list[str]:
+        """Return the names of all metrics, without aliases."""
+        return sorted({*PRESETS, *(name for layer in self._layers_of("_metrics") for name in layer)})
+
+    def _layers_of(self, table: str) -> list[Mapping[str, Any]]:
+        """Return one of the tables of this registry and of those below it."""
+        layers: list[Mapping[str, Any]] = []
+        registry: Registry | None = self
+        while registry is not None:
+            layers.append(getattr(registry, table))
+            registry = registry._parent  # noqa: SLF001 - of the same class
+        return layers
+
+
+def _check_free(
+    kind: str,
+    name: object,
+    fn: object,
+    builtin: Mapping[str, object],
+    registered: Mapping[str, object],
+    *,
+    overwrite: bool,
+) -> None:
+    if not isinstance(name, str) or not name.strip():
+        message = f"a {kind}'s name is a non-empty string, not {name!r}"
+        raise ConfigurationError(message)
+    if fn is not None and not callable(fn):
+        message = f"{kind} {name!r} is {fn!r}, which cannot be called"
+        raise ConfigurationError(message)
+    if name in builtin:
+        message = f"{name!r} is a built-in {kind} and cannot be replaced; choose another name"
+        raise ConfigurationError(message)
+    if name in registered and not overwrite:
+        message = f"{kind} {name!r} is registered already; pass overwrite=True to replace it"
+        raise ConfigurationError(message)
+
+
+def _find(kind: str, name: Any, builtin: Mapping[str, Any], layers: list[Mapping[str, Any]]) -> Any:
+    for layer in (*layers, builtin):
+        if isinstance(name, str) and name in layer:
+            return layer[name]
+    if not isinstance(name, str):
+        message = f"a {kind} is given by its name, not {name!r}"
+        raise ConfigurationError(message)
+    known = {known for layer in (*layers, builtin) for known in layer}
+    message = f"unknown {kind} {name!r}{did_you_mean(name, known)}"
+    raise ConfigurationError(message)
+
+
+# The one piece of module-level state: what programs register, and on top what a pytest session does.
+_layers: Final[list[Registry]] = [Registry()]
+_changes: Final[list[int]] = [0]
+
+
+def _note_change() -> None:
+    _changes[0] += 1
+
+
+def registry_state() -> int:
+    """Return a number that changes whenever a look-up might: plans compiled before are then out of date."""
+    return _changes[0]
+
+
+def active_registry() -> Registry:
+    """Return the registry that names are looked up in now."""
+    return _layers[-1]
+
+
+@contextmanager
+def session_registry() -> Iterator[Registry]:
+    """Open a registry on top of the active one; what is registered in it is gone when it closes.
+
+    >>> with session_registry() as registry:
+    ...     registry.metric("mine", base="field_match")
+    >>> active_registry().metric_names()
+    ['field_match', 'field_match_normalized', 'json_similarity']
+    """
+    layer = Registry(_layers[-1])
+    _layers.append(layer)
+    _note_change()
+    try:
+        yield layer
+    finally:
+        _layers.remove(layer)
+        _note_change()
+
+
+def register_comparator(name: str, fn: Callable[..., Any], overwrite: bool = False) -> None:
+    """Register a comparator for this process: `fn(expected, actual, params)` -> a score in [0, 1].
+
+    It may return a `ComparatorResult(score, reason)` instead. In a pytest suite prefer the hook
+    `pytest_jsonmatch_register`, whose registrations end with the session.
+
+    Raises:
+        ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_comparator("initial", lambda expected, actual, params: expected[0] == actual[0])
+    >>> compare_json({"name": "Ann"}, {"name": "Alice"}, fields={"name": {"compare": "initial"}}).score
+    1.0
+    """
+    _layers[0].comparator(name, fn, overwrite=overwrite)
+
+
+def register_transform(name: str, fn: Callable[..., Any], overwrite: bool = False) -> None:
+    """Register a transform for this process: `fn(value)` or `fn(value, params)` -> the value to compare.
+
+    Raises:
+        ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_transform("no_dashes", lambda value: value.replace("-", ""))
+    >>> compare_json({"id": "12-34"}, {"id": "1234"}, fields={"id": {"transform": ["no_dashes"]}}).score
+    1.0
+    """
+    _layers[0].transform(name, fn, overwrite=overwrite)
+
+
+def register_metric(name: str, *, base: str | None = None, overwrite: bool = False, **options: Any) -> None:
+    """Register a metric for this process: options under a name of one's own, over those of `base`.
+
+    Raises:
+        ConfigurationError: the name is taken, the base unknown, or an option not what it can be.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_metric("lenient", base="json_similarity", leaf_threshold=0.5)
+    >>> compare_json(["apple", "orange"], ["apple", "grape"], metric="lenient").score
+    0.5
+    """
+    _layers[0].metric(name, base=base, overwrite=overwrite, **options)

@@ -1,0 +1,668 @@
+"""What scoring gives back: results per field, per comparison, and aggregates that merge in any order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, final, overload
+
+from pytest_jsonmatch.engine.paths import format_path
+from pytest_jsonmatch.engine.values import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.plan import Plan, PlanNode
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = [
+    "STATUSES",
+    "ErrorEntry",
+    "FieldAggregation",
+    "FieldResult",
+    "MatchResult",
+    "Signature",
+]
+
+MATCH: Final = "match"
+MISMATCH: Final = "mismatch"
+OMISSION: Final = "omission"
+HALLUCINATION: Final = "hallucination"
+SKIPPED: Final = "skipped"
+PENDING: Final = "pending"
+BATCH_ERROR: Final = "batch_error"
+
+STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, BATCH_ERROR)
+"""Every status a field result can have."""
+
+
+@final
+class Detail(NamedTuple):
+    """What a row carries beyond the ordinary leaf."""
+
+    reason: str | None = None
+    comparator: str | None = None
+    leaves: tuple[int, int] | None = None
+    """Leaves of each side, where they are not the 1 or 0 that the status says."""
+    weights: tuple[float, float] | None = None
+    """The same, each leaf times its weight."""
+    differences: tuple[Row, ...] = ()
+    error: str | None = None
+
+
+# The walk's own record of one result: a bare tuple, because millions are made. Fields: plan node, trail of
+# the parent, key in expected, key in actual, status, score, expected, actual, detail. A trail is a linked
+# list (trail of the parent, key in expected, key in actual), or None at the root; paths are made from it.
+Trail: TypeAlias = "tuple[Any, Any, Any]"
+Row: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, str, float, JsonValue, JsonValue, Detail | None]"
+
+
+def _instance_path(trail: Trail | None, key: Any, side: int, limit: int | None) -> str:
+    """Return the path along one side of a trail (1: expected, 2: actual); the root's own key is None."""
+    if key is None:
+        return "$"
+    segments = [key]
+    while trail is not None:
+        segments.append(trail[side])
+        trail = trail[0]
+    segments.reverse()
+    return format_path(segments, limit)
+
+
+_LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
+
+
+@final
+class FieldResult:
+    """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> field = compare_json({"n": 1}, {"n": 2}).field_results[0]
+    >>> field.path, field.status, field.score, field.expected, field.actual
+    ('n', 'mismatch', 0.0, 2, 1)
+    """
+
+    __slots__ = ("_row",)
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    @property
+    def path(self) -> str:
+        """The schema path, such as `items[].price`; `$` is the root."""
+        return self._row[0].path
+
+    def short_path(self, limit: int = 200) -> str:
+        """The instance path a person wants to see, cut after `limit` levels: expected's, else actual's."""
+        _, trail, expected_key, actual_key, _, _, _, _, _ = self._row
+        side, key = (1, expected_key) if expected_key is not MISSING else (2, actual_key)
+        return _instance_path(trail, key, side, limit)
+
+    @property
+    def expected_path(self) -> str | None:
+        """The instance path in expected, such as `items[0].price`; None where expected has nothing."""
+        row = self._row
+        return None if row[2] is MISSING else _instance_path(row[1], row[2], 1, None)
+
+    @property
+    def actual_path(self) -> str | None:
+        """The instance path in actual; None where actual has nothing."""
+        row = self._row
+        return None if row[3] is MISSING else _instance_path(row[1], row[3], 2, None)
+
+    @property
+    def status(self) -> str:
+        """One of `STATUSES`."""
+        return self._row[4]
+
+    @property
+    def score(self) -> float:
+        """In [0, 1]."""
+        return self._row[5]
+
+    @property
+    def weight(self) -> float:
+        """What this result counts for: the product of the weights on the way to it."""
+        return self._row[0].weight
+
+    @property
+    def expected(self) -> JsonValue:
+        """The value in expected, or `MISSING`."""
+        return self._row[6]
+
+    @property
+    def actual(self) -> JsonValue:
+        """The value in actual, or `MISSING`."""
+        return self._row[7]
+
+    @property
+    def expected_compared(self) -> JsonValue:
+        """The value in expected after transforms: what was compared."""
+        return self._row[0].prepare(self._row[6])
+
+    @property
+    def actual_compared(self) -> JsonValue:
+        """The value in actual after transforms: what was compared."""
+        return self._row[0].prepare(self._row[7])
+
+    @property
+    def comparator(self) -> str | None:
+        """The name of the comparator that scored it; None where nothing was compared."""
+        node, _, _, _, status, _, _, _, detail = self._row
+        if detail is not None and detail.comparator is not None:
+            return detail.comparator
+        if status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
+            return None
+        return node.comparator_for(self.expected_compared, self.actual_compared)[0]
+
+    @property
+    def expected_leaves(self) -> int:
+        """How many leaves of expected this result stands for."""
+        detail = self._row[8]
+        if detail is not None and detail.leaves is not None:
+            return detail.leaves[0]
+        return _LEAVES.get(self._row[4], (0, 0))[0]
+
+    @property
+    def actual_leaves(self) -> int:
+        """How many leaves of actual this result stands for."""
+        detail = self._row[8]
+        if detail is not None and detail.leaves is not None:
+            return detail.leaves[1]
+        return _LEAVES.get(self._row[4], (0, 0))[1]
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong in the comparator, if it raised or left [0, 1]."""
+        return None if self._row[8] is None else self._row[8].error
+
+    @property
+    def reason(self) -> str | None:
+        """Why the score is not 1, in a few words; None for a match."""
+        node, _, _, _, status, _, _, _, detail = self._row
+        if detail is not None and (detail.error or detail.reason):
+            return detail.error or detail.reason
+        if status == OMISSION:
+            return "missing"
+        if status == HALLUCINATION:
+            return "not in expected"
+        if status != MISMATCH:
+            return None
+        from pytest_jsonmatch.engine.comparators import explain
+
+        expected, actual = self.expected_compared, self.actual_compared
+        name, params = node.comparator_for(expected, actual)
+        return explain(name or "exact", params, expected, actual)
+
+    @property
+    def differences(self) -> tuple[FieldResult, ...]:
+        """The leaves below a top-level key that differ, where the key is the unit scored; else ()."""
+        detail = self._row[8]
+        return () if detail is None else tuple(map(FieldResult, detail.differences))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON types; a side that has nothing is left out."""
+        plain: dict[str, Any] = {
+            "path": self.path,
+            "expected_path": self.expected_path,
+            "actual_path": self.actual_path,
+            "status": self.status,
+            "score": self.score,
+            "weight": self.weight,
+            "comparator": self.comparator,
+            "reason": self.reason,
+        }
+        for name in ("expected", "actual"):
+            value = getattr(self, name)
+            if value is not MISSING:
+                plain[name] = value
+        if detail := self._row[8]:
+            if detail.error:
+                plain["error"] = detail.error
+            if detail.differences:
+                plain["differences"] = [field.to_dict() for field in self.differences]
+        return plain
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FieldResult) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.status, self.score))
+
+    def _key(self) -> tuple[Any, ...]:
+        row = self._row
+        return (self.path, self.expected_path, self.actual_path, row[4], row[5], row[6], row[7])
+
+    def __repr__(self) -> str:
+        return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
+
+
+class FieldResults(Sequence[FieldResult]):
+    """The results of a comparison, in the order of the document; each object is made when it is looked at."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, index: int) -> FieldResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[FieldResult]: ...
+    def __getitem__(self, index: int | slice) -> FieldResult | list[FieldResult]:
+        if isinstance(index, slice):
+            return list(map(FieldResult, self._rows[index]))
+        return FieldResult(self._rows[index])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[FieldResult]:
+        return map(FieldResult, self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FieldResults) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self._rows))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        return f"[{shown}, … {len(self) - 3:,} more]" if len(self) > 3 else f"[{shown}]"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FieldAggregation:
+    """The figures of one schema path over any number of results; two of them merge into one.
+
+    >>> one = FieldAggregation(
+    ...     matches=1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0
+    ... )
+    >>> gone = FieldAggregation(omissions=1, expected_weight=1.0)
+    >>> both = one.merge(gone)
+    >>> both.total, both.mean_score, both.precision, both.recall
+    (2, 0.5, 1.0, 0.5)
+    """
+
+    matches: int = 0
+    mismatches: int = 0
+    omissions: int = 0
+    hallucinations: int = 0
+    skipped: int = 0
+    batch_errors: int = 0
+    score_sum: float = 0.0
+    weighted_score: float = 0.0
+    expected_weight: float = 0.0
+    actual_weight: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """Matches, mismatches, omissions and hallucinations."""
+        return self.matches + self.mismatches + self.omissions + self.hallucinations
+
+    @property
+    def mean_score(self) -> float | None:
+        """The mean score, omissions and hallucinations counting 0; None without results."""
+        return self.score_sum / self.total if self.total else None
+
+    @property
+    def precision(self) -> float | None:
+        """Weighted score over actual's weighted leaves; None for 0/0."""
+        return _capped(self.weighted_score, self.actual_weight)
+
+    @property
+    def recall(self) -> float | None:
+        """Weighted score over expected's weighted leaves; None for 0/0."""
+        return _capped(self.weighted_score, self.expected_weight)
+
+    @property
+    def f1(self) -> float | None:
+        """Twice the weighted score over both sides' weighted leaves; None for 0/0."""
+        return _capped(2 * self.weighted_score, self.expected_weight + self.actual_weight)
+
+    def merge(self, other: FieldAggregation) -> FieldAggregation:
+        """Return the figures of both; the order of merging does not matter."""
+        return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
+
+    def to_list(self) -> list[float]:
+        """Return the ten numbers, in the order of the fields, to send or store."""
+        return [
+            self.matches,
+            self.mismatches,
+            self.omissions,
+            self.hallucinations,
+            self.skipped,
+            self.batch_errors,
+            self.score_sum,
+            self.weighted_score,
+            self.expected_weight,
+            self.actual_weight,
+        ]
+
+    @classmethod
+    def from_list(cls, numbers: Sequence[float]) -> FieldAggregation:
+        """Return the aggregation that `to_list` gave."""
+        return cls(*numbers)  # type: ignore[arg-type]
+
+
+def _capped(part: float, whole: float) -> float | None:
+    """Return part / whole, where rounding may not lift it above 1."""
+    return min(part / whole, 1.0) if whole else None
+
+
+class FieldTable(Mapping[str, FieldAggregation]):
+    """Aggregates keyed by schema path, in the order of first appearance; path texts are made on demand."""
+
+    __slots__ = ("_by_node", "_by_path")
+
+    def __init__(self, by_node: dict[PlanNode, FieldAggregation]) -> None:
+        self._by_node = by_node
+        self._by_path: dict[str, FieldAggregation] | None = None
+
+    def __getitem__(self, path: str) -> FieldAggregation:
+        if self._by_path is None:
+            self._by_path = {node.path: aggregate for node, aggregate in self._by_node.items()}
+        return self._by_path[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return (node.path for node in self._by_node)
+
+    def __len__(self) -> int:
+        return len(self._by_node)
+
+    def short(self, limit: int = 200) -> dict[str, FieldAggregation]:
+        """Return the table with paths cut after `limit` levels; what then reads the same is merged."""
+        table: dict[str, FieldAggregation] = {}
+        for node, aggregate in self._by_node.items():
+            path = node.short_path(limit)
+            table[path] = table[path].merge(aggregate) if path in table else aggregate
+        return table
+
+    def __repr__(self) -> str:
+        return f"FieldTable({len(self)} paths)"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ErrorEntry:
+    """A comparator that raised, or whose score was outside [0, 1]."""
+
+    path: str
+    comparator: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: comparator {self.comparator!r} {self.reason}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a score was made with: two scores are comparable only if their signatures are equal.
+
+    `options` are those that differ from the metric's preset, as text; `schema` is the hash of the schema or
+    "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
+    """
+
+    metric: str
+    options: str
+    schema: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
+
+
+class Totals(NamedTuple):
+    """The three sums every figure is made of, and whether every counted unit is 1."""
+
+    score: float
+    expected: float
+    actual: float
+    perfect: bool
+
+
+def ratio(part: float, whole: float, *, perfect: bool) -> float:
+    """Return part / whole, 0/0 being 1, and exactly 1.0 if and only if `perfect`."""
+    if not whole:
+        return 1.0
+    value = part / whole
+    if perfect:
+        return 1.0 if part == whole else min(value, 1.0)
+    return min(value, _BELOW_ONE) if part < whole else min(value, 1.0)
+
+
+_BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53
+
+
+@final
+class MatchResult:
+    """The result of one comparison: figures, results per leaf, aggregates per field.
+
+    It has no truth value: `assert compare_json(...)` would pass whatever the score is. Write
+    `assert_json_match(...)`, or compare `.score` with what you need.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> result = compare_json({"name": "Ann", "age": 31}, {"name": "Ann", "age": 30})
+    >>> result
+    <MatchResult field_match score=0.5: 1 match, 1 mismatch>
+    >>> result.per_field["age"].mismatches
+    1
+    """
+
+    __slots__ = ("_errors", "_per_field", "_plan", "_rows", "_totals", "_warnings")
+
+    def __init__(self, plan: Plan, rows: list[Row], totals: Totals, warnings: tuple[str, ...] = ()) -> None:
+        self._plan = plan
+        self._rows = rows
+        self._totals = totals
+        self._warnings = warnings
+        self._per_field: FieldTable | None = None
+        self._errors: tuple[ErrorEntry, ...] | None = None
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self._plan.metric
+
+    @property
+    def score(self) -> float:
+        """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit is 1."""
+        totals = self._totals
+        if self._plan.options.reduce == "ratio":
+            return ratio(totals.score, totals.expected, perfect=totals.perfect)
+        return self.f1
+
+    @property
+    def precision(self) -> float:
+        """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
+        return ratio(self._totals.score, self._totals.actual, perfect=self._totals.perfect)
+
+    @property
+    def recall(self) -> float:
+        """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
+        return ratio(self._totals.score, self._totals.expected, perfect=self._totals.perfect)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
+        totals = self._totals
+        return ratio(2 * totals.score, totals.expected + totals.actual, perfect=totals.perfect)
+
+    def f_beta(self, beta: float) -> float:
+        """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> compare_json({"a": 1}, {"a": 1, "b": 2}).f_beta(2)
+        0.5555555555555556
+        """
+        precision, recall = self.precision, self.recall
+        weighted = beta * beta * precision + recall
+        return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+
+    @property
+    def field_results(self) -> Sequence[FieldResult]:
+        """Every result, in the order of the document."""
+        return FieldResults(self._rows)
+
+    @property
+    def per_field(self) -> FieldTable:
+        """Aggregates keyed by schema path (`items[].price`)."""
+        if self._per_field is None:
+            self._per_field = FieldTable(aggregate_rows(self._rows))
+        return self._per_field
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many results have each status, unweighted; only statuses that occur."""
+        counts: dict[str, int] = {}
+        for row in self._rows:
+            counts[row[4]] = counts.get(row[4], 0) + 1
+        return {status: counts[status] for status in STATUSES if status in counts}
+
+    @property
+    def errors(self) -> tuple[ErrorEntry, ...]:
+        """The comparators that raised, or scored outside [0, 1], with the path of the field."""
+        if self._errors is None:
+            self._errors = () if self._totals.perfect else tuple(_errors_of(self._rows))
+        return self._errors
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was odd about the input without being an error, such as duplicate keys in actual."""
+        return self._warnings
+
+    @property
+    def signature(self) -> Signature:
+        """What the score was made with; equal signatures mean comparable scores."""
+        return self._plan.signature
+
+    @property
+    def total_leaves(self) -> float:
+        """Expected's leaves, weighted: the denominator of a `ratio` score."""
+        return _whole(self._totals.expected)
+
+    @property
+    def matched_leaves(self) -> float:
+        """The sum of the scores, weighted: the numerator of every figure."""
+        return _whole(self._totals.score)
+
+    @property
+    def details(self) -> str:
+        """One line of counts, as source 3 gives it: "Matched leaves: 8, Total leaves: 10"."""
+        return f"Matched leaves: {self.matched_leaves:.6g}, Total leaves: {self.total_leaves:.6g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "metric": self.metric,
+            "signature": str(self.signature),
+            "score": self.score,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "matched_leaves": self.matched_leaves,
+            "total_leaves": self.total_leaves,
+            "counts": self.counts,
+            "field_results": [field.to_dict() for field in self.field_results],
+            "per_field": {path: _aggregate_dict(aggregate) for path, aggregate in self.per_field.items()},
+            "errors": [str(entry) for entry in self.errors],
+            "warnings": list(self.warnings),
+        }
+
+    def __bool__(self) -> NoReturn:
+        message = (
+            "a MatchResult has no truth value: it would be true at every score; "
+            "use assert_json_match(actual, expected), or compare result.score with what you need"
+        )
+        raise TypeError(message)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{number} {status}" for status, number in self.counts.items())
+        return (
+            f"<MatchResult {self.metric} score={short_score(self.score)}: {counts or 'nothing to compare'}>"
+        )
+
+
+def short_score(score: float) -> str:
+    """Return a score with up to four digits, never rounded up to 1 or down to 0."""
+    text = f"{score:.4g}"
+    return repr(score) if (text == "1" and score < 1.0) or (float(text) == 0.0 and score > 0.0) else text
+
+
+def _whole(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+def _aggregate_dict(aggregate: FieldAggregation) -> dict[str, Any]:
+    return {
+        "matches": aggregate.matches,
+        "mismatches": aggregate.mismatches,
+        "omissions": aggregate.omissions,
+        "hallucinations": aggregate.hallucinations,
+        "skipped": aggregate.skipped,
+        "batch_errors": aggregate.batch_errors,
+        "mean_score": aggregate.mean_score,
+        "precision": aggregate.precision,
+        "recall": aggregate.recall,
+        "f1": aggregate.f1,
+    }
+
+
+_STATUS_INDEX: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
+
+
+def aggregate_rows(rows: Sequence[Row]) -> dict[PlanNode, FieldAggregation]:
+    """Sum rows up by plan node, that is by schema path."""
+    sums: dict[PlanNode, list[float]] = {}
+    for node, _, _, _, status, score, _, _, detail in rows:
+        numbers = sums.get(node)
+        if numbers is None:
+            numbers = sums[node] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
+        numbers[_STATUS_INDEX[status]] += 1
+        if status in _LEAVES:
+            expected, actual = row_weights(node, status, detail)
+            numbers[6] += score
+            numbers[7] += score * node.weight
+            numbers[8] += expected
+            numbers[9] += actual
+    return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items()}
+
+
+def row_weights(node: PlanNode, status: str, detail: Detail | None) -> tuple[float, float]:
+    """Return the weighted leaves of expected and actual that a row stands for."""
+    if detail is not None and detail.weights is not None:
+        return detail.weights
+    expected, actual = _LEAVES.get(status, (0, 0))
+    return expected * node.weight, actual * node.weight
+
+
+def _errors_of(rows: Sequence[Row]) -> Iterator[ErrorEntry]:
+    for row in rows:
+        detail = row[8]
+        if detail is None:
+            continue
+        if detail.error:
+            field = FieldResult(row)
+            yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
+        if detail.differences:
+            yield from _errors_of(detail.differences)
+
+
+def sum_rows(rows: Sequence[Row]) -> Totals:
+    """Return the weighted totals of rows; the same whatever their order."""
+    scores: list[float] = []
+    expected_weights: list[float] = []
+    actual_weights: list[float] = []
+    perfect = True
+    for node, _, _, _, status, score, _, _, detail in rows:
+        if status not in _LEAVES:
+            continue
+        expected, actual = row_weights(node, status, detail)
+        scores.append(score * node.weight)
+        expected_weights.append(expected)
+        actual_weights.append(actual)
+        perfect = perfect and (score == 1.0 or not (expected or actual))
+    return Totals(math.fsum(scores), math.fsum(expected_weights), math.fsum(actual_weights), perfect)

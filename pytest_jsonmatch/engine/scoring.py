@@ -1,0 +1,570 @@
+"""The one walk: plan × (expected, actual) → rows and totals.
+
+It keeps an explicit stack, so that depth costs no recursion, and appends a bare tuple per result (see
+`results.Row`). A place where one side has nothing is walked like any other, with MISSING on that side.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from itertools import chain, count, repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.alignment import pair_by_key
+from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+from pytest_jsonmatch.engine.errors import RootTypeError
+from pytest_jsonmatch.engine.paths import ELEMENT
+from pytest_jsonmatch.engine.results import (
+    HALLUCINATION,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    SKIPPED,
+    Detail,
+    Totals,
+    sum_rows,
+)
+from pytest_jsonmatch.engine.values import MISSING, json_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_jsonmatch.engine.plan import Plan, PlanNode
+    from pytest_jsonmatch.engine.results import (
+        Row,
+        Trail,
+    )
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["score"]
+
+Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
+"""(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
+
+Below a container that only one side has, the other side's key is MISSING."""
+
+_NUMBERS: Final = frozenset({int, float, Decimal})
+
+
+def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> tuple[list[Row], Totals]:
+    """Score two JSON values under a plan.
+
+    Args:
+        plan: a compiled metric.
+        expected: a JSON value (see `values`).
+        actual: a JSON value, or MISSING.
+
+    Returns:
+        The rows, in the order of the document, and the totals every figure is made of.
+
+    Raises:
+        RootTypeError: the metric compares objects and one side is none.
+    """
+    walk = _Walk(plan)
+    node = plan.root
+    trail: Trail | None = None
+    key: Any = None
+    for segment in plan.target:
+        # Results below a target keep the paths of the whole document.
+        if node is not plan.root:
+            trail = (trail, key, key)
+        node = node.children[ELEMENT if type(segment) is int else segment]
+        key = segment
+    if plan.options.root == "object":
+        _require_objects(plan, expected, actual)
+    if plan.options.granularity == "fields" and type(expected) is dict and type(actual) is dict:
+        walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
+    else:
+        walk.run(node, trail, key, expected, actual)
+    return walk.rows, walk.totals()
+
+
+def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
+    for side, value in (("expected", expected), ("actual", actual)):
+        if type(value) is not dict and value is not MISSING:
+            kind = json_type(value)
+            article = "an" if kind[0] in "aeiou" else "a"
+            message = (
+                f"{plan.metric} compares two objects key by key, and {side} is {article} {kind}; "
+                "json_similarity compares any JSON value"
+            )
+            raise RootTypeError(message)
+
+
+class _Counters(NamedTuple):
+    """What a walk has counted besides matches of score 1, to go back to."""
+
+    others: int
+    expected: int
+    actual: int
+    parts: int
+
+
+@final
+class _Walk:
+    """One run over a pair of documents: the options at hand, and what has been found so far."""
+
+    __slots__ = (
+        "actual_leaves",
+        "count_extra",
+        "empties",
+        "expected_leaves",
+        "leaf_threshold",
+        "nulls_absent",
+        "others",
+        "parts",
+        "plan",
+        "rows",
+    )
+
+    def __init__(self, plan: Plan) -> None:
+        options = plan.options
+        self.plan = plan
+        self.count_extra = options.extra == "count"
+        self.empties = options.empties
+        self.nulls_absent = options.nulls == "absent"
+        self.leaf_threshold = options.leaf_threshold
+        self.rows: list[Row] = []
+        # Matches of score 1 are the rows not counted here; of the others:
+        self.others = 0  # rows
+        self.expected_leaves = 0  # leaves of expected
+        self.actual_leaves = 0  # leaves of actual
+        self.parts: list[float] = []  # scores that are not 0
+
+    def totals(self) -> Totals:
+        """Return the sums over all rows."""
+        if self.plan.weighted:
+            return sum_rows(self.rows)
+        matches = len(self.rows) - self.others
+        return Totals(
+            math.fsum((matches, *self.parts)),
+            matches + self.expected_leaves,
+            matches + self.actual_leaves,
+            perfect=not (self.expected_leaves or self.actual_leaves),
+        )
+
+    # -- the walk ------------------------------------------------------------------------------------------
+
+    def run(
+        self, node: PlanNode, trail: Trail | None, key: Any, expected: JsonValue, actual: JsonValue
+    ) -> None:
+        """Score one place and all below it."""
+        append = self.rows.append
+        by_type = self.plan.by_type
+        items: Iterator[Item] = iter(((key, key, expected, actual, node),))
+        stack: list[tuple[Iterator[Item], Trail | None]] = []
+        ekey: Any
+        akey: Any
+        while True:
+            for ekey, akey, expected, actual, node in items:  # noqa: PLR1704 - the arguments are the first item
+                kind = type(expected)
+                if kind is type(actual) and not node.special:
+                    if kind is not dict and kind is not list:
+                        if expected == actual:
+                            append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                        else:
+                            fn = by_type[kind]
+                            self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
+                        continue
+                elif self._settle(node, trail, ekey, akey, expected, actual):
+                    continue
+                members = self._members(node, trail, ekey, akey, expected, actual)
+                if members is not None:
+                    stack.append((items, trail))
+                    items = members
+                    # The root has no key; what stands below it has no trail.
+                    trail = None if ekey is None else (trail, ekey, akey)
+                    break
+            else:
+                if not stack:
+                    return
+                items, trail = stack.pop()
+
+    def run_units(self, node: PlanNode, trail: Trail | None, expected: JsonValue, actual: JsonValue) -> None:
+        """Score two objects key by key, each one unit: 1 if all below it is equal, else 0."""
+        rows = self.rows
+        count_extra = self.count_extra
+        # Whatever the metric does with extra keys at the top, inside a unit an extra leaf is a difference.
+        members = self._pairs(node, expected, actual)
+        self.count_extra = True
+        for key, _, one, other, child in members:
+            kind = type(one)
+            if kind is type(other) and kind is not dict and kind is not list and not child.special:
+                if one == other:
+                    rows.append((child, trail, key, key, MATCH, 1.0, one, other, None))
+                else:
+                    fn = child.plan.by_type[kind]
+                    self._compare(child, trail, key, key, one, other, fn, one, other)
+            elif (one is MISSING or other is MISSING) and not child.skip:
+                self._one_sided(child, trail, key, key, one, other)
+            else:
+                start = len(rows)
+                before = _Counters(self.others, self.expected_leaves, self.actual_leaves, len(self.parts))
+                self.run(child, trail, key, one, other)
+                self._fold(start, before, child, trail, key, one, other)
+        self.count_extra = count_extra
+
+    def _fold(
+        self,
+        start: int,
+        before: _Counters,
+        node: PlanNode,
+        trail: Trail | None,
+        key: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Make one row of the rows of a unit."""
+        rows = self.rows
+        below = rows[start:]
+        if len(below) == 1 and below[0][0] is node and (below[0][8] is None or below[0][8].leaves is None):
+            return
+        del rows[start:], self.parts[before.parts :]
+        self.others, self.expected_leaves, self.actual_leaves, _ = before
+        differences = tuple(row for row in below if row[4] != SKIPPED and row[5] != 1.0 and row[0].weight)
+        if not differences:
+            rows.append((node, trail, key, key, MATCH, 1.0, expected, actual, None))
+            return
+        # A type mismatch of the unit itself needs no list of what differs below it.
+        detail = Detail() if differences[0][0] is node else Detail(differences=differences)
+        if differences[0][0] is node and differences[0][8] is not None:
+            detail = differences[0][8]._replace(leaves=None, weights=None)
+        self._append(node, trail, key, key, MISMATCH, 0.0, expected, actual, detail, 1, 1)
+
+    def _append(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        status: str,
+        value: float,
+        expected: JsonValue,
+        actual: JsonValue,
+        detail: Detail | None,
+        expected_leaves: int,
+        actual_leaves: int,
+    ) -> None:
+        """Add a row that is not a plain match of score 1."""
+        self.rows.append((node, trail, ekey, akey, status, value, expected, actual, detail))
+        self.others += 1
+        self.expected_leaves += expected_leaves
+        self.actual_leaves += actual_leaves
+        if value:
+            self.parts.append(value)
+
+    # -- one place -----------------------------------------------------------------------------------------
+
+    def _settle(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> bool:
+        """Score what is no plain pair of one type; False: it is a container, go down."""
+        one, other = expected, actual
+        if node.special:
+            if node.skip:
+                ekey, akey = _keys(ekey, akey, expected, actual)
+                self._append(node, trail, ekey, akey, SKIPPED, 0.0, expected, actual, None, 0, 0)
+                return True
+            if expected is not MISSING and actual is not MISSING:
+                if node.explicit is not None:
+                    self._compare_explicit(node, trail, ekey, akey, expected, actual)
+                    return True
+                if node.transforms:
+                    try:
+                        one, other = _transformed(node, expected), _transformed(node, actual)
+                    except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
+                        detail = Detail(error=_failure(error, "its transform raised"))
+                        self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
+                        return True
+        if one is MISSING or other is MISSING:
+            return self._settle_one_sided(node, trail, ekey, akey, expected, actual)
+        kind, other_kind = type(one), type(other)
+        if kind is other_kind:
+            if kind is dict or kind is list:
+                return False
+            if self.plan.reflexive and one == other:
+                self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+            else:
+                self._compare(node, trail, ekey, akey, expected, actual, self.plan.by_type[kind], one, other)
+        elif kind in _NUMBERS and other_kind in _NUMBERS:
+            self._compare(node, trail, ekey, akey, expected, actual, self.plan.by_type[float], one, other)
+        else:
+            self._mistyped(node, trail, ekey, akey, expected, actual)
+        return True
+
+    def _settle_one_sided(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> bool:
+        """Score what only one side has; False: it is a container with leaves of its own, go down."""
+        value = actual if expected is MISSING else expected
+        if (type(value) is dict or type(value) is list) and node.explicit is None:
+            if self.empties != "if_absent":
+                return False
+            # The node that is missing counts at least once; what is empty inside it, not.
+            if ekey is MISSING or akey is MISSING or _has_leaf(node, value, nulls_absent=self.nulls_absent):
+                return False
+        self._one_sided(node, trail, ekey, akey, expected, actual)
+        return True
+
+    def _one_sided(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Add one omission or hallucination."""
+        if actual is MISSING:
+            self._append(node, trail, ekey, MISSING, OMISSION, 0.0, expected, MISSING, None, 1, 0)
+        elif self.count_extra:
+            self._append(node, trail, MISSING, akey, HALLUCINATION, 0.0, MISSING, actual, None, 0, 1)
+
+    def _mistyped(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Add one mismatch that stands for the leaves of both sides."""
+        leaves, weight = self._leaves(node, expected)
+        container = type(actual) is dict or type(actual) is list
+        others, other_weight = (0, 0.0) if container and not self.count_extra else self._leaves(node, actual)
+        detail = Detail(leaves=(leaves, others), weights=(weight, other_weight))
+        self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, leaves, others)
+
+    def _compare_explicit(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Score two values, of whatever types, by the comparator that a rule names."""
+        bound = node.explicit
+        assert bound is not None  # noqa: S101 - for the type checker; the caller has looked
+        try:
+            one, other = _transformed(node, expected), _transformed(node, actual)
+        except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
+            detail = Detail(error=_failure(error, "its transform raised"))
+            self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
+            return
+        fn = bound.fn
+        if (one is None or other is None) and not bound.comparator.null_aware:
+            fn = _compare_nulls
+        self._compare(node, trail, ekey, akey, expected, actual, fn, one, other)
+
+    def _compare(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+        fn: Callable[[JsonValue, JsonValue], Any],
+        one: JsonValue,
+        other: JsonValue,
+    ) -> None:
+        """Add what `fn` says of two values, `one` and `other` being what transforms left of them."""
+        detail: Detail | None = None
+        if type(other) is float and other - other != 0.0:
+            value: Any = 0.0
+        else:
+            try:
+                value = fn(one, other)
+            except Exception as error:  # noqa: BLE001 - a user's comparator: its failure is a result
+                value, detail = 0.0, Detail(error=_failure(error, "raised"))
+            if type(value) is not float:
+                if type(value) is ComparatorResult:
+                    if value.skip:
+                        detail = Detail(reason=value.reason, comparator=value.comparator)
+                        self._append(node, trail, ekey, akey, SKIPPED, 0.0, expected, actual, detail, 0, 0)
+                        return
+                    if value.reason is not None or value.comparator is not None:
+                        detail = Detail(reason=value.reason, comparator=value.comparator)
+                    value = value.score
+                value, detail = _checked_score(value, detail)
+            elif not 0.0 <= value <= 1.0:
+                value, detail = _checked_score(value, detail)
+        if value == 1.0:
+            self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, detail))
+            return
+        if self.leaf_threshold is not None and value <= self.leaf_threshold:
+            value = 0.0
+        self._append(node, trail, ekey, akey, MISMATCH, value, expected, actual, detail, 1, 1)
+
+    # -- what stands below ---------------------------------------------------------------------------------
+
+    def _members(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> Iterator[Item] | None:
+        """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
+        if self.nulls_absent:
+            expected, actual = _without_nulls(expected), _without_nulls(actual)
+        if expected or actual:
+            if expected is MISSING:
+                return _one_side(node, actual, expected_too=False) if self.count_extra else None
+            if actual is MISSING:
+                return _one_side(node, expected, expected_too=True)
+            return self._pairs(node, expected, actual)
+        if self.empties == "leaf":
+            if expected is MISSING or actual is MISSING:
+                self._one_sided(node, trail, ekey, akey, expected, actual)
+            else:
+                self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+        return None
+
+    def _pairs(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> Iterator[Item]:
+        """Return the members of two containers of one kind side by side, expected's first."""
+        children = node.children
+        items: Iterator[Item]
+        if type(expected) is dict:
+            found = map(actual.get, expected, repeat(MISSING))
+            items = zip(expected, expected, expected.values(), found, map(children.__getitem__, expected))
+            if self.count_extra and not actual.keys() <= expected.keys():
+                extra = [key for key in actual if key not in expected]
+                return chain(items, ((key, key, MISSING, actual[key], children[key]) for key in extra))
+            return items
+        element = children[ELEMENT]
+        align = node.align
+        if align == "ordered" or (align[0] == "if_objects" and not _all_objects(expected, actual)):
+            items = zip(count(), count(), expected, actual, repeat(element))
+            shared = min(len(expected), len(actual))
+            if shared < len(expected):
+                rest = range(shared, len(expected))
+                return chain(items, ((at, at, expected[at], MISSING, element) for at in rest))
+            if self.count_extra and shared < len(actual):
+                return chain(
+                    items, ((at, at, MISSING, actual[at], element) for at in range(shared, len(actual)))
+                )
+            return items
+        partner = dict(pair_by_key(element, align[1], expected, actual))
+        items = (
+            (at, partner.get(at, at), item, actual[partner[at]] if at in partner else MISSING, element)
+            for at, item in enumerate(expected)
+        )
+        if not self.count_extra:
+            return items
+        taken = set(partner.values())
+        return chain(
+            items, ((at, at, MISSING, item, element) for at, item in enumerate(actual) if at not in taken)
+        )
+
+    def _leaves(self, node: PlanNode, value: JsonValue) -> tuple[int, float]:
+        """Return how many leaves a mistyped value has, and their weight."""
+        if type(value) is not dict and type(value) is not list:
+            return 1, node.weight
+        number, weights = 0, []
+        for leaf in _each_leaf(node, value, empties=self.empties == "leaf", nulls_absent=self.nulls_absent):
+            number += 1
+            weights.append(leaf.weight)
+        if number == 0 and self.empties == "if_absent":
+            return 1, node.weight
+        return number, math.fsum(weights)
+
+
+def _keys(ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue) -> tuple[Any, Any]:
+    return MISSING if expected is MISSING else ekey, MISSING if actual is MISSING else akey
+
+
+def _one_side(node: PlanNode, value: JsonValue, *, expected_too: bool) -> Iterator[Item]:
+    """Return the members of a container that only one side has."""
+    if type(value) is dict:
+        keys: Any = value
+        values: Any = value.values()
+        nodes: Any = map(node.children.__getitem__, value)
+    else:
+        keys, values, nodes = count(), value, repeat(node.children[ELEMENT])
+    nothing: Any = repeat(MISSING)
+    return (
+        zip(keys, nothing, values, nothing, nodes)
+        if expected_too
+        else zip(nothing, keys, nothing, values, nodes)
+    )
+
+
+def _each_leaf(node: PlanNode, value: JsonValue, *, empties: bool, nulls_absent: bool) -> Iterator[PlanNode]:
+    """Yield the node of each leaf: scalars, what a comparator takes whole, empties if asked."""
+    stack = [(node, value)]
+    while stack:
+        node, value = stack.pop()
+        if node.skip:
+            continue
+        if nulls_absent:
+            value = _without_nulls(value)
+        if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
+            yield node
+        elif not value:
+            if empties:
+                yield node
+        elif type(value) is dict:
+            stack.extend((node.children[key], item) for key, item in value.items())
+        else:
+            element = node.children[ELEMENT]
+            stack.extend((element, item) for item in value)
+
+
+def _has_leaf(node: PlanNode, value: JsonValue, *, nulls_absent: bool) -> bool:
+    return any(True for _ in _each_leaf(node, value, empties=False, nulls_absent=nulls_absent))
+
+
+def _without_nulls(value: JsonValue) -> JsonValue:
+    if type(value) is dict and None in value.values():
+        return {key: item for key, item in value.items() if item is not None}
+    return value
+
+
+def _all_objects(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
+    return all(type(item) is dict for item in expected) and all(type(item) is dict for item in actual)
+
+
+def _transformed(node: PlanNode, value: JsonValue) -> JsonValue:
+    """Return a value after a node's transforms; null and containers pass through."""
+    if value is not None and type(value) is not dict and type(value) is not list:
+        for transform in node.transforms:
+            value = transform(value)
+    return value
+
+
+def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:
+    return 1.0 if expected is None and actual is None else 0.0
+
+
+def _failure(error: Exception, what: str) -> str:
+    text = str(error)
+    return f"{what} {type(error).__name__}: {text}" if text else f"{what} {type(error).__name__}"
+
+
+def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | None]:
+    """Return a score as a float in [0, 1]; what is none is 0, with an error."""
+    # numpy's scalars and bools have __float__ as well; a string has not.
+    number = float(value) if hasattr(value, "__float__") else math.nan
+    if 0.0 <= number <= 1.0:
+        return number, detail
+    return 0.0, Detail(error=f"returned {value!r}, which is no score in [0, 1]")
