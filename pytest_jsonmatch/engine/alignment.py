@@ -1,22 +1,45 @@
-"""Which element of expected's array meets which of actual's."""
+"""Which element of expected's array meets which of actual's: by key, or by the exact optimum.
+
+Unordered arrays are paired in two steps. Twins first: elements equal under the plan, in order of position.
+The rest so that the sum of the pairs' similarities is greatest over the pairs above the threshold, a pair's
+similarity being the metric's own score of the two elements alone. Large rests are scored by column
+(`similarity.py`); where a pair is dear to score (nested arrays, a user's comparator), only an upper bound is,
+and exact scores replace it for the pairs that the optimum of the bounds chooses, until all it chooses are exact.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import sys
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.assignment import (
+    SMALL,
+    TIE,
+    assign,
+    assign_small,
+    dual_prices,
+    lexicographic,
+    tied_parts,
+)
+from pytest_jsonmatch.engine.canonical import Canon
+from pytest_jsonmatch.engine.paths import ELEMENT
+from pytest_jsonmatch.engine.values import MISSING, JsonValue
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.plan import PlanNode
-    from pytest_jsonmatch.engine.values import JsonValue
+    from collections.abc import Callable
 
-__all__ = ["Pairing", "pair_by_key"]
+    from pytest_jsonmatch.engine.plan import Plan, PlanNode
+    from pytest_jsonmatch.engine.results import Totals
+
+__all__ = ["Aligner", "Pairing", "pair_by_key"]
 
 Pairing: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
 
-def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
+def pair_by_key(
+    element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]
+) -> Pairing:
     """Pair the objects of two arrays by the transformed value of one member, compared as JSON.
 
     Null, boolean and container keys match nothing, nor do duplicates after the first.
@@ -47,3 +70,334 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     if type(value) is float and value - value != 0.0:
         return MISSING
     return value
+
+
+@final
+class _Deeper(Exception):  # noqa: N818 - a request, no error
+    """An array nested too deep for Python's stack is to be paired first."""
+
+    def __init__(self, task: tuple[PlanNode, list[JsonValue], list[JsonValue], bool]) -> None:
+        super().__init__()
+        self.task = task
+
+
+# Arrays in arrays are scored recursively down to this depth, and from a list of tasks beyond it.
+_MAX_NESTED: Final = 40
+_MAX_KEPT: Final = 200_000
+_CHEAP_CELLS: Final = 64
+"""So few pairs are scored one by one even where numpy is at hand."""
+
+
+@final
+class Aligner:
+    """Pairs the unordered arrays of one comparison; nested pairings found on the way are kept."""
+
+    __slots__ = ("_canon", "_depth", "_kept", "_measure", "_plan", "approximate", "totals")
+
+    def __init__(
+        self, plan: Plan, measure: Callable[[Aligner, PlanNode, JsonValue, JsonValue, bool], Totals]
+    ) -> None:
+        """`measure(self, node, expected, actual, count_extra)` gives the totals of two values alone."""
+        self._plan = plan
+        self._measure = measure
+        self._canon = Canon(nulls_absent=plan.options.nulls == "absent")
+        self._kept: dict[tuple[int, int, bool], Pairing] = {}
+        self.totals: dict[tuple[int, int, bool], Totals] = {}
+        self._depth = 0
+        self.approximate = False
+
+    def keep_totals(self, key: tuple[int, int, bool], totals: Totals) -> None:
+        """Keep the sums of two nested arrays for when they are met again."""
+        if len(self.totals) < _MAX_KEPT:
+            self.totals[key] = totals
+
+    def pair(
+        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
+    ) -> Pairing:
+        """Return the pairs of two unordered arrays that stand at `node`, in the order of expected."""
+        kept = self._kept.get((id(expected), id(actual), count_extra))
+        if kept is not None:
+            return kept
+        task = (node, expected, actual, count_extra)
+        if self._depth >= _MAX_NESTED:
+            raise _Deeper(task)
+        if self._depth:
+            return self._solve(*task)
+        tasks = [task]
+        while True:
+            try:
+                pairs = self._solve(*tasks[-1])
+            except _Deeper as deeper:
+                tasks.append(deeper.task)
+                continue
+            tasks.pop()
+            if not tasks:
+                return pairs
+
+    def _solve(
+        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue], count_extra: bool
+    ) -> Pairing:
+        self._depth += 1
+        try:
+            pairs = self._pairs(node.children[ELEMENT].alone(), expected, actual, count_extra)
+        finally:
+            self._depth -= 1
+        if len(self._kept) < _MAX_KEPT:
+            self._kept[id(expected), id(actual), count_extra] = pairs
+        return pairs
+
+    def _pairs(
+        self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue], count_extra: bool
+    ) -> Pairing:
+        if not expected or not actual:
+            return []
+        if element.skip:
+            return list(zip(range(len(expected)), range(len(actual))))
+        twins, rows, columns = self._twins(element, expected, actual)
+        if rows and columns:
+            rest = _Rest(self, element, expected, actual, rows, columns, count_extra=count_extra)
+            twins.extend(rest.solve())
+            twins.sort()
+        return twins
+
+    def _twins(
+        self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> tuple[Pairing, list[int], list[int]]:
+        """Pair equal elements, in order of position; return the pairs and what is left of each side."""
+        where: dict[Any, list[int]] = {}
+        for at, key in enumerate(self._canon.keys(element, actual)):
+            if key is not MISSING:
+                where.setdefault(key, []).append(at)
+        for places in where.values():
+            if len(places) > 1:
+                places.reverse()
+        pairs: Pairing = []
+        rows: list[int] = []
+        taken: set[int] = set()
+        for at, key in enumerate(self._canon.keys(element, expected)):
+            places = None if key is MISSING else where.get(key)
+            if places:
+                partner = places.pop()
+                taken.add(partner)
+                pairs.append((at, partner))
+            else:
+                rows.append(at)
+        return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+
+    def measure(
+        self, element: PlanNode, expected: JsonValue, actual: JsonValue, *, count_extra: bool
+    ) -> tuple[float, float]:
+        """Return the similarity of two elements alone, and Σ weight·score."""
+        totals = self._measure(self, element, expected, actual, count_extra)
+        if self._plan.options.reduce == "ratio":
+            whole, part = totals.expected, totals.score
+        else:
+            whole, part = totals.expected + totals.actual, 2 * totals.score
+        return (min(part / whole, 1.0) if whole else 1.0), totals.score
+
+    def text(self, element: PlanNode, value: JsonValue) -> str:
+        """Return the canonical text of an element."""
+        return self._canon.text(element, value)
+
+
+@final
+class _Rest:
+    """What twins have left of two arrays: to be paired at the greatest total similarity."""
+
+    __slots__ = (
+        "_actual",
+        "_aligner",
+        "_as_ratio",
+        "_columns",
+        "_count_extra",
+        "_element",
+        "_exact",
+        "_expected",
+        "_rows",
+        "_seconds",
+        "_texts",
+        "_threshold",
+    )
+
+    def __init__(
+        self,
+        aligner: Aligner,
+        element: PlanNode,
+        expected: list[JsonValue],
+        actual: list[JsonValue],
+        rows: list[int],
+        columns: list[int],
+        *,
+        count_extra: bool,
+    ) -> None:
+        options = element.plan.options
+        self._aligner = aligner
+        self._element = element
+        self._expected = expected
+        self._actual = actual
+        self._rows = rows
+        self._columns = columns
+        self._count_extra = count_extra
+        self._as_ratio = options.reduce == "ratio"
+        # "Greater" than the threshold by more than rounding.
+        self._threshold = options.array_threshold + _ROUNDING
+        self._exact: dict[tuple[int, int], tuple[float, float]] = {}
+        self._texts: dict[int, str] = {}
+
+    def solve(self) -> Pairing:
+        """Return the pairs, as indices of the two arrays."""
+        n, m = len(self._rows), len(self._columns)
+        small = n <= SMALL and m <= SMALL
+        if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
+            pairs = self._by_walk()
+        else:
+            pairs = self._by_column()
+        return [(self._rows[i], self._columns[j]) for i, j in pairs]
+
+    # -- few pairs: each by the walk -----------------------------------------------------------------------
+
+    def _by_walk(self) -> Pairing:
+        n, m = len(self._rows), len(self._columns)
+        worth = [[self._measured(i, j)[0] for j in range(m)] for i in range(n)]
+        return self._settled(worth)
+
+    def _settled(self, worth: list[list[float]]) -> Pairing:
+        """Return the optimum of exact similarities, ties settled."""
+        limit = self._threshold
+        admissible = [[value if value > limit else 0.0 for value in line] for line in worth]
+        columns, row_prices, column_prices = assign_small(admissible)
+        chosen = [(i, j) for i, j in enumerate(columns) if j >= 0 and admissible[i][j] > 0.0]
+        edges = [
+            (i, j)
+            for i, line in enumerate(admissible)
+            for j, value in enumerate(line)
+            if value > 0.0 and row_prices[i] + column_prices[j] - value <= TIE
+        ]
+        if len(edges) == len(chosen):
+            return chosen
+        return self._untied(edges, chosen)
+
+    def _untied(self, edges: list[tuple[int, int]], chosen: Pairing) -> Pairing:
+        """Take, of the optima that tight edges allow, the one that the rules prefer."""
+        parts = tied_parts(edges, chosen)
+        loose = {i for rows, _ in parts for i in rows}
+        taken = {j for _, columns in parts for j in columns}
+        tight = set(edges)
+        pairs = [(i, j) for i, j in chosen if i not in loose and j not in taken]
+        for rows, columns in parts:
+            if len(rows) > _MAX_TIED or len(columns) > _MAX_TIED:
+                inside = set(rows)
+                pairs.extend(pair for pair in chosen if pair[0] in inside)
+            else:
+                pairs.extend(
+                    lexicographic(rows, columns, lambda i, j: self._rank(i, j) if (i, j) in tight else None)
+                )
+        return pairs
+
+    def _rank(self, i: int, j: int) -> tuple[float, float, tuple[str, str], int]:
+        worth, score = self._measured(i, j)
+        row, column = self._rows[i], self._columns[j]
+        return worth, score, (self._text(i, self._expected[row]), self._text(-1 - j, self._actual[column])), abs(row - column)
+
+    def _text(self, slot: int, value: JsonValue) -> str:
+        found = self._texts.get(slot)
+        if found is None:
+            found = self._texts[slot] = self._aligner.text(self._element, value)
+        return found
+
+    def _measured(self, i: int, j: int) -> tuple[float, float]:
+        """Return the exact similarity of a pair and its Σ, by the walk."""
+        found = self._exact.get((i, j))
+        if found is None:
+            expected, actual = self._expected[self._rows[i]], self._actual[self._columns[j]]
+            found = self._exact[i, j] = self._aligner.measure(
+                self._element, expected, actual, count_extra=self._count_extra
+            )
+        return found
+
+    # -- many pairs: by column -----------------------------------------------------------------------------
+
+    def _by_column(self) -> Pairing:
+        import numpy as np
+
+        from pytest_jsonmatch.engine.similarity import pair_sums
+
+        # In canonical order, so that the same elements pair alike however they were ordered.
+        sums = pair_sums(
+            self._element,
+            [self._expected[row] for row in self._rows],
+            [self._actual[column] for column in self._columns],
+            count_extra=self._count_extra,
+        )
+        if sums is None:
+            worth = np.array(
+                [[self._measured(i, j)[0] for j in range(len(self._columns))] for i in range(len(self._rows))]
+            )
+            exact = True
+        else:
+            exact = sums.exact
+            worth = sums.similarity(as_ratio=self._as_ratio)
+        if exact:
+            worth[worth <= self._threshold] = 0.0
+            return self._tight(worth, self._assigned(worth), None)
+        return self._bounded(worth)
+
+    def _bounded(self, worth: Any) -> Pairing:
+        """Solve on upper bounds, making exact what the optimum chooses, until all it may choose is exact."""
+        import numpy as np
+
+        known = np.zeros(worth.shape, dtype=bool)
+        worth[worth <= self._threshold] = 0.0
+        known[worth == 0.0] = True
+        while True:
+            columns = self._assigned(worth)
+            rows = np.flatnonzero(columns >= 0)
+            fresh = rows[~known[rows, columns[rows]]]
+            if len(fresh):
+                for i, j in zip(fresh.tolist(), columns[fresh].tolist()):
+                    self._make_exact(worth, known, i, j)
+                continue
+            pairs = self._tight(worth, columns, known)
+            if pairs is not None:
+                return pairs
+
+    def _make_exact(self, worth: Any, known: Any, i: int, j: int) -> None:
+        exact = self._measured(i, j)[0]
+        worth[i, j] = exact if exact > self._threshold else 0.0
+        known[i, j] = True
+
+    def _assigned(self, worth: Any) -> Any:
+        import numpy as np
+
+        if max(worth.shape) <= SMALL:
+            return np.array(assign_small(worth.tolist())[0], dtype=np.intp)
+        return assign(worth)
+
+    def _tight(self, worth: Any, columns: Any, known: Any) -> Any:
+        """Return the optimum with its ties settled, or None after making exact what ties on a bound."""
+        import numpy as np
+
+        columns[(columns >= 0) & (worth[np.arange(len(columns)), columns] <= 0.0)] = -1
+        row_prices, column_prices = dual_prices(worth, columns)
+        chosen = [(i, j) for i, j in enumerate(columns.tolist()) if j >= 0]
+        edges: list[tuple[int, int]] = []
+        for start in range(0, len(columns), 256):
+            part = worth[start : start + 256]
+            slack = row_prices[start : start + 256, None] + column_prices
+            slack -= part
+            rows, found = np.nonzero((slack <= TIE) & (part > 0.0))
+            edges.extend(zip((rows + start).tolist(), found.tolist()))
+        if len(edges) == len(chosen):
+            return chosen
+        if known is not None:
+            bounds = [(i, j) for i, j in edges if not known[i, j]]
+            if bounds:
+                for i, j in bounds:
+                    self._make_exact(worth, known, i, j)
+                return None
+        return self._untied(edges, chosen)
+
+
+_ROUNDING: Final = 1e-12
+_MAX_TIED: Final = 40
+"""Ties among more elements than this are left as the canonical order of the elements has them."""

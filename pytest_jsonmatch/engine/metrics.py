@@ -71,6 +71,22 @@ PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
             reduce="ratio",
             compare=MappingProxyType({"string": "levenshtein", "number": "relative"}),
         ),
+        "pairwise_f1": Options(
+            arrays="unordered",
+            array_threshold=0.3,
+            empties="never",
+            compare=MappingProxyType(
+                {
+                    "string": "jaccard",
+                    "integer": "binary",
+                    "number": MappingProxyType(
+                        {"threshold": MappingProxyType({"threshold": 0.001, "difference_penalty_weighting": 0.1})}
+                    ),
+                    "boolean": "binary",
+                }
+            ),
+        ),
+        "schema_f1": Options(compare=MappingProxyType({"number": "numeric"})),
     }
 )
 ALIASES: Final[Mapping[str, str]] = MappingProxyType(
@@ -78,6 +94,8 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType(
         "json-field-match": "field_match",
         "json-field-match-normalized": "field_match_normalized",
         "json-similarity": "json_similarity",
+        "structeval": "pairwise_f1",
+        "extract-eval": "schema_f1",
     }
 )
 
@@ -105,7 +123,11 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         check = _CHECKS.get(name)
         changes[name] = _choice(name, value) if check is None else check(name, value)
     if "compare" in changes:
-        changes["compare"] = MappingProxyType({**base.compare, **changes["compare"]})
+        laid_over = {**base.compare, **changes["compare"]}
+        if "number" in changes["compare"] and "integer" not in changes["compare"]:
+            # What is said of all numbers now outweighs what the preset says of integers.
+            laid_over.pop("integer", None)
+        changes["compare"] = MappingProxyType(laid_over)
     return replace(base, **changes)
 
 

@@ -319,7 +319,7 @@ class _Reader:
             raise self._error(pos, self._bad_key(pos))
         key, after = self._string(pos)
         if key in owner:
-            shown = render(key, limit=_EXCERPT)
+            shown = _shown(key)
             if self._strict:
                 raise self._error(pos, f"the key {shown} stands twice in one object; keep one")
             self._tolerate(pos, f"the key {shown} stands twice in one object; the last one counts")
@@ -370,7 +370,7 @@ class _Reader:
 
     def _truncated(self) -> str:
         if not self._opened:
-            return "the text ends where a value should stand"
+            return "the text is empty"
         start = self._opened[-1]
         kind = _KIND_OF_OPENER[self._text[start]]
         return f"the text ends inside {kind} opened at line {_place(self._text, start)[0]}"
@@ -385,7 +385,7 @@ class _Reader:
             return f"{word} is not JSON, which writes true, false and null in lower case"
         if head in "]}" and self._text[:pos].rstrip().endswith(","):
             return f"nothing stands between a comma and {head!r}; remove the comma"
-        return _HINTS.get(head) or f"a value should stand here, not {render(word or head, limit=_EXCERPT)}"
+        return _HINTS.get(head) or f"a value should stand here, not {_shown(word or head)}"
 
     def _bad_key(self, pos: int) -> str:
         head = self._text[pos : pos + 1]
@@ -395,7 +395,7 @@ class _Reader:
             return "nothing stands between a comma and '}'; remove the comma"
         if head in _HINTS and head not in "+.":
             return _HINTS[head]
-        return f"a key in double quotes should stand here, not {render(head)}"
+        return f"a key in double quotes should stand here, not {_shown(head)}"
 
     def _missing_comma(self, pos: int, closing: str | None) -> str:
         head = self._text[pos : pos + 1]
@@ -409,14 +409,14 @@ class _Reader:
             start = self._opened[-1]
             kind = _KIND_OF_OPENER[self._text[start]]
             return f"{head!r} cannot close {kind} opened at line {_place(self._text, start)[0]}"
-        return f"a comma or {closing!r} should stand here, not {render(head)}"
+        return f"a comma or {closing!r} should stand here, not {_shown(head)}"
 
     def _bad_number(self, number: str, follower: str) -> str:
         if number.lstrip("-") == "0" and follower.isdigit():
             return "a number cannot begin with 0; remove the zero, or make it a string"
         if follower == ".":
             return "a number needs digits after its decimal point"
-        return f"a number cannot go on with {render(follower)}"
+        return f"a number cannot go on with {_shown(follower)}"
 
     def _bad_string(self, error: json.JSONDecodeError) -> str:
         if error.msg.startswith("Unterminated"):
@@ -442,6 +442,11 @@ _HINTS: Final = {
     ".": "a number cannot begin with '.'; write 0 before it",
     "\ufeff": "a byte-order mark can only stand at the beginning of the text",
 }
+
+
+def _shown(text: str) -> str:
+    """Quote a piece of the text; repr() keeps control characters and lone surrogates out of messages."""
+    return repr(text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…")
 
 
 def _end(found: re.Match[str] | None) -> int:
@@ -489,10 +494,8 @@ _INFO: Final = re.compile(r"[ \t]*([^\s{\[`]*)[ \t]*")
 _JSON_TAGS: Final = frozenset({"json", "jsonc", "json5"})
 
 
-class _Fence(NamedTuple):  # a hostile text has millions; a frozen dataclass takes three times as long to make
-    start: int
+class _Fence(NamedTuple):  # not a dataclass: a hostile text has a million, and these take a third of the time
     body: tuple[int, int]
-    end: int
     tagged: bool
     closed: bool
 
@@ -505,12 +508,13 @@ class _Landmarks:
     its line is text, not a block: JSON strings may well speak of `<think>`.
     """
 
-    __slots__ = ("_done", "_fresh", "_quotes", "_text", "blocks", "fences", "open_block")
+    __slots__ = ("_done", "_fenced", "_fresh", "_quotes", "_text", "blocks", "fences", "open_block")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.blocks: list[tuple[int, int]] = []
-        self.fences: list[_Fence] = []
+        self.fences: list[_Fence] = []  # without the blank ones
+        self._fenced: list[tuple[int, int]] = []
         self.open_block: tuple[int, str] | None = None
         # Where the last landmark ended, whether what follows counts as a line's start, and how many quotes
         # stood on its line up to there: kept, not counted again, so that an endless line costs linear time.
@@ -521,7 +525,7 @@ class _Landmarks:
 
     def masked(self) -> str:
         """The text with blocks and fences blotted out, every other character at its place."""
-        regions = sorted([*self.blocks, *((fence.start, fence.end) for fence in self.fences)])
+        regions = sorted([*self.blocks, *self._fenced])
         if not regions:
             return self._text
         parts: list[str] = []
@@ -559,15 +563,15 @@ class _Landmarks:
             tag = found["tag"]
             fresh = False
             if tag is None:
-                if at_line_start and (fence := self._fence(start, end)) is not None:
-                    self.fences.append(fence)
-                    end = fence.end
+                if at_line_start:
+                    end = self._fence(start, end)
             elif at_line_start or self._quotes % 2 == 0:
                 tag = tag.lower()
                 if found["closing"]:
                     if at_line_start or _AFTER_REASONING.match(text, end):
                         self.blocks = [(0, end)]
                         self.fences.clear()
+                        self._fenced.clear()
                         fresh = True
                 elif tag not in lost:
                     closing = _CLOSING_TAG[tag].search(text, end)
@@ -602,27 +606,34 @@ class _Landmarks:
         self._quotes += text.count('"', start, pos) - text.count('\\"', start, pos)
         return _BLANK.fullmatch(text, start, pos) is not None
 
-    def _fence(self, start: int, end: int) -> _Fence | None:
+    def _fence(self, start: int, end: int) -> int:
+        """Take in the fence that text[start:end] opens; return where it ends, or `end` if it is none."""
         text = self._text
         size = end - start
         mark = text[start]
         line_end = len(text)
         if mark == "`" and (tick := text.find("`", end)) >= 0:
-            line_end = tick  # a newline is not looked for beyond it: see `_quotes` for endless lines
+            line_end = tick  # no newline is looked for beyond it: of an endless line, nothing is read twice
         newline = text.find("\n", end, line_end)
         if newline < 0 and line_end < len(text):
-            return None  # a code span of three backticks, not a fence
+            return end  # a code span of three backticks, not a fence
         line_end = newline if newline >= 0 else line_end
         info = _INFO.match(text, end, line_end)
-        body = line_end + 1
+        body_start = min(line_end + 1, len(text))
         if info is not None and _OPENER.match(text, info.end()):
-            body = info.end()  # the JSON begins on the fence's own line
-        tagged = info is not None and info[1].lower() in _JSON_TAGS
-        for closing in _FENCE_END[mark].finditer(text, body):
+            body_start = info.end()  # the JSON begins on the fence's own line
+        body_end = fence_end = len(text)
+        closed = False
+        for closing in _FENCE_END[mark].finditer(text, body_start):
             if closing[2] is not None and closing.end(1) - closing.start(1) >= size:
-                return _Fence(start, (body, closing.start()), closing.end(), tagged, closed=True)
-        length = len(text)
-        return _Fence(start, (min(body, length), length), length, tagged, closed=False)
+                body_end, fence_end = closing.span()
+                closed = True
+                break
+        self._fenced.append((start, fence_end))
+        if _SPACES.fullmatch(text, body_start, body_end) is None:
+            tagged = info is not None and info[1].lower() in _JSON_TAGS
+            self.fences.append(_Fence((body_start, body_end), tagged, closed))
+        return fence_end
 
 
 def _rstrip(text: str) -> str:
@@ -797,16 +808,20 @@ class _Search:
         fences = self._landmarks.fences
         for tagged in (True, False):
             for fence in reversed(fences):
-                if fence.tagged is tagged and _SPACES.fullmatch(self._text, *fence.body) is None:
+                if fence.tagged is tagged:
                     yield fence.body
 
-    def _by_size(self, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        opener = {"object": "{", "array": "["}.get(self._want or "")
-        for start, end in sorted(spans, key=_size_and_place, reverse=True):
-            if opener is None or self._text[start] == opener:
-                yield start, end
-            elif self._wrong_kind is None:
-                self._wrong_kind = (start, "array" if opener == "{" else "object")
+    def _by_size(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The spans of the wanted kind, the largest first, the last first among equals."""
+        if self._want is not None:
+            opener = "{" if self._want == "object" else "["
+            other = next((start for start, _ in spans if self._text[start] != opener), None)
+            if other is not None and self._wrong_kind is None:
+                self._wrong_kind = (other, "array" if opener == "{" else "object")
+            spans = [span for span in spans if self._text[span[0]] == opener]
+        last_first = spans[::-1]
+        last_first.sort(key=_size, reverse=True)  # a reverse sort, too, keeps the order of equals
+        return last_first
 
     def _repaired(self, pieces: Iterable[tuple[int, int]], reason: str) -> Extraction | None:
         mend = _repairer()
@@ -874,14 +889,13 @@ class _Search:
             if isinstance(closing, _Unclosed):
                 return self._unclosed_reason(closing)
         line, column = _place(text, start)
-        what = "the fence" if fence is not None or kind is None else kind
+        what = "the fence" if fence is not None or kind is None else f"the {kind.split()[1]}"
+        why = ""
         try:
             _Reader(text[start : piece[1]], strict=False).read()
         except JsonParseError as error:
             column = error.column + (column - 1 if error.line == 1 else 0)
             why = f": {error.reason} (line {line + error.line - 1}, column {column})"
-        else:
-            why = ""
         return f"{what} at line {line} is not JSON{why}"
 
     def _unclosed_reason(self, unclosed: _Unclosed) -> str:
@@ -906,8 +920,8 @@ _WITH_ARTICLE: Final = {
 }
 
 
-def _size_and_place(span: tuple[int, int]) -> tuple[int, int]:
-    return span[1] - span[0], span[0]
+def _size(span: tuple[int, int]) -> int:
+    return span[1] - span[0]
 
 
 def _shortened(text: str) -> str:

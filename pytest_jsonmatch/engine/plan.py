@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.results import Signature
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.comparators.base import Comparator
     from pytest_jsonmatch.engine.paths import Pattern, Segment
@@ -44,12 +44,19 @@ Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 class BoundComparator:
     """A comparator with its parameters: `fn(expected, actual)` scores."""
 
-    __slots__ = ("comparator", "fn", "params")
+    __slots__ = ("_matrix", "comparator", "fn", "params")
 
     def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
         self.comparator = comparator
         self.params = params
         self.fn = fn
+        self._matrix: Any = None
+
+    def matrix(self) -> Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None:
+        """Return the vectorised form: two lists to the matrix of their pairs' scores; None if it has none."""
+        if self._matrix is None and self.comparator.pairwise is not None:
+            self._matrix = self.comparator.pairwise(self.params)
+        return self._matrix
 
     def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
@@ -90,6 +97,7 @@ class PlanNode:
     """How the values at one schema path are scored."""
 
     __slots__ = (
+        "_alone",
         "_path",
         "_states",
         "align",
@@ -97,6 +105,7 @@ class PlanNode:
         "children",
         "depth",
         "explicit",
+        "own_weight",
         "parent",
         "plan",
         "segment",
@@ -116,7 +125,9 @@ class PlanNode:
         self.explicit: BoundComparator | None = None
         self.skip = False
         self.align: Alignment = plan.align
+        self.own_weight = 1.0
         self._path: str | None = None
+        self._alone: PlanNode | None = None
         if parent is None:
             self.weight = 1.0
             self.transforms = plan.transforms
@@ -129,6 +140,16 @@ class PlanNode:
             self._states = _advance(parent._states, segment)  # noqa: SLF001 - of the same class
         self._follow_rules()
         plan.nodes += 1
+
+    def alone(self) -> PlanNode:
+        """Return the node by which an element is scored alone: its own weight, if 0, does not hold there."""
+        if self.weight != 0.0:
+            return self
+        if self._alone is None:
+            clone = PlanNode(self.plan, self.parent, self.segment)
+            clone.weight = clone.own_weight = 1.0
+            self._alone = clone
+        return self._alone
 
     def _follow_rules(self) -> None:
         """Take over what the rules for this path say."""
@@ -229,6 +250,7 @@ class _Winner:
         elif self._word == "skip":
             node.skip = rule.skip
         elif self._word == "weight":
+            node.own_weight = rule.weight
             node.weight *= rule.weight
         else:
             node.align = rule.align
@@ -272,6 +294,7 @@ class Plan:
         "signature",
         "target",
         "transforms",
+        "uniform",
         "weighted",
     )
 
@@ -299,6 +322,8 @@ class Plan:
             FieldRule(parse_pattern(text), order, rule, registry)
             for order, (text, rule) in enumerate(options.fields.items())
         )
+        self.uniform = not self.rules and not self.transforms
+        """Whether every path is scored alike, by the values' types alone."""
         self.weighted = any("weight" in rule.words for rule in self.rules)
         self.align = _global_alignment(options.arrays)
         self.target = () if options.target_key == "*" else _target(options.target_key)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.alignment import pair_by_key
+from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
 from pytest_jsonmatch.engine.comparators.base import ComparatorResult
 from pytest_jsonmatch.engine.errors import RootTypeError
 from pytest_jsonmatch.engine.paths import ELEMENT
@@ -28,8 +28,9 @@ from pytest_jsonmatch.engine.results import (
 from pytest_jsonmatch.engine.values import MISSING, json_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_jsonmatch.engine.alignment import Pairing
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
     from pytest_jsonmatch.engine.results import (
         Row,
@@ -43,6 +44,9 @@ Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
 
 Below a container that only one side has, the other side's key is MISSING."""
+
+AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, Pairing, int, int]"
+"""(node, trail, keys on both sides, pairs, sizes of both sides): how one array was aligned."""
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
 
@@ -73,7 +77,10 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> tuple[list[Row]
         key = segment
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
-    if plan.options.granularity == "fields" and type(expected) is dict and type(actual) is dict:
+    units = plan.options.granularity == "fields" and type(expected) is dict
+    if units and (actual is MISSING or type(actual) is dict):
+        # Where a target is missing in actual, so is every key of it.
+        actual = {} if actual is MISSING else actual
         walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
     else:
         walk.run(node, trail, key, expected, actual)
@@ -106,11 +113,15 @@ class _Walk:
     """One run over a pair of documents: the options at hand, and what has been found so far."""
 
     __slots__ = (
+        "_aligner",
+        "_sums_only",
         "actual_leaves",
+        "alignments",
         "count_extra",
         "empties",
         "expected_leaves",
         "leaf_threshold",
+        "nested",
         "nulls_absent",
         "others",
         "parts",
@@ -118,9 +129,14 @@ class _Walk:
         "rows",
     )
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, aligner: Aligner | None = None) -> None:
         options = plan.options
         self.plan = plan
+        # A walk with somebody else's aligner wants sums, not rows: it takes a nested array's as known.
+        self._aligner = aligner
+        self._sums_only = aligner is not None
+        self.nested: list[Totals] = []
+        self.alignments: list[AlignedRow] = []
         self.count_extra = options.extra == "count"
         self.empties = options.empties
         self.nulls_absent = options.nulls == "absent"
@@ -135,14 +151,16 @@ class _Walk:
     def totals(self) -> Totals:
         """Return the sums over all rows."""
         if self.plan.weighted:
-            return sum_rows(self.rows)
-        matches = len(self.rows) - self.others
-        return Totals(
-            math.fsum((matches, *self.parts)),
-            matches + self.expected_leaves,
-            matches + self.actual_leaves,
-            perfect=not (self.expected_leaves or self.actual_leaves),
-        )
+            totals = sum_rows(self.rows)
+        else:
+            matches = len(self.rows) - self.others
+            totals = Totals(
+                math.fsum((matches, *self.parts)),
+                matches + self.expected_leaves,
+                matches + self.actual_leaves,
+                perfect=not (self.expected_leaves or self.actual_leaves),
+            )
+        return _total((totals, *self.nested)) if self.nested else totals
 
     # -- the walk ------------------------------------------------------------------------------------------
 
@@ -169,6 +187,8 @@ class _Walk:
                         continue
                 elif self._settle(node, trail, ekey, akey, expected, actual):
                     continue
+                if self._sums_only and node.align == "unordered" and self._take_nested(node, expected, actual):
+                    continue
                 members = self._members(node, trail, ekey, akey, expected, actual)
                 if members is not None:
                     stack.append((items, trail))
@@ -181,12 +201,32 @@ class _Walk:
                     return
                 items, trail = stack.pop()
 
+    def _take_nested(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> bool:
+        """Add the sums of two nested arrays, each worked out once; False: there are no two arrays here."""
+        if type(expected) is not list or type(actual) is not list or not (expected and actual):
+            return False
+        aligner = self._aligner
+        assert aligner is not None  # noqa: S101 - for the type checker: a walk for sums has one
+        key = (id(expected), id(actual), self.count_extra)
+        totals = aligner.totals.get(key)
+        if totals is None:
+            walk = _Walk(self.plan, aligner)
+            walk.count_extra = self.count_extra
+            for ekey, akey, one, other, element in self._pairs(node, None, None, None, expected, actual):
+                walk.run(element, None, ekey if akey is None else akey, one, other)
+            totals = walk.totals()
+            aligner.keep_totals(key, totals)
+        self.nested.append(totals)
+        return True
+
     def run_units(self, node: PlanNode, trail: Trail | None, expected: JsonValue, actual: JsonValue) -> None:
         """Score two objects key by key, each one unit: 1 if all below it is equal, else 0."""
         rows = self.rows
         count_extra = self.count_extra
         # Whatever the metric does with extra keys at the top, inside a unit an extra leaf is a difference.
-        members = self._pairs(node, expected, actual)
+        if self.nulls_absent:
+            expected, actual = _without_nulls(expected), _without_nulls(actual)
+        members = self._pairs(node, trail, None, None, expected, actual)
         self.count_extra = True
         for key, _, one, other, child in members:
             kind = type(one)
@@ -222,7 +262,9 @@ class _Walk:
             return
         del rows[start:], self.parts[before.parts :]
         self.others, self.expected_leaves, self.actual_leaves, _ = before
-        differences = tuple(row for row in below if row[4] != SKIPPED and row[5] != 1.0 and row[0].weight)
+        differences = tuple(
+            row for row in below if row[4] != SKIPPED and row[5] != 1.0 and _decides(row[0], node)
+        )
         if not differences:
             rows.append((node, trail, key, key, MATCH, 1.0, expected, actual, None))
             return
@@ -314,8 +356,11 @@ class _Walk:
             if self.empties != "if_absent":
                 return False
             # The node that is missing counts at least once; what is empty inside it, not.
-            if ekey is MISSING or akey is MISSING or _has_leaf(node, value, nulls_absent=self.nulls_absent):
-                return False
+            if not (
+                ekey is MISSING or akey is MISSING or _has_leaf(node, value, nulls_absent=self.nulls_absent)
+            ):
+                self._one_sided(node, trail, ekey, akey, expected, actual)
+            return False
         self._one_sided(node, trail, ekey, akey, expected, actual)
         return True
 
@@ -432,7 +477,7 @@ class _Walk:
                 return _one_side(node, actual, expected_too=False) if self.count_extra else None
             if actual is MISSING:
                 return _one_side(node, expected, expected_too=True)
-            return self._pairs(node, expected, actual)
+            return self._pairs(node, trail, ekey, akey, expected, actual)
         if self.empties == "leaf":
             if expected is MISSING or actual is MISSING:
                 self._one_sided(node, trail, ekey, akey, expected, actual)
@@ -440,7 +485,9 @@ class _Walk:
                 self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
         return None
 
-    def _pairs(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> Iterator[Item]:
+    def _pairs(
+        self, node: PlanNode, trail: Trail | None, ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue
+    ) -> Iterator[Item]:
         """Return the members of two containers of one kind side by side, expected's first."""
         children = node.children
         items: Iterator[Item]
@@ -464,17 +511,35 @@ class _Walk:
                     items, ((at, at, MISSING, actual[at], element) for at in range(shared, len(actual)))
                 )
             return items
-        partner = dict(pair_by_key(element, align[1], expected, actual))
-        items = (
-            (at, partner.get(at, at), item, actual[partner[at]] if at in partner else MISSING, element)
-            for at, item in enumerate(expected)
-        )
-        if not self.count_extra:
-            return items
-        taken = set(partner.values())
-        return chain(
-            items, ((at, at, MISSING, item, element) for at, item in enumerate(actual) if at not in taken)
-        )
+        if align == "unordered":
+            pairs = self._align(node, expected, actual)
+        else:
+            pairs = pair_by_key(element, align[1], expected, actual)
+        if not self._sums_only:
+            self.alignments.append((node, trail, ekey, akey, pairs, len(expected), len(actual)))
+        return self._aligned(element, pairs, expected, actual)
+
+    def _aligned(
+        self, element: PlanNode, pairs: Pairing, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> Iterator[Item]:
+        """Yield the pairs and what is left of both arrays, in the order of expected, then of actual."""
+        partner = dict(pairs)
+        for at, item in enumerate(expected):
+            to = partner.get(at)
+            if to is None:
+                yield at, at, item, MISSING, element
+            else:
+                yield at, to, item, actual[to], element
+        if self.count_extra:
+            taken = set(partner.values())
+            for to, item in enumerate(actual):
+                if to not in taken:
+                    yield to, to, MISSING, item, element
+
+    def _align(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
+        if self._aligner is None:
+            self._aligner = Aligner(self.plan, _measure)
+        return self._aligner.pair(node, expected, actual, count_extra=self.count_extra)
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> tuple[int, float]:
         """Return how many leaves a mistyped value has, and their weight."""
@@ -489,8 +554,36 @@ class _Walk:
         return number, math.fsum(weights)
 
 
+def _measure(
+    aligner: Aligner, node: PlanNode, expected: JsonValue, actual: JsonValue, count_extra: bool
+) -> Totals:
+    """Return the totals of two values alone."""
+    walk = _Walk(node.plan, aligner)
+    walk.count_extra = count_extra
+    walk.run(node, None, None, expected, actual)
+    return walk.totals()
+
+
+def _total(totals: Sequence[Totals]) -> Totals:
+    return Totals(
+        math.fsum(one.score for one in totals),
+        math.fsum(one.expected for one in totals),
+        math.fsum(one.actual for one in totals),
+        perfect=all(one.perfect for one in totals),
+    )
+
+
 def _keys(ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue) -> tuple[Any, Any]:
     return MISSING if expected is MISSING else ekey, MISSING if actual is MISSING else akey
+
+
+def _decides(node: PlanNode, unit: PlanNode) -> bool:
+    """Tell whether a difference at `node` counts for the unit: not if a weight below the unit is 0."""
+    while node is not unit and node.parent is not None:
+        if node.own_weight == 0.0:
+            return False
+        node = node.parent
+    return True
 
 
 def _one_side(node: PlanNode, value: JsonValue, *, expected_too: bool) -> Iterator[Item]:

@@ -54,7 +54,7 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
     """
     if not callable(fn):
         raise ConfigurationError(
-            f"transform {name!r} must be a function of (value, params), not {type(fn).__name__}"
+            f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
 
     takes_params = _takes_params(fn)

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.comparators.numbers import (
     as_number,
     difference,
     numeric_tolerance,
-    relative_difference,
+    percent_difference,
 )
 from pytest_jsonmatch.engine.comparators.strings import tokens
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -117,17 +117,14 @@ def _digits(number: Decimal, digits: int = 2) -> str:
 def _percent_off(expected: float | Decimal, actual: float | Decimal) -> str:
     if expected == 0:
         return f"{_digits(difference(expected, actual))} off"
-    percent = relative_difference(expected, actual).scaleb(2)
+    percent = percent_difference(expected, actual)
     return f"{_digits(percent)} % off"
 
 
 def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
     """Say a difference and its limit with as many digits as it takes to tell them apart."""
-    shown, most = _digits(delta), f"{limit.normalize():f}" if limit < 1_000_000 else _digits(limit)
-    for digits in range(3, 18):
-        if shown != most:
-            break
-        shown = _digits(delta, digits)
+    most = _digits(limit, 6)
+    shown = next((text for digits in range(2, 18) if (text := _digits(delta, digits)) != most), most)
     return f"{shown}{unit} off (limit {most}{unit})"
 
 
@@ -144,7 +141,7 @@ def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> 
     limit = Decimal(repr(rel))
     if left == 0:
         return _beyond(delta, limit)
-    return _beyond(relative_difference(left, right).scaleb(2), limit.scaleb(2), " %")
+    return _beyond(percent_difference(left, right), limit.scaleb(2), " %")
 
 
 def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:

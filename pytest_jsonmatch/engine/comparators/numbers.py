@@ -38,6 +38,7 @@ __all__ = [
     "as_number",
     "difference",
     "numeric_tolerance",
+    "percent_difference",
     "relative_difference",
 ]
 
@@ -127,6 +128,15 @@ def relative_difference(expected: float | Decimal, actual: float | Decimal) -> D
     Decimal('0.02')
     """
     return _wide_context().divide(difference(expected, actual), _as_written(expected).copy_abs())
+
+
+def percent_difference(expected: float | Decimal, actual: float | Decimal) -> Decimal:
+    """Return 100 × |expected - actual| / |expected| of two finite numbers, expected not 0.
+
+    >>> percent_difference(50, 49)
+    Decimal('2')
+    """
+    return relative_difference(expected, actual).scaleb(2, _wide_context())
 
 
 def _surely_within(

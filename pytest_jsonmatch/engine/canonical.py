@@ -1,0 +1,182 @@
+"""Canonical forms: which elements are equal under a plan, and a text to order them by.
+
+Transforms are applied, skipped fields left out, and unordered arrays inside are multisets. Containers are
+interned, so that a form is hashed and compared one level at a time, whatever the depth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.paths import ELEMENT
+from pytest_jsonmatch.engine.values import MISSING, JsonValue, number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from pytest_jsonmatch.engine.plan import PlanNode
+
+__all__ = ["Canon"]
+
+_FLAT: Final = frozenset({str, int, float, type(None)})
+# Booleans are no numbers: True would be equal to 1, as a key too.
+_TRUE: Final = ("true",)
+_FALSE: Final = ("false",)
+_SKIPPED: Final = ("skipped",)
+
+
+@final
+class _Form:
+    """A container's form: one object for all containers that are equal under the plan."""
+
+    __slots__ = ()
+
+
+@final
+class _NotFiniteError(Exception):
+    """The value holds NaN or an infinity, which equals nothing."""
+
+
+@final
+class Canon:
+    """Canonical forms under one plan; those of one Canon can be compared."""
+
+    __slots__ = ("_forms", "_nulls_absent")
+
+    def __init__(self, *, nulls_absent: bool) -> None:
+        self._forms: dict[Hashable, _Form] = {}
+        self._nulls_absent = nulls_absent
+
+    def keys(self, element: PlanNode, values: list[JsonValue]) -> list[Hashable]:
+        """Return what equal elements share, for each element; MISSING for one that equals nothing."""
+        if element.plan.uniform and not self._nulls_absent:
+            return [
+                frozenset(value.items())
+                if type(value) is dict and set(map(type, value.values())) <= _FLAT and not _has_nan(value)
+                else self.key(element, value)
+                for value in values
+            ]
+        return [self.key(element, value) for value in values]
+
+    def key(self, node: PlanNode, value: JsonValue) -> Hashable:
+        """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
+        try:
+            key: Hashable = _fold(node, value, _scalar_key, self._intern, nulls_absent=self._nulls_absent)
+        except _NotFiniteError:
+            return MISSING
+        return key
+
+    def text(self, node: PlanNode, value: JsonValue) -> str:
+        """Return the canonical JSON text: keys sorted, no spaces, integral numbers without a fraction."""
+        text: str = _fold(node, value, _scalar_text, _container_text, nulls_absent=self._nulls_absent)
+        return text
+
+    def _intern(self, kind: str, parts: list[Any], keys: list[str]) -> Hashable:
+        flat: Hashable
+        if kind == "object":
+            flat = frozenset(zip(keys, parts))
+            # A flat object without booleans is its own form, as `keys` makes it.
+            if not any(type(part) is tuple or type(part) is _Form for part in parts):
+                return flat
+        elif kind == "multiset":
+            flat = (kind, frozenset(Counter(parts).items()))
+        else:
+            flat = (kind, *parts)
+        return self._forms.setdefault(flat, _Form())
+
+
+def _has_nan(value: dict[str, JsonValue]) -> bool:
+    return any(type(item) is float and item - item != 0.0 for item in value.values())
+
+
+def _scalar_key(value: JsonValue) -> Any:
+    if type(value) is bool:
+        return _TRUE if value else _FALSE
+    if type(value) is float and value - value != 0.0:
+        raise _NotFiniteError
+    return value
+
+
+def _scalar_text(value: JsonValue) -> str:
+    if type(value) is str:
+        return json.dumps(value, ensure_ascii=False)
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) in {int, float, Decimal}:
+        return number_text(value)
+    return json.dumps(value)
+
+
+def _container_text(kind: str, parts: list[Any], keys: list[str]) -> str:
+    texts = ["…" if part is _SKIPPED else part for part in parts]
+    if kind == "object":
+        pairs = sorted(zip(keys, texts))
+        members = (text if text == "…" else f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in pairs)
+        return "{" + ",".join(members) + "}"
+    return "[" + ",".join(sorted(texts) if kind == "multiset" else texts) + "]"
+
+
+def _fold(
+    node: PlanNode,
+    value: JsonValue,
+    scalar: Callable[[JsonValue], Any],
+    combine: Callable[[str, list[Any], list[str]], Any],
+    *,
+    nulls_absent: bool,
+) -> Any:
+    """Make one form of a value, from the leaves up, with an explicit stack."""
+    if type(value) is not dict and type(value) is not list:
+        return scalar(node.prepare(value))
+    # A frame: (kind, members still to do, forms done, their keys). A node of None: a value that a
+    # comparator takes whole, to which no rule of the plan applies any more.
+    top: list[Any] = []
+    stack = [_frame(node, value, nulls_absent=nulls_absent)]
+    while stack:
+        kind, members, parts, keys = stack[-1]
+        for key, below, item in members:
+            keys.append(key)
+            if below is not None and below.skip:
+                parts.append(_SKIPPED)
+            elif type(item) is dict or type(item) is list:
+                stack.append(_frame(below, item, nulls_absent=nulls_absent))
+                break
+            else:
+                parts.append(scalar(item if below is None else below.prepare(item)))
+        else:
+            stack.pop()
+            form = combine(kind, *_without_skipped(parts, keys))
+            (stack[-1][2] if stack else top).append(form)
+    return top[0]
+
+
+def _without_skipped(parts: list[Any], keys: list[str]) -> tuple[list[Any], list[str]]:
+    """Leave skipped members out; where nothing else is, one of them stays: that is not an empty container."""
+    if _SKIPPED not in parts:
+        return parts, keys
+    kept = [(part, key) for part, key in zip(parts, keys) if part is not _SKIPPED]
+    if not kept:
+        return [_SKIPPED], [""]
+    return [part for part, _ in kept], [key for _, key in kept]
+
+
+def _frame(
+    node: PlanNode | None, value: JsonValue, *, nulls_absent: bool
+) -> tuple[str, Iterator[tuple[str, PlanNode | None, JsonValue]], list[Any], list[str]]:
+    if node is not None and node.explicit is not None:
+        node = None
+    kind = "object" if type(value) is dict else "array"
+    members: Iterator[tuple[str, PlanNode | None, JsonValue]]
+    if kind == "object":
+        present = (
+            (key, item) for key, item in value.items() if item is not None or node is None or not nulls_absent
+        )
+        members = ((key, None if node is None else node.children[key], item) for key, item in present)
+    else:
+        element = None if node is None else node.children[ELEMENT]
+        members = (("", element, item) for item in value)
+        if node is not None and node.align == "unordered":
+            kind = "multiset"
+    return kind, members, [], []

@@ -1,0 +1,211 @@
+"""Comparators in general: the table of built-ins, parameters, users' functions, what importing costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from pytest_jsonmatch.engine.comparators import BUILTIN, Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.errors import ConfigurationError
+
+
+def test_the_built_in_names():
+    assert list(BUILTIN) == [
+        "exact",
+        "binary",
+        "numeric",
+        "relative",
+        "threshold",
+        "levenshtein",
+        "jaccard",
+        "oneof",
+        "normalized_text",
+        "date",
+        "regex",
+        "contains",
+    ]
+    assert all(name == comparator.name for name, comparator in BUILTIN.items())
+
+
+def test_only_oneof_sees_nulls_itself():
+    assert [name for name, comparator in BUILTIN.items() if comparator.null_aware] == ["oneof"]
+
+
+def test_equal_values_may_score_less_than_one_only_under_oneof_and_regex():
+    assert [name for name, comparator in BUILTIN.items() if not comparator.reflexive] == ["oneof", "regex"]
+
+
+def test_importing_and_listing_comparators_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from pytest_jsonmatch.engine import comparators, transforms\n"
+        "comparators.BUILTIN['relative'].bind({})(1, 2)\n"
+        "comparators.BUILTIN['regex'].bind({})\n"
+        "comparators.explain('relative', {}, 1, 2)\n"
+        "print(sorted({'numpy', 'scipy', 'rapidfuzz', 'regex', 'yaml'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        (
+            "numeric",
+            {"tolerence": {"rel": 0.1}},
+            "comparator 'numeric' has no parameter 'tolerence'; did you mean 'tolerance'?",
+        ),
+        (
+            "numeric",
+            {"tolerance": {"relative": 0.1}},
+            "the tolerance of comparator 'numeric' has no parameter 'relative'; known: abs, rel",
+        ),
+        (
+            "numeric",
+            {"tolerance": 0.1},
+            "comparator 'numeric': 'tolerance' must be a mapping such as {\"rel\": 0.01} or {\"abs\": 0.5}, not 0.1",
+        ),
+        (
+            "numeric",
+            {"tolerance": {"abs": -1}},
+            "comparator 'numeric': 'abs' must be a finite number, 0 or more, not -1",
+        ),
+        (
+            "numeric",
+            {"tolerance": {"rel": True}},
+            "comparator 'numeric': 'rel' must be a finite number, 0 or more, not True",
+        ),
+        (
+            "numeric",
+            {"tolerance": {"rel": float("nan")}},
+            "comparator 'numeric': 'rel' must be a finite number, 0 or more, not nan",
+        ),
+        (
+            "threshold",
+            {},
+            "comparator 'threshold' needs the parameter 'threshold', for example {\"threshold\": 0.5}",
+        ),
+        (
+            "threshold",
+            {"threshold": 0},
+            "comparator 'threshold': 'threshold' must be a finite number above 0, not 0",
+        ),
+        (
+            "threshold",
+            {"threshold": 1, "difference_penalty_weighting": "1"},
+            "comparator 'threshold': 'difference_penalty_weighting' must be a finite number, 0 or more, not '1'",
+        ),
+        ("relative", {"rel": 1}, "comparator 'relative' has no parameter 'rel'; it takes none"),
+        ("binary", {"x": 1}, "comparator 'binary' has no parameter 'x'; it takes none"),
+        ("levenshtein", {"x": 1}, "comparator 'levenshtein' has no parameter 'x'; it takes none"),
+        ("normalized_text", {"x": 1}, "comparator 'normalized_text' has no parameter 'x'; it takes none"),
+        ("contains", {"x": 1}, "comparator 'contains' has no parameter 'x'; it takes none"),
+        (
+            "exact",
+            {"strict_number_type": "yes"},
+            "comparator 'exact': 'strict_number_type' must be true or false, not 'yes'",
+        ),
+        (
+            "jaccard",
+            {"tokenizer": "words"},
+            "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, not str",
+        ),
+        (
+            "oneof",
+            {},
+            (
+                "comparator 'oneof' needs either 'values' (a list that actual must be in) or "
+                "'groups' (lists of synonyms that expected and actual must share), and not both"
+            ),
+        ),
+        ("oneof", {"values": []}, "comparator 'oneof': 'values' must be a list with at least one value"),
+        ("oneof", {"values": "abc"}, "comparator 'oneof': 'values' must be a list with at least one value"),
+        (
+            "oneof",
+            {"groups": ["ab"]},
+            "comparator 'oneof': each of 'groups' must be a list with at least one value",
+        ),
+        ("oneof", {"groups": {}}, "comparator 'oneof': 'groups' must be a list of lists of synonyms"),
+        (
+            "date",
+            {"formats": ["%Y-%q"]},
+            "comparator 'date': '%Y-%q' is not a date format: 'q' is a bad directive in format '%Y-%q'",
+        ),
+        (
+            "date",
+            {"formats": ["iso"]},
+            "comparator 'date': 'iso' is not a date format; one looks like '%Y-%m-%d'",
+        ),
+        ("date", {"formats": [3]}, "comparator 'date': 3 is not a date format; one looks like '%Y-%m-%d'"),
+        (
+            "date",
+            {"formats": []},
+            "comparator 'date': 'formats' must be a list such as [\"%Y-%m-%d\", \"%b %d, %Y\"]",
+        ),
+        ("regex", {"timeout": 0}, "comparator 'regex': 'timeout' must be a finite number above 0, not 0"),
+    ],
+)
+def test_a_wrong_parameter_is_named_when_the_comparator_is_bound(name, params, message):
+    with pytest.raises(ConfigurationError) as caught:
+        BUILTIN[name].bind(params)
+    assert str(caught.value) == message
+
+
+def test_a_wrong_parameter_beyond_pythons_limit_of_digits():
+    with pytest.raises(ConfigurationError) as caught:
+        BUILTIN["numeric"].bind({"tolerance": {"abs": 10**5000}})
+    assert str(caught.value) == (
+        "comparator 'numeric': 'abs' must be a finite number, 0 or more, not an integer of hundreds of digits"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, comparator in BUILTIN.items() if comparator.pairwise])
+def test_the_vectorised_form_checks_its_parameters_too(name):
+    with pytest.raises(ConfigurationError, match=f"comparator '{name}' has no parameter 'typo'"):
+        BUILTIN[name].pairwise({"typo": 1})
+
+
+def test_values_of_oneof_must_be_json():
+    with pytest.raises(ConfigurationError, match="'values' must hold JSON values: expected holds nan"):
+        BUILTIN["oneof"].bind({"values": [float("nan")]})
+
+
+@pytest.mark.parametrize(
+    ("result", "score"), [(0.25, 0.25), (True, 1.0), (0, 0.0), (Fraction(1, 4), 0.25), (7, 7.0)]
+)
+def test_a_users_function_may_return_any_number(result, score):
+    compare = user_comparator("mine", lambda *_: result).bind({})
+    assert compare("a", "b") == score
+    assert type(compare("a", "b")) is float
+
+
+def test_a_users_function_gets_both_values_and_its_parameters_and_may_give_a_reason():
+    def fn(expected, actual, params):
+        return ComparatorResult(0.5, reason=f"{expected} {actual} {params}")
+
+    compare = user_comparator("mine", fn).bind({"limit": 3})
+    assert compare(None, 1) == ComparatorResult(0.5, reason="None 1 {'limit': 3}")
+
+
+def test_a_users_function_that_returns_no_score_is_an_error():
+    compare = user_comparator("mine", lambda *_: "good").bind({})
+    with pytest.raises(TypeError) as caught:
+        compare(1, 1)
+    assert str(caught.value) == (
+        "comparator 'mine' returned str; return a number in [0, 1], a bool or a ComparatorResult"
+    )
+
+
+def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():
+    comparator = user_comparator("mine", lambda *_: 0.0)
+    assert comparator == Comparator("mine", comparator.bind, None, null_aware=True, reflexive=False)
+
+
+def test_a_users_comparator_must_be_callable():
+    with pytest.raises(ConfigurationError) as caught:
+        user_comparator("mine", 3)
+    assert str(caught.value) == "comparator 'mine' must be a function of (expected, actual, params), not int"

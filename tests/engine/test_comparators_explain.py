@@ -1,0 +1,102 @@
+"""explain: why two values do not match, in a few words."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from pytest_jsonmatch.engine.comparators import explain
+from pytest_jsonmatch.engine.values import MISSING
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "expected", "actual", "reason"),
+    [
+        ("exact", {}, "30", 30, "string against number"),
+        ("exact", {}, None, "x", "null against string"),
+        (None, {}, [1], {"a": 1}, "array against object"),
+        ("mine", {}, True, 1, "boolean against number"),
+        ("mine", {}, "a", "b", None),
+        ("exact", {}, 1, NAN, "not a number (NaN)"),
+        ("relative", {}, 1, INF, "an infinity is no JSON number"),
+        ("exact", {}, True, False, None),
+        ("exact", {}, MISSING, 1, None),
+        ("exact", {}, 50, 51.2, "2.4 % off"),
+        ("exact", {"strict_number_type": True}, 42, 42.0, "integer against float"),
+        ("relative", {}, 20.3, 20.5, "0.99 % off"),
+        ("relative", {}, 0, 5, "5 off"),
+        ("relative", {}, 100, 350, "250 % off"),
+        ("relative", {}, 1, 1e12, "1e14 % off"),
+        ("relative", {}, 2**53, 2**53 + 1, "1.1e-14 % off"),
+        ("relative", {}, Decimal("1e999999999"), 3, "100 % off"),
+        ("relative", {}, 3, Decimal("3e999999999"), "1e1000000001 % off"),
+        ("numeric", {"tolerance": {"abs": 0.1}}, 1, 1.5, "0.5 off (limit 0.1)"),
+        ("numeric", {"tolerance": {"abs": 0.1}}, 1, 1.10001, "0.10001 off (limit 0.1)"),
+        ("numeric", {"tolerance": {"abs": 100}}, 0, 250, "250 off (limit 100)"),
+        ("numeric", {"tolerance": {"rel": 0.01}}, 100, 102.4, "2.4 % off (limit 1 %)"),
+        ("numeric", {"tolerance": {"rel": 0.01}}, 0, 2, "2 off (limit 0.01)"),
+        ("numeric", {"tolerance": {"rel": 0.01, "abs": 9}}, 100, 105, "5 % off (limit 1 %)"),
+        ("numeric", {}, "42", 43, "2.4 % off"),
+        ("numeric", {}, "many", 43, "string against number"),
+        ("threshold", {"threshold": 0.1}, 1, 1.5, "0.5 off (limit 0.1)"),
+        ("threshold", {"threshold": 0.1}, 1, 1.05, "0.05 off"),
+        ("threshold", {"threshold": 0.1}, 1, "1", "number against string"),
+        ("levenshtein", {}, "kitten", "sitten", "1 edit"),
+        ("levenshtein", {}, "kitten", "sitting", "3 edits"),
+        ("exact", {}, "Berlin", "berlin", "case differs"),
+        ("exact", {}, "Zürich", "Zurich", "accents differ"),
+        ("exact", {}, "a b", "a  b", "white space differs"),
+        ("exact", {}, "a, b", "a b", "punctuation differs"),
+        ("exact", {}, "Zürich", "ZURICH", "case and accents differ"),
+        ("exact", {}, "\u00e9", "e\u0301", "Unicode form differs"),
+        ("exact", {}, "Ann Lee", "Lee Ann", "word order differs"),
+        ("exact", {}, "!", "?", "1 edit"),
+        ("exact", {}, "abc", "", "empty"),
+        ("jaccard", {}, "a b c", "a d", "1 of 4 words shared"),
+        ("jaccard", {}, "a b", "b A", None),
+        ("levenshtein", {}, "a", "a", None),
+        ("oneof", {"values": ["a"]}, "b", "a", None),
+        ("threshold", {"threshold": 1e-300}, 1, 1.5, "0.5 off (limit 1e-300)"),
+        ("jaccard", {"tokenizer": list}, "ab", "bc", None),
+        ("normalized_text", {}, "Zürich", "zurick", "1 edit"),
+        ("normalized_text", {}, ["A"], ["b"], "1 of 1 item differs"),
+        ("normalized_text", {}, 1, 2, None),
+        ("oneof", {"values": [1, 2, 3]}, 1, "x", "not among the 3 accepted values"),
+        ("oneof", {"values": ["a"]}, "a", None, "not the accepted value"),
+        ("oneof", {"groups": [["a", "b"]]}, "a", "c", "not a synonym of the expected value"),
+        ("oneof", {"groups": [["a", "b"]]}, "x", "y", "expected value is in no group of synonyms"),
+        ("date", {}, "2026-01-31", "2026-02-03", "3 days off"),
+        ("date", {}, "2026-01-31", "2026-01-30", "1 day off"),
+        ("date", {}, "2026-01-31T10:00", "2026-01-31T12:00", "2 hours off"),
+        ("date", {}, "2026-01-31T10:00:00", "2026-01-31T10:00:07", "7 s off"),
+        ("date", {}, "2026-01-31T10:00", "2026-01-31T10:00Z", "only one has a time zone"),
+        ("date", {}, "2026-01-31", "soon", "not a date"),
+        ("date", {}, "soon", "2026-01-31", "expected is not a date"),
+        ("date", {}, "2026-01-31", None, "string against null"),
+        ("regex", {}, "a+", "b", "does not match the pattern"),
+        ("regex", {}, "a+", 1, "string against number"),
+        ("contains", {}, "cat", "dog", "does not contain the expected text"),
+        ("contains", {}, 1, [2], "does not contain the expected value"),
+        ("contains", {}, {"a": 1}, {}, "does not contain the expected members"),
+        ("contains", {}, "1", 1, "string against number"),
+        ("exact", {}, [1, 2], [1], "2 items against 1"),
+        ("exact", {}, [1, 2], [1, 3], "1 of 2 items differs"),
+        (
+            "exact",
+            {},
+            {"a": 1, "b": 2, "c": 3},
+            {"a": 2, "c": 4, "d": 1},
+            "1 member missing, 1 too many, 2 members differ",
+        ),
+        ("numeric", {"tolerance": 3}, 1, 2, None),
+    ],
+)
+def test_explain(name, params, expected, actual, reason):
+    assert explain(name, params, expected, actual) == reason
+
+
+def test_long_texts_are_not_searched_for_edits():
+    assert explain("exact", {}, "a" * 30_000, "b" * 30_000) == "30000 characters against 30000"

@@ -1,0 +1,531 @@
+"""Strict JSON, and the search for JSON in a model's output."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import sys
+from contextlib import suppress
+from decimal import Decimal
+from time import process_time
+
+import pytest
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.parsing import Extraction, extract_json, parse_json
+
+LEVELS = 100_000
+
+
+def reason_of(text: str | bytes, **options: object) -> str:
+    with pytest.raises(JsonExtractionError) as caught:
+        extract_json(text, **options)
+    return caught.value.reason
+
+
+# --- parse_json: numbers, strings, depth --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, true, null, "x"]}', {"a": [1, True, None, "x"]}),
+        (" \t\r\n[]\n", []),
+        ('"hello"', "hello"),
+        (b'{"name": "\xc3\x89va"}', {"name": "Éva"}),
+        (b"\xef\xbb\xbf[1]", [1]),
+        ("\ufeff[1]", [1]),
+        ("9007199254740993", 9007199254740993),
+        ("-0", 0),
+        ("0.1", 0.1),
+        ("1e3", 1000.0),
+        ("1e400", Decimal("1e400")),
+        ("-1e999999999", Decimal("-1e999999999")),
+        ('"\\ud800 and \\ud83d\\ude00"', "\ud800 and \U0001f600"),
+    ],
+)
+def test_strict_json_is_read_exactly(text, value):
+    assert parse_json(text) == value
+
+
+def test_an_integer_literal_is_an_int_and_a_literal_with_an_exponent_a_float():
+    assert [type(number) for number in parse_json("[1, 1.0, 1e2]")] == [int, float, float]
+
+
+def test_integers_are_exact_up_to_100_000_digits_whatever_the_limit_of_python():
+    limit = getattr(sys, "get_int_max_str_digits", lambda: None)()
+
+    assert parse_json("[" + "9" * 100_000 + "]") == [10**100_000 - 1]
+    assert getattr(sys, "get_int_max_str_digits", lambda: None)() == limit
+
+
+@pytest.mark.skipif(not hasattr(sys, "set_int_max_str_digits"), reason="this Python has no limit to take off")
+def test_longer_integers_are_an_error_also_where_the_limit_of_python_is_off():
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        with pytest.raises(JsonParseError, match="more than 100,000 digits"):
+            parse_json("[" + "9" * 100_001 + "]")
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [("[" * LEVELS + "]" * LEVELS, LEVELS - 1), ('{"a":' * LEVELS + "1" + "}" * LEVELS, LEVELS)],
+)
+def test_a_hundred_thousand_levels_are_read(text, levels):
+    value = parse_json(text)
+
+    count = 0
+    while value and value != 1:
+        value = value[0] if type(value) is list else value["a"]
+        count += 1
+    assert count == levels
+
+
+def test_the_sure_reader_agrees_with_the_fast_one():
+    document = {
+        "a": [1, 2.5, -3e10, 'x\n"\\', "é", True, False, None, [], {}],
+        "b": {"c": {"d": [{}, [[]]]}},
+        "": "",
+    }
+    text = json.dumps(document, indent=1)
+    deep = "[" * LEVELS + text + "]" * LEVELS
+
+    value = parse_json(deep)
+    for _ in range(LEVELS):
+        [value] = value
+
+    assert value == document
+
+
+# --- parse_json: errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line", "column"),
+    [
+        ("", "the text is empty", 1, 1),
+        ("[1,\n 2,\n]", "nothing stands between a comma and ']'; remove the comma", 3, 1),
+        ('{"a": 1,}', "nothing stands between a comma and '}'; remove the comma", 1, 9),
+        ('{"a":}', "a value should stand here, not '}'", 1, 6),
+        ('{\n  "a": 1,\n  "a": 2\n}', "the key 'a' stands twice in one object; keep one", 3, 3),
+        ("[NaN]", "NaN is not JSON; write null, or a number", 1, 2),
+        ("-Infinity", "-Infinity is not JSON; write null, or a number", 1, 1),
+        ("[True]", "True is not JSON, which writes true, false and null in lower case", 1, 2),
+        ("{'a': 1}", "strings and keys are written in double quotes, not single ones", 1, 2),
+        ("{a: 1}", "a key in double quotes should stand here, not 'a'", 1, 2),
+        ('{"a" 1}', "a key has to be followed by ':'", 1, 6),
+        ("{,}", "nothing stands before this comma", 1, 2),
+        ("[1] // one", "JSON has no comments; remove it", 1, 5),
+        ("// one\n[1]", "JSON has no comments; remove it", 1, 1),
+        ("[1] [2]", "there is more text after the end of the JSON value; remove it", 1, 5),
+        ("[1 2]", "a comma or ']' should stand here, not '2'", 1, 4),
+        ("[\n[1}", "'}' cannot close an array opened at line 2", 2, 3),
+        ('{\n"a": [1, 2', "the text ends inside an array opened at line 2", 2, 11),
+        ('{"a"', "the text ends inside an object opened at line 1", 1, 5),
+        ('{"a": 1,', "the text ends inside an object opened at line 1", 1, 9),
+        ('{"a": "x', "a string that opens here never closes; add the closing quote", 1, 7),
+        ('["a\nb"]', "a string holds a raw '\\n'; write it as an escape", 1, 4),
+        ('["\\d"]', "a backslash in a string has to begin one of the escapes of JSON; double it", 1, 3),
+        ("[012]", "a number cannot begin with 0; remove the zero, or make it a string", 1, 2),
+        ("[+1]", "a number cannot begin with '+'", 1, 2),
+        ("[.5]", "a number cannot begin with '.'; write 0 before it", 1, 2),
+        ("[1.]", "a number needs digits after its decimal point", 1, 2),
+        ("[1e]", "a number cannot go on with 'e'", 1, 2),
+        ("[\x1b[31m]", "a value should stand here, not '\\x1b'", 1, 2),
+        (b"[\n\xff]", "byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8", 2, 1),
+        ("[1]".encode("utf-16"), "the bytes are UTF-16; decode them, or save the text as UTF-8", 1, 1),
+    ],
+)
+def test_an_error_says_what_is_wrong_and_where(text, reason, line, column):
+    with pytest.raises(JsonParseError) as caught:
+        parse_json(text)
+
+    assert (caught.value.reason, caught.value.line, caught.value.column) == (reason, line, column)
+
+
+def test_an_error_deep_inside_is_found_too():
+    with pytest.raises(JsonParseError) as caught:
+        parse_json("[" * LEVELS + "\n]")
+
+    assert caught.value.reason == "the text ends inside an array opened at line 1"
+
+
+def test_text_that_is_neither_str_nor_bytes_is_a_type_error():
+    with pytest.raises(TypeError, match="str or bytes, not int"):
+        parse_json(42)
+
+
+# --- extract_json: the steps --------------------------------------------------------------------------------
+
+
+def test_step_1_the_whole_text_is_json():
+    assert extract_json(' {"total": 12}\n') == Extraction({"total": 12}, "whole", (1, 14))
+
+
+def test_step_1_takes_any_json_value_where_nothing_is_wanted():
+    assert extract_json('"hello"') == Extraction("hello", "whole", (0, 7))
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ('\ufeff{"a": 1}', (1, 9)),
+        ('\xa0{"a": 1}\u2003', (1, 9)),
+        ('<think>maybe {"a": 2}?</think>\n{"a": 1}', (31, 39)),
+        ('<Thinking depth="3">hm</Thinking>{"a": 1}', (33, 41)),
+        ('<think>one</think>\n<reasoning>two</reasoning>\n{"a": 1}', (46, 54)),
+        ('{"a": 1}\n<reflection>fine</reflection>', (0, 8)),
+        ('the template kept the opening tag: {"a": 2}\n</think>\n\n{"a": 1}', (54, 62)),
+        ("<think>a <think>b</think> c</think>" + '{"a": 1}', (35, 43)),
+    ],
+)
+def test_step_2_byte_order_mark_white_space_and_reasoning_are_stripped(text, span):
+    assert extract_json(text) == Extraction({"a": 1}, "stripped", span)
+
+
+def test_bytes_are_utf_8_and_the_span_counts_characters():
+    found = extract_json('Voilà, Éva : {"a": 1}'.encode())
+
+    assert found == Extraction({"a": 1}, "span", (13, 21))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Here you are:\n```json\n{"a": 1}\n```\nAnything else?',
+        "~~~\n" + '{"a": 1}' + "\n~~~",
+        '```\n{"a": 1}',
+        '  ```JSON\r\n  {"a": 1}\r\n  ```\r\n',
+        '````json\n{"a": 1}\n```\n````'.replace("\n```\n", "\n"),
+        '```json\n{"a": 1}```',
+        '```json {"a": 1}\n```',
+        '```json\n{"a": 2}\n```\nNo, better:\n```json\n{"a": 1}\n```',
+        '```json\n{"a": 1}\n```\nwhich prints\n```\n{"a": 2}\n```',
+        '```json\n{"a": 1}\n```\n```json\n{"a": 2,}\n```',
+        '```python\nprint({"a": 2})\n```\n```\n{"a": 1}\n```',
+        '<think>\n```json\n{"a": 2}\n```\n</think>\n```json\n{"a": 1}\n```',
+        'In the interval [0, 1):\n```json\n{"a": 1}\n```',
+    ],
+)
+def test_step_3_the_last_json_fence_that_parses(text):
+    found = extract_json(text)
+
+    assert (found.value, found.method, text[slice(*found.span)]) == ({"a": 1}, "fence", '{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The answer is {"a": 1}, I think.',
+        'First {"b": 2}, then {"a": 1}.',
+        'A small {} or [] or [7] loses to {"a": 1}.',
+        '{not json} {"a": 1} [nor this]',
+        'Use `{}` for `{`: {"a": 1}',
+        "Inline ```" + '{"a": 1}' + "``` is no fence",
+        '[see note] and {"a": 1}',
+        'Broken [1 2 3 4 5 6 7 8 9] and whole {"a": 1}',
+        'We think aloud <think>{"draft": 1000000}</think>: {"a": 1}',
+        '{"a": 1}\n```\n',
+        'We <think> and <think> it is {"a": 1}',
+        'After the </think> tag: {"a": 1}',
+        'The tags "<think>" and "</think>" frame no {"a": 1}',
+        "```" + '{"a": 1}' + "``` is a code span",
+        '````markdown\n```\n{"far": "larger"}\n```\n````\n{"a": 1}',
+        '```python\nresult = {"far": "larger"}\n```\n{"a": 1}',
+    ],
+)
+def test_step_4_the_largest_balanced_span_that_parses_and_the_last_of_equals(text):
+    found = extract_json(text)
+
+    assert (found.value, found.method, text[slice(*found.span)]) == ({"a": 1}, "span", '{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "string", ["}", "{", '\\"}', "\\\\", "]", "[[", "```", "<think>", "</think>", "\\\\" * 6000]
+)
+def test_step_4_knows_strings(string):
+    text = f'So: {{"a": ["{string}", 1]}} it is.'
+
+    assert extract_json(text).span == (4, len(text) - 7)
+
+
+def test_step_4_takes_runs_of_brackets_apart():
+    found = extract_json("So: [[[[1]], 2], [[3]]], or [[1]].")
+
+    assert found == Extraction([[[[1]], 2], [[3]]], "span", (4, 23))
+
+
+@pytest.mark.parametrize(
+    ("text", "want", "value", "method"),
+    [
+        ('[{"a": 1}]', "array", [{"a": 1}], "whole"),
+        ('```json\n[1]\n```\n```\n{"a": 1}\n```', "object", {"a": 1}, "fence"),
+        ('<think>x</think>{"a": [1, 2, 3, 4]} and [1]', "array", [1], "span"),
+        ('[1, 2, 3, 4, 5, 6] and {"a": 1}', "object", {"a": 1}, "span"),
+        ('12\n{"a": 1}', "object", {"a": 1}, "span"),
+    ],
+)
+def test_what_is_wanted_holds_at_every_step(text, want, value, method):
+    found = extract_json(text, want=want)
+
+    assert (found.value, found.method) == (value, method)
+
+
+def test_a_wanted_kind_that_does_not_exist_is_named():
+    with pytest.raises(ConfigurationError, match="did you mean 'object'"):
+        extract_json("{}", want="objekt")
+
+
+# --- extract_json: what is tolerated ------------------------------------------------------------------------
+
+
+def test_of_duplicate_keys_the_last_wins_with_a_warning():
+    found = extract_json('So:\n{"a": 1,\n "b": 2,\n "a": 3}')
+
+    assert found.value == {"a": 3, "b": 2}
+    assert found.warnings == ("line 4: the key 'a' stands twice in one object; the last one counts",)
+
+
+def test_nan_is_a_float_with_a_warning():
+    found = extract_json('{"a": NaN,\n "b": -Infinity}')
+
+    assert math.isnan(found.value["a"])
+    assert found.value["b"] == -math.inf
+    assert found.warnings == (
+        "line 1: NaN is not JSON; it equals nothing",
+        "line 2: -Infinity is not JSON; it equals nothing",
+    )
+
+
+def test_warnings_are_counted_beyond_twenty():
+    found = extract_json("[" + ", ".join(["NaN"] * 50) + "]")
+
+    assert len(found.warnings) == 21
+    assert found.warnings[-1] == "and 30 more of this kind"
+
+
+def test_a_whole_object_before_a_truncated_one_is_taken_with_a_warning():
+    found = extract_json('{"a": 1}\nand then\n{"b": ')
+
+    assert found.value == {"a": 1}
+    assert found.warnings == ("output ends inside an object opened at line 3; the JSON before it was taken",)
+
+
+def test_an_extraction_of_any_depth_has_a_repr():
+    found = extract_json("[" * LEVELS + "]" * LEVELS)
+
+    assert repr(found) == f"Extraction({'[' * 59}…, method='whole', span=(0, {2 * LEVELS}), warnings=())"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "method"),
+    [
+        ("", "", "whole"),
+        ("<think></think>", "", "stripped"),
+        ("```\n", "\n```", "fence"),
+        ("So: ", ".", "span"),
+    ],
+)
+def test_every_step_reads_a_hundred_thousand_levels(before, after, method):
+    found = extract_json(before + "[" * LEVELS + "]" * LEVELS + after)
+
+    assert (found.method, found.span) == (method, (len(before), len(before) + 2 * LEVELS))
+
+
+# --- extract_json: reasons ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason"),
+    [
+        ("", {}, "the text is empty"),
+        (" \n\ufeff", {}, "the text is empty"),
+        ("I cannot help with that.", {}, "there is no object or array in the text"),
+        ("I cannot help with that.", {"want": "object"}, "there is no object in the text"),
+        ('Here:\n\n{"a": {"b": 1}, "c": [{"d": 2}', {}, "output ends inside an object opened at line 3"),
+        ('{"a": {"b": 1}, "c": "unfinished {}', {}, "output ends inside an object opened at line 1"),
+        ('{"a": "ends in a backslash \\', {}, "output ends inside an object opened at line 1"),
+        ('```json\n[{"a": 1}, {"a"', {}, "output ends inside an array opened at line 2"),
+        (
+            '```json\n{"a": NaN,}',
+            {},
+            "the fence at line 2 is not JSON: nothing stands between a comma and '}'; remove the comma (line 2, column 11)",
+        ),
+        ("[" * LEVELS + "1", {}, "output ends inside an array opened at line 1"),
+        ("[" * LEVELS + "1\n]", {}, "output ends inside an array opened at line 1"),
+        ("[0, 1) never closes: " + '{"a": 1}', {}, "output ends inside an array opened at line 1"),
+        ('x\n<think>So {"a": 1}', {}, "output ends inside a <think> block opened at line 2"),
+        ('<think>{"a": 1}</think>\n', {}, "nothing follows the reasoning that ends at line 1"),
+        ('{"a": [1}\n{"b": 2}', {}, "the brackets of an object opened at line 1 do not match: '}' at line 1"),
+        (
+            '{"a": 1], "b": {"c": 2}}',
+            {},
+            "the brackets of an object opened at line 1 do not match: ']' at line 1",
+        ),
+        ("[[[1]\n}]", {}, "the brackets of an array opened at line 1 do not match: '}' at line 2"),
+        ("[[[1]}]]", {}, "the brackets of an array opened at line 1 do not match: '}' at line 1"),
+        ("[1, 2]", {"want": "object"}, "an object is wanted, and there is only an array at line 1"),
+        ("So:\n{}", {"want": "array"}, "an array is wanted, and there is only an object at line 2"),
+        ("42", {"want": "array"}, "an array is wanted, and there is only a number at line 1"),
+        (
+            'So:\n {"a": 1,}',
+            {},
+            "the object at line 2 is not JSON: nothing stands between a comma and '}'; remove the comma (line 2, column 10)",
+        ),
+        (
+            "```json\n{\n'a': 1}\n```",
+            {},
+            "the fence at line 2 is not JSON: strings and keys are written in double quotes, not single ones (line 3, column 1)",
+        ),
+        (
+            "{a: 1}",
+            {},
+            "the object at line 1 is not JSON: a key in double quotes should stand here, not 'a' (line 1, column 2)",
+        ),
+        (
+            b"\xff",
+            {},
+            "byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8 (line 1, column 1)",
+        ),
+    ],
+)
+def test_a_failure_gives_its_reason(text, options, reason):
+    assert reason_of(text, **options) == reason
+
+
+def test_a_failure_shows_the_beginning_of_the_text():
+    with pytest.raises(JsonExtractionError) as caught:
+        extract_json("\n  I am sorry, " + "but " * 100)
+
+    assert caught.value.excerpt == "I am sorry, but but but but but but but but but but but but…"
+
+
+# --- extract_json: repair -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('Sure: {"a": [1, 2', {"a": [1, 2]}),
+        ('```json\n{"a": [1, 2,]}\n```', {"a": [1, 2]}),
+        ("The result is {'a': [1, 2]} here.", {"a": [1, 2]}),
+        ("So {a: [1, 2]} it is", {"a": [1, 2]}),
+        ("```python\nprint()\n```\nSo {a: [1, 2]}", {"a": [1, 2]}),
+    ],
+)
+def test_step_5_repairs_on_request_only(text, value):
+    pytest.importorskip("json_repair")
+    found = extract_json(text, want="object", repair=True)
+
+    assert (found.value, found.method) == (value, "repair")
+    assert found.warnings[0] == f"repaired: {reason_of(text, want='object')}"
+
+
+def test_repair_lists_every_fix():
+    pytest.importorskip("json_repair")
+    found = extract_json('{"a": "x, "b": [1', repair=True)
+
+    assert len(found.warnings) > 1
+    assert all(warning.startswith("repaired: ") for warning in found.warnings)
+
+
+def test_repair_counts_the_fixes_beyond_twenty():
+    pytest.importorskip("json_repair")
+    found = extract_json("{" + ", ".join(f"k{n}: 1" for n in range(50)) + "}", repair=True)
+
+    assert found.value == {f"k{n}": 1 for n in range(50)}
+    assert found.warnings[-1].endswith(" more of this kind")
+    assert len(found.warnings) == 22
+
+
+def test_repair_does_not_run_several_values_together():
+    pytest.importorskip("json_repair")
+
+    assert reason_of('```json\n{"a": 1}\n{"b": 2}\n```', repair=True).endswith(
+        "; json-repair could not mend it"
+    )
+
+
+def test_repair_gives_what_is_wanted_or_nothing():
+    pytest.importorskip("json_repair")
+
+    assert reason_of("```json\n[1, 2\n```", want="object", repair=True).endswith(
+        "; json-repair could not mend it"
+    )
+
+
+def test_repair_is_not_asked_where_the_text_is_json():
+    assert extract_json('{"a": 1}', repair=True).method == "whole"
+
+
+def test_what_repair_cannot_mend_is_an_error():
+    pytest.importorskip("json_repair")
+
+    assert (
+        reason_of("Sorry, no.", repair=True)
+        == "there is no object or array in the text; json-repair could not mend it"
+    )
+
+
+def test_repair_survives_what_breaks_the_library(monkeypatch):
+    json_repair = pytest.importorskip("json_repair")
+
+    def broken(*_args, **_options):
+        raise IndexError
+
+    monkeypatch.setattr(json_repair, "repair_json", broken)
+
+    assert reason_of('{"a": 1,}', repair=True).endswith("; json-repair could not mend it")
+
+
+def test_repair_without_its_library_says_what_to_install(monkeypatch):
+    real_import = builtins.__import__
+
+    def without(name, *args):
+        if name == "json_repair":
+            raise ImportError(name)
+        return real_import(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+    with pytest.raises(ConfigurationError) as caught:
+        extract_json('{"a": 1,}', repair=True)
+    assert (
+        str(caught.value)
+        == 'repair=True needs the json-repair library; run: pip install "pytest-jsonmatch[repair]"'
+    )
+
+
+# --- extract_json: hostile text -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "{", "[", '"', "`", "~", "<think>", "\n<think>", "<think></think>", "</think>", "<think", "<think ",
+        "```\n", "```x`\n", "```x`", "<think></think>```x`", "```json\n{\n", '{"', '["', '{"a":', '["a",',
+        '[{"a":[', "[1,", "[x", "[ ", "[\n", "{ ", "[]", "{}", "[1 1]", "[NaN]", "[NaN x]", '{"a":1,"a":2 x}',
+        '{"a":1,}', '"\\', '["\\', '["a\\"', '{"[`<think>', '"<think>', '{"a":"<think>"}\n', "]", "[[]", " ", "\n",
+        "\ufeff", "1", "``````x", "[1]]",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["", "]"])
+def test_hostile_text_costs_linear_time(unit, end):
+    def cost(size):
+        text = unit * (size // len(unit)) + end
+        best = math.inf
+        for _ in range(2):
+            begin = process_time()
+            with suppress(JsonExtractionError):
+                extract_json(text, want="object")
+            best = min(best, process_time() - begin)
+        return best
+
+    small, large = cost(12_000), cost(120_000)
+
+    # Ten times the text; quadratic time would be a hundred times. The constant swallows a busy machine's jitter.
+    assert large < 40 * small + 0.05

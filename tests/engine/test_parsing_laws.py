@@ -1,0 +1,178 @@
+"""Laws of parsing, for any text and any JSON value."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.errors import JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.parsing import Extraction, extract_json, parse_json
+
+unhurried = settings(deadline=None)  # a busy machine is no failure
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters())
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+containers = values.filter(lambda value: isinstance(value, (dict, list)))
+# Pieces of what models write, in any order.
+shards = st.lists(
+    st.sampled_from(
+        ["{", "}", "[", "]", '"', "\\", "`", "```", "```json\n", "~~~", "\n", "<think>", "</think>", ":", ",", " ", "a", "1",
+         "-", "NaN", "null", '{"a": 1}', "[1, 2]", "\ufeff", "\ud800", "\0", "1e999", "'"]
+    )
+).map("".join)  # fmt: skip
+prose = st.text(st.characters(exclude_characters='{}[]"`~<>'))
+
+
+def outcome(text, **options):
+    try:
+        return extract_json(text, **options)
+    except JsonExtractionError as error:
+        return error
+
+
+def strict_outcome(text):
+    try:
+        return parse_json(text)
+    except JsonParseError as error:
+        return error
+
+
+@unhurried
+@given(st.text() | shards, st.sampled_from([None, "object", "array"]))
+def test_any_text_gives_an_extraction_or_a_documented_error(text, want):
+    found = outcome(text, want=want)
+
+    if isinstance(found, Extraction):
+        start, end = found.span
+        assert 0 <= start < end <= len(text)
+        assert want is None or type(found.value) is {"object": dict, "array": list}[want]
+    else:
+        assert found.reason
+
+
+@unhurried
+@given(shards)
+def test_any_text_is_survived_with_repair_too(text):
+    found = outcome(text, repair=True)
+
+    assert isinstance(found, Extraction) or found.reason
+
+
+@unhurried
+@given(st.binary())
+def test_any_bytes_give_an_extraction_or_a_documented_error(data):
+    found = outcome(data)
+
+    assert isinstance(found, Extraction) or found.reason
+
+
+@unhurried
+@given(st.text() | shards | st.binary())
+@example("[" * 2000)
+@example("1" * 5000)
+def test_any_text_is_strict_json_or_an_error_with_a_place(text):
+    found = strict_outcome(text)
+
+    if isinstance(found, JsonParseError):
+        assert min(found.line, found.column) >= 1
+    else:
+        assert not isinstance(outcome(text), JsonExtractionError)
+
+
+@unhurried
+@given(shards)
+def test_strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    found = strict_outcome(text)
+
+    if isinstance(found, JsonParseError):
+        assert value is None or "NaN" in text
+    else:
+        assert found == value or "1e999" in text or text.startswith("\ufeff")
+
+
+@unhurried
+@given(values)
+def test_a_dumped_value_is_the_whole_text(value):
+    text = json.dumps(value)
+
+    assert extract_json(text) == Extraction(value, "whole", (0, len(text)))
+    assert parse_json(text) == value
+
+
+@settings(unhurried, max_examples=25)
+@given(values, st.booleans(), st.sampled_from([None, 1]))
+def test_strict_json_reads_back_what_was_dumped_at_any_depth(value, ascii_only, indent):
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    levels = 20_000
+
+    # Below so many brackets the fast decoder gives up, so that this is the reader's own work.
+    found = parse_json("[" * levels + text + "]" * levels)
+    for _ in range(levels):
+        [found] = found
+
+    assert found == value
+
+
+@unhurried
+@given(prose, containers, prose, st.sampled_from([None, 2]))
+def test_a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
+    body = json.dumps(value, indent=indent)
+
+    found = extract_json(f"{before} {body} {after}")
+
+    assert found.value == value
+    assert f"{before} {body} {after}"[slice(*found.span)] == body
+
+
+@unhurried
+@given(prose, values, prose, st.sampled_from(["```", "````", "~~~"]), st.sampled_from(["json", "", "JSON"]))
+def test_a_value_in_a_fence_is_found(before, value, after, mark, tag):
+    body = json.dumps(value, indent=1)
+
+    found = extract_json(f"Here{before}:\n{mark}{tag}\n{body}\n{mark}\n{after}")
+
+    assert (found.value, found.method) == (value, "fence")
+
+
+@unhurried
+@given(st.text(st.characters(exclude_characters="<>")), containers)
+def test_reasoning_is_never_the_answer(reasoning, value):
+    text = json.dumps(value)
+
+    found = extract_json(f'<think>{reasoning}{{"draft": true}}</think>\n{text}')
+
+    assert (found.value, found.method) == (value, "stripped")
+
+
+@unhurried
+@given(containers.filter(bool), st.data())
+def test_a_truncated_answer_is_an_error_and_never_a_fragment(value, data):
+    text = json.dumps(value, indent=1)
+    cut = data.draw(st.integers(min_value=1, max_value=len(text) - 1))
+
+    assert isinstance(outcome(text[:cut]), JsonExtractionError)
+
+
+@unhurried
+@given(containers, containers)
+def test_the_largest_wins_and_the_last_among_equals(first, second):
+    texts = [json.dumps(first), json.dumps(second)]
+
+    found = extract_json(f"a {texts[0]} b {texts[1]} c")
+
+    assert found.value == (first if len(texts[0]) > len(texts[1]) else second)

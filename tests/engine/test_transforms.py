@@ -1,0 +1,244 @@
+"""What each transform does to its own type, and that it leaves all others alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.transforms import (
+    BUILTIN,
+    map_strings,
+    normalize_text,
+    strip_accents,
+    user_transform,
+)
+
+NAN = float("nan")
+ALL = {
+    "lowercase": {},
+    "strip": {},
+    "normalize_whitespace": {},
+    "sort_tokens": {},
+    "round_digits": {"digits": 2},
+    "type_convert": {"to": "str"},
+    "strip_accents": {},
+    "casefold": {},
+    "unicode": {"form": "NFC"},
+    "strip_punctuation": {},
+}
+
+
+def test_the_built_in_names():
+    assert list(BUILTIN) == list(ALL)
+    assert all(name == transform.name for name, transform in BUILTIN.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "value", "result"),
+    [
+        ("lowercase", {}, "IBAN ÄÖ", "iban äö"),
+        ("casefold", {}, "Straße", "strasse"),
+        ("strip", {}, " \n a b\t", "a b"),
+        ("normalize_whitespace", {}, "  a\n\t b ", "a b"),
+        ("sort_tokens", {}, "Lee  Ann", "Ann Lee"),
+        ("strip_accents", {}, "Crème brûlée", "Creme brulee"),
+        ("strip_accents", {}, "plain", "plain"),
+        ("strip_accents", {}, "שָׁלוֹם", "שלום"),
+        ("strip_punctuation", {}, "«Hello, world!» – $5.00", "Hello world  $500"),
+        ("strip_punctuation", {}, "plain", "plain"),
+        ("unicode", {"form": "NFC"}, "e\u0301", "é"),
+        ("unicode", {"form": "NFKC"}, "ﬁ①", "fi1"),
+        ("round_digits", {"digits": 2}, 3.14159, 3.14),
+        ("round_digits", {"digits": 0}, 2.5, 2.0),
+        ("round_digits", {"digits": -2}, 1251, 1300),
+        ("round_digits", {"digits": 2}, 7, 7),
+        ("round_digits", {"digits": -308}, 1.7e308, 1.7e308),
+        ("round_digits", {"digits": 2}, "3.14159", "3.14159"),
+        ("round_digits", {"digits": 2}, Decimal("1e400"), Decimal("1e400")),
+        ("type_convert", {"to": "str"}, 42, "42"),
+        ("type_convert", {"to": "str"}, 4.5, "4.5"),
+        ("type_convert", {"to": "str"}, True, "true"),
+        ("type_convert", {"to": "str"}, False, "false"),
+        ("type_convert", {"to": "string"}, Decimal("1e400"), "1E+400"),
+        ("type_convert", {"to": "float"}, " 4.50", 4.5),
+        ("type_convert", {"to": "float"}, "n/a", "n/a"),
+        ("type_convert", {"to": "float"}, "NaN", "NaN"),
+        ("type_convert", {"to": "float"}, 2**53 + 1, 2**53 + 1),
+        ("type_convert", {"to": "float"}, 10**400, 10**400),
+        ("type_convert", {"to": "number"}, "12", 12),
+        ("type_convert", {"to": "int"}, "-007", -7),
+        ("type_convert", {"to": "int"}, "+7", 7),
+        ("type_convert", {"to": "int"}, "4.5", "4.5"),
+        ("type_convert", {"to": "int"}, "", ""),
+        ("type_convert", {"to": "int"}, "-", "-"),
+        ("type_convert", {"to": "int"}, 4.9, 4),
+        ("type_convert", {"to": "integer"}, float("inf"), float("inf")),
+        ("type_convert", {"to": "bool"}, "Yes ", True),
+        ("type_convert", {"to": "bool"}, "0", False),
+        ("type_convert", {"to": "bool"}, "maybe", "maybe"),
+        ("type_convert", {"to": "bool"}, 1, True),
+        ("type_convert", {"to": "boolean"}, 0.0, False),
+        ("type_convert", {"to": "bool"}, 2, 2),
+    ],
+)
+def test_what_a_transform_does(name, params, value, result):
+    transformed = BUILTIN[name].bind(params)(value)
+    assert (transformed, type(transformed)) == (result, type(result))
+
+
+def test_integers_beyond_pythons_limit_of_digits():
+    convert = BUILTIN["type_convert"].bind
+    assert convert({"to": "str"})(10**5000) == "1" + "0" * 5000
+    assert convert({"to": "int"})("1" + "0" * 5000) == 10**5000
+    assert convert({"to": "int"})("9" * 100_001) == "9" * 100_001
+
+
+def test_an_integer_becomes_a_float_where_that_is_exact():
+    converted = BUILTIN["type_convert"].bind({"to": "float"})(42)
+    assert (converted, type(converted)) == (42.0, float)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("value", [None, [], ["A b"], {"K": " V "}])
+def test_null_and_containers_pass_through(name, value):
+    assert BUILTIN[name].bind(ALL[name])(value) is value
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in {"round_digits", "type_convert"}])
+@pytest.mark.parametrize("value", [True, 1, 2.5, Decimal("1e400")])
+def test_transforms_of_strings_leave_other_scalars_alone(name, value):
+    assert BUILTIN[name].bind(ALL[name])(value) is value
+
+
+@pytest.mark.parametrize("to", ["str", "float", "int", "bool"])
+def test_type_convert_makes_no_number_of_a_boolean_and_keeps_its_own_type(to):
+    assert BUILTIN["type_convert"].bind({"to": to})(True) == (True if to != "str" else "true")
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(value=st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()))
+def test_no_transform_raises(name, value):
+    BUILTIN[name].bind(ALL[name])(value)
+
+
+@pytest.mark.parametrize("to", ["str", "float", "int", "bool", "number"])
+@given(value=st.booleans() | st.integers() | st.floats() | st.text(st.characters()))
+def test_no_conversion_raises(to, value):
+    BUILTIN["type_convert"].bind({"to": to})(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lowercase",
+        "strip",
+        "normalize_whitespace",
+        "sort_tokens",
+        "strip_accents",
+        "casefold",
+        "round_digits",
+    ],
+)
+@given(value=st.text(st.characters()) | st.floats(allow_nan=False))
+def test_twice_is_as_good_as_once(name, value):
+    transform = BUILTIN[name].bind(ALL[name])
+    assert transform(transform(value)) == transform(value)
+
+
+@given(text=st.text(st.sampled_from("aÅé\u0301ßİΣς \ud800")))
+def test_the_fast_path_for_ascii_changes_nothing(text):
+    assert strip_accents(text + "é") == strip_accents(text) + "e"
+    assert normalize_text(text + "é") == normalize_text(text) + "e"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("lowercase", {"x": 1}, "transform 'lowercase' has no parameter 'x'; it takes none"),
+        (
+            "round_digits",
+            {},
+            "transform 'round_digits' needs the parameter 'digits', for example {\"digits\": 2}",
+        ),
+        (
+            "round_digits",
+            {"digit": 2},
+            "transform 'round_digits' has no parameter 'digit'; did you mean 'digits'?",
+        ),
+        (
+            "round_digits",
+            {"digits": 10**9},
+            "transform 'round_digits': 'digits' must be an integer from -400 to 400, not 1000000000",
+        ),
+        (
+            "round_digits",
+            {"digits": True},
+            "transform 'round_digits': 'digits' must be an integer from -400 to 400, not True",
+        ),
+        (
+            "type_convert",
+            {"to": "flaot"},
+            (
+                "transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, "
+                "boolean, not 'flaot'; did you mean 'float'?"
+            ),
+        ),
+        ("unicode", {}, "transform 'unicode' needs the parameter 'form', for example {\"form\": \"NFC\"}"),
+        ("unicode", {"form": 1}, "transform 'unicode': 'form' must be one of NFC, NFD, NFKC, NFKD, not 1"),
+    ],
+)
+def test_a_wrong_parameter_is_named_when_the_transform_is_bound(name, params, message):
+    with pytest.raises(ConfigurationError) as caught:
+        BUILTIN[name].bind(params)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("fn", "params", "result"),
+    [
+        (str.upper, {}, "AB"),
+        (lambda value: value + "!", {}, "ab!"),
+        (lambda value, params: value * params["times"], {"times": 2}, "abab"),
+        (lambda value, params=None: value * params["times"], {"times": 2}, "abab"),
+        (lambda value, options: value * options["times"], {"times": 2}, "abab"),
+        (lambda value, times=3: value * times, {}, "ababab"),
+        (str, {}, "ab"),
+    ],
+)
+def test_a_users_function_with_and_without_params(fn, params, result):
+    assert user_transform("mine", fn).bind(params)("ab") == result
+
+
+def test_a_users_function_never_sees_null():
+    assert user_transform("mine", str.upper).bind({})(None) is None
+    assert user_transform("mine", lambda value, params: value / params).bind({})(None) is None
+
+
+def test_parameters_for_a_function_that_takes_none_are_an_error():
+    with pytest.raises(ConfigurationError) as caught:
+        user_transform("mine", str.upper).bind({"times": 2})
+    assert str(caught.value) == "transform 'mine' has no parameter 'times'; it takes none"
+
+
+def test_a_users_transform_must_be_callable():
+    with pytest.raises(ConfigurationError) as caught:
+        user_transform("mine", "upper")
+    assert str(caught.value) == "transform 'mine' must be a function of (value) or (value, params), not str"
+
+
+def test_map_strings_copies_and_leaves_keys():
+    value = {"A": ["B", {"C": "D"}, 1], "E": None}
+    mapped = map_strings(value, str.lower)
+    assert (mapped, value) == ({"A": ["b", {"C": "d"}, 1], "E": None}, {"A": ["B", {"C": "D"}, 1], "E": None})
+
+
+def test_the_module_can_be_imported_first():
+    code = "from pytest_jsonmatch.engine.transforms import BUILTIN; print(BUILTIN['type_convert'].bind({'to': 'int'})('7'))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "7\n"
