@@ -1,0 +1,194 @@
+"""Text from anywhere, made safe for a terminal: nothing in it moves the cursor, hides, or reorders."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+__all__ = ["clip", "clip_middle", "clip_start", "display_width", "fold", "pad", "printable"]
+
+_SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+
+# `str.isprintable` is False for every control, format, surrogate, private, unassigned and separator character
+# (so for ANSI, bidi controls, zero-width joiners and no-break spaces). These it lets through, though they
+# show nothing at all: variation selectors, fillers, blanks.
+_INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_IDEOGRAPHIC_SPACE: Final = "\u3000"
+# Marks that stack on one character spill over the lines above and below.
+_MAX_MARKS: Final = 4
+# No printed character takes more code points than itself, its marks and (escaped) nothing else.
+_POINTS_PER_COLUMN: Final = 1 + _MAX_MARKS
+
+
+def printable(text: str, *, ascii_only: bool = False) -> str:
+    r"""Return `text` with every character that is not plainly visible as an escape.
+
+    Control characters (ANSI sequences too), bidi controls, zero-width characters, line and paragraph
+    separators, unusual spaces, lone surrogates and unassigned code points become `\n`, `\x1b`, `\u202e` ...;
+    with `ascii_only` all other non-ASCII characters too. For people to read: backslashes that
+    were there before stay as they are.
+
+    >>> print(printable("red \x1b[31m, wide\u200b, two\nlines"))
+    red \x1b[31m, wide\u200b, two\nlines
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_atoms(text, ascii_only))
+
+
+def _atoms(text: str, ascii_only: bool) -> list[str]:
+    """Return the printed form of each character; combining marks stand with their base."""
+    if text.isascii() and text.isprintable():
+        return list(text)
+    atoms: list[str] = []
+    marks = _MAX_MARKS  # a mark at the very start would sit on a character that is not ours
+    for character in text:
+        if " " <= character <= "~":
+            atoms.append(character)
+            marks = 0
+        elif ascii_only or not _is_visible(character):
+            atoms.append(_escape(character))
+            marks = _MAX_MARKS
+        elif unicodedata.category(character) in {"Mn", "Me"}:
+            if marks < _MAX_MARKS:
+                atoms[-1] += character
+                marks += 1
+            else:
+                atoms.append(_escape(character))
+        else:
+            atoms.append(character)
+            marks = 0
+    return atoms
+
+
+def _is_visible(character: str) -> bool:
+    if character.isprintable():
+        return not _INVISIBLE.match(character)
+    return character == _IDEOGRAPHIC_SPACE
+
+
+def _escape(character: str) -> str:
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    point = ord(character)
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def display_width(text: str) -> int:
+    """Return the columns that printable text takes in a terminal.
+
+    >>> display_width("abc"), display_width("日本")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.east_asian_width(character) in {"W", "F"}:
+        return 2
+    return 0 if unicodedata.category(character) in {"Mn", "Me"} else 1
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fill printable text up with spaces on the right, or with `right` on the left.
+
+    >>> pad("日本", 6) + "|", pad("12", 4, right=True)
+    ('日本  |', '  12')
+    """
+    fill = " " * (width - display_width(text))
+    return fill + text if right else text + fill
+
+
+def clip(text: str, width: int, *, unicode: bool = True) -> str:
+    """Return `text` printable in at most `width` columns, cut at its end.
+
+    >>> clip("completed successfully", 10)
+    'completed…'
+    """
+    atoms = _atoms(text[: width * _POINTS_PER_COLUMN + 1], not unicode)
+    whole = _columns_of(atoms) <= width and len(text) <= width * _POINTS_PER_COLUMN
+    return (
+        "".join(atoms) if whole else _with_mark(_fit(atoms, width - len(mark(unicode))), [], width, unicode)
+    )
+
+
+def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
+    """Return `text` printable in at most `width` columns, cut at its start.
+
+    >>> clip_start("completed successfully", 10)
+    '…cessfully'
+    """
+    atoms = _atoms(text[-(width * _POINTS_PER_COLUMN + 1) :], not unicode)
+    whole = _columns_of(atoms) <= width and len(text) <= width * _POINTS_PER_COLUMN
+    tail = _fit(atoms[::-1], width - len(mark(unicode)))[::-1]
+    return "".join(atoms) if whole else _with_mark([], tail, width, unicode)
+
+
+def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
+    """Return `text` printable in at most `width` columns, cut in its middle.
+
+    >>> clip_middle("customer.addresses[].postal_code", 21)
+    'customer.a…ostal_code'
+    """
+    reach = width * _POINTS_PER_COLUMN + 1
+    if len(text) <= 2 * reach:
+        atoms = _atoms(text, not unicode)
+        if _columns_of(atoms) <= width:
+            return "".join(atoms)
+        front, back = atoms, atoms
+    else:
+        front, back = _atoms(text[:reach], not unicode), _atoms(text[-reach:], not unicode)
+    room = width - len(mark(unicode))
+    head = _fit(front, room // 2)
+    tail = _fit(back[::-1], room - _columns_of(head))[::-1]
+    return _with_mark(head, tail, width, unicode)
+
+
+def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]:
+    """Return `text` printable on at most `rows` lines of `width` columns, broken at spaces if it can be.
+
+    >>> fold("a comparator raised something", 14, 2)
+    ['a comparator', 'raised someth…']
+    """
+    atoms = _atoms(text[: rows * width * _POINTS_PER_COLUMN + 1], not unicode)
+    lines: list[str] = []
+    while len(lines) < rows - 1 and _columns_of(atoms) > width:
+        line = _fit(atoms, width)
+        if " " in line and atoms[len(line)] != " ":
+            line = line[: len(line) - line[::-1].index(" ")]
+        lines.append("".join(line).rstrip(" "))
+        atoms = atoms[len(line) :]
+        if atoms[:1] == [" "]:
+            del atoms[0]
+    if _columns_of(atoms) > width:
+        return [*lines, _with_mark(_fit(atoms, width - len(mark(unicode))), [], width, unicode)]
+    return [*lines, "".join(atoms)]
+
+
+def mark(unicode: bool) -> str:
+    """Return the sign for text left out."""
+    return "…" if unicode else "..."
+
+
+def _columns_of(atoms: list[str]) -> int:
+    return sum(map(display_width, atoms))
+
+
+def _fit(atoms: list[str], width: int) -> list[str]:
+    used = 0
+    for count, atom in enumerate(atoms):
+        used += display_width(atom)
+        if used > width:
+            return atoms[:count]
+    return atoms
+
+
+def _with_mark(head: list[str], tail: list[str], width: int, unicode: bool) -> str:
+    return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)

@@ -1,0 +1,431 @@
+"""The message of a failed comparison: what was asked, what came, and the worst fields first."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.paths import parse_path, parse_pattern
+from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
+from pytest_jsonmatch.report.figures import compare_figures, count, fixed_figure, score_text
+from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
+from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.paths import Pattern
+    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
+
+__all__ = ["STATUS_WORDS", "ThresholdFailure", "failure_message"]
+
+STATUS_WORDS: Final = {
+    "match": "match",
+    "mismatch": "mismatch",
+    "omission": "omitted",
+    "hallucination": "invented",
+    "skipped": "skipped",
+    "pending": "pending",
+    "batch_error": "batch error",
+}
+"""The word that people read for each status."""
+
+_QUIET: Final = frozenset({"match", "skipped"})
+# pytest sets "E" and the source's indentation before each line of a message.
+_MARGIN: Final = 8
+_PATH_LEVELS: Final = 200
+_INDENT: Final = 6
+# Columns line up to these widths; what is longer sticks out by itself.
+_PATH_COLUMN: Final = 28
+_VALUE_COLUMN: Final = 28
+_ALSO: Final = 3
+_NOTES: Final = 2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThresholdFailure:
+    """A figure that is below its limit; `value` is None where there is no such figure.
+
+    `what` is "score", "precision", "recall", "f1" or 'fields["PATTERN"]', the pattern as a JSON string.
+    """
+
+    what: str
+    value: float | None
+    limit: float
+
+
+class _Volume(NamedTuple):
+    """How much is shown at one verbosity; None: everything."""
+
+    lines: int | None
+    fields: int | None
+    value_lines: int | None
+
+
+_VOLUMES: Final = (_Volume(25, 8, 0), _Volume(None, 50, 5), _Volume(None, None, None))
+
+
+def failure_message(
+    result: MatchResult,
+    *,
+    threshold: Mapping[str, object],
+    failures: Sequence[ThresholdFailure],
+    verbosity: int = 0,
+    color: bool = False,
+    unicode: bool = True,
+    name: str | None = None,
+    locate: Callable[[FieldResult], str | None] | None = None,
+    width: int = 80,
+) -> str:
+    """Return the message for a comparison below its threshold; its first line stands by itself.
+
+    Args:
+        result: what was scored.
+        threshold: every limit that was set, by figure; named where nothing is below it (a comparator failed).
+        failures: the figures below their limits, the most important first.
+        verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
+        color: set ANSI colours; the message reads as well without.
+        unicode: False keeps to ASCII; other characters of the data become escapes.
+        name: the comparison's name, if it has one.
+        locate: gives "file:line" of a field where its expected value is written in a file.
+        width: columns of the terminal; 8 of them are left to pytest's own margin.
+    """
+    volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
+    inner = max(width - _MARGIN, 40)
+    space = Space(
+        inner - _INDENT, None if volume.value_lines is None else volume.value_lines * inner, unicode
+    )
+    head = _head(result, threshold, failures, name, inner, unicode)
+    tail = [*_errors(result, volume, inner, unicode), *_warnings(result, volume, inner, unicode)]
+    room = None if volume.lines is None else volume.lines - len(head) - len(tail)
+    body = _fields(result, failures, volume, room, space, locate)
+    # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
+    rest = [*head[1:], *body, *tail]
+    return "\n".join([line_text(head[0]), *(line_text(line, color=color) for line in rest)])
+
+
+# -- what is below what ------------------------------------------------------------------------------------
+
+
+def _head(
+    result: MatchResult,
+    threshold: Mapping[str, object],
+    failures: Sequence[ThresholdFailure],
+    name: str | None,
+    inner: int,
+    unicode: bool,
+) -> list[StyledLine]:
+    metric = printable(result.metric, ascii_only=not unicode)
+    first: StyledLine = [(f"{metric} ", PLAIN)]
+    if failures:
+        first += _below(failures[0], inner, unicode)
+        if len(failures) > 1:
+            first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
+    else:
+        limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
+        first.append((f"score {score_text(result.score, unicode=unicode)}{limits}", PLAIN))
+    if result.errors:
+        first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
+    if name:
+        room = max(inner - line_width(first) - 3, 24)
+        first.append((f" ({clip_middle(name, room, unicode=unicode)})", PLAIN))
+    lines = [first]
+    lines += [[("also ", DIM), *_below(failure, inner, unicode)] for failure in failures[1 : 1 + _ALSO]]
+    if len(failures) > 1 + _ALSO:
+        lines.append([(f"{mark(unicode)} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
+    lines.append(_counts(result, inner))
+    return lines
+
+
+def _below(failure: ThresholdFailure, inner: int, unicode: bool) -> StyledLine:
+    what = clip_middle("F1" if failure.what == "f1" else failure.what, inner // 2, unicode=unicode)
+    if failure.value is None:
+        return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
+    value, limit = compare_figures(failure.value, failure.limit)
+    return [(f"{what} ", PLAIN), (value, score_markup(failure.value)), (f" < {limit}", PLAIN)]
+
+
+def _counts(result: MatchResult, inner: int) -> StyledLine:
+    counts = result.counts
+    parts = ", ".join(
+        f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
+    )
+    text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
+    if result.score == result.f1 and result.precision != result.recall:
+        figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
+        if len(text) + len(figures) <= inner:
+            text += figures
+    return [(text, PLAIN)]
+
+
+# -- the fields --------------------------------------------------------------------------------------------
+
+
+class _Entry(NamedTuple):
+    """One thing to show: a field, or a leaf below a field that is scored as one."""
+
+    field: FieldResult
+    score: float | None
+
+
+def _fields(
+    result: MatchResult,
+    failures: Sequence[ThresholdFailure],
+    volume: _Volume,
+    room: int | None,
+    space: Space,
+    locate: Callable[[FieldResult], str | None] | None,
+) -> list[StyledLine]:
+    worst, others = _worst(result, failures, volume.fields)
+    entries, leaves_left = _entries(worst, volume.fields)
+    if not entries:
+        return []
+    cells = [_cell(entry, entries, volume, space, locate) for entry in entries]
+    columns = _columns(cells, _PATH_COLUMN, "path"), _columns(cells, _VALUE_COLUMN, "value")
+    lines: list[StyledLine] = [[]]
+    marked = False
+    for index, cell in enumerate(cells):
+        drawn = _draw(cell, columns, space)
+        # Two lines are kept for "and more" and for the legend of the marks.
+        if room is not None and index and len(lines) + len(drawn) + 2 > room:
+            leaves_left += sum(1 for later in entries[index:] if later.score is None)
+            others += sum(1 for later in entries[index:] if later.score is not None)
+            break
+        marked = marked or any(map(has_marks, cell.values))
+        lines += drawn
+    if others or leaves_left:
+        lines.append(_more(others, leaves_left, volume, space))
+    if marked:
+        lines.append([("  [-only in expected-]", RED), (" ", PLAIN), ("{+only in actual+}", GREEN)])
+    return lines
+
+
+def _worst(
+    result: MatchResult, failures: Sequence[ThresholdFailure], limit: int | None
+) -> tuple[list[FieldResult], int]:
+    """Return the fields to show, the worst first, and how many others there are."""
+    counts = result.counts
+    total = sum(number for status, number in counts.items() if status not in _QUIET)
+    found = (field for field in result.field_results if field.status not in _QUIET)
+    patterns = _patterns(failures)
+    if patterns:
+        # Only fields failed: those that a failed limit speaks of come first.
+        cause = _Cause(patterns)
+        keys = lambda field: (not cause(field), not field.weight, field.score)  # noqa: E731
+    else:
+        keys = lambda field: (False, not field.weight, field.score)  # noqa: E731
+    shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
+    return shown, total - len(shown)
+
+
+def _patterns(failures: Iterable[ThresholdFailure]) -> list[Pattern]:
+    """Return the patterns of the limits on fields, if nothing but fields is too low."""
+    patterns: list[Pattern] = []
+    for failure in failures:
+        if not failure.what.startswith("fields["):
+            return []
+        patterns.append(parse_pattern(json.loads(failure.what[len("fields[") : -1])))
+    return patterns
+
+
+class _Cause:
+    """Whether a field is one that a failed limit speaks of; each schema path is looked at once."""
+
+    def __init__(self, patterns: list[Pattern]) -> None:
+        self._patterns = patterns
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, field: FieldResult) -> bool:
+        path = field.path
+        if path not in self._known:
+            segments = parse_path(path)
+            self._known[path] = any(pattern.matches(segments) for pattern in self._patterns)
+        return self._known[path]
+
+
+def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry], int]:
+    """Return what to show for the fields, and how many of the leaves below them are left out.
+
+    Every field gets one entry; the room that remains goes to the leaves of the worst fields.
+    """
+    spare = None if limit is None else limit - len(fields)
+    entries: list[_Entry] = []
+    left = 0
+    for field in fields:
+        leaves = field.differences
+        if not leaves:
+            entries.append(_Entry(field, field.score))
+            continue
+        take = len(leaves) if spare is None else min(len(leaves), 1 + spare)
+        if spare is not None:
+            spare -= take - 1
+        entries += [_Entry(leaf, None) for leaf in islice(leaves, take)]
+        left += len(leaves) - take
+    return entries, left
+
+
+def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
+    path = field.short_path(_PATH_LEVELS)
+    if volume.lines is not None:
+        return clip_middle(path, space.width - 24, unicode=space.unicode)
+    cut = path.endswith("…")  # never the data's own: a key that is not a plain word is quoted
+    return (
+        printable(path[:-1], ascii_only=not space.unicode) + mark(space.unicode)
+        if cut
+        else printable(path, ascii_only=not space.unicode)
+    )
+
+
+class _Cell(NamedTuple):
+    """An entry as text, before it is known which of it goes on one line."""
+
+    path: str
+    score: StyledLine
+    values: list[StyledLine]
+    note: str
+    place: str
+
+    def width_of(self, part: str) -> int:
+        if part == "path":
+            return display_width(self.path)
+        return line_width(self.values[0]) if len(self.values) == 1 else 0
+
+
+def _cell(
+    entry: _Entry,
+    entries: list[_Entry],
+    volume: _Volume,
+    space: Space,
+    locate: Callable[[FieldResult], str | None] | None,
+) -> _Cell:
+    field, score = entry
+    # Leaves that stand for the field that is scored have no score of their own; beside them a 0 says nothing.
+    figure: StyledLine = []
+    if score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
+        figure = [(fixed_figure(score, unicode=space.unicode), score_markup(score)), ("  ", PLAIN)]
+    note = STATUS_WORDS.get(field.status, field.status)
+    # The values themselves say that one of them is missing.
+    reason = None if field.status in {"omission", "hallucination"} else field.reason
+    if field.error:
+        note += ", comparator failed"  # how, is said below
+    elif reason:
+        whole = space.reach is None
+        note += ", " + (
+            printable(reason, ascii_only=not space.unicode)
+            if whole
+            else clip(reason, space.width, unicode=space.unicode)
+        )
+    if not field.weight:
+        note += ", weight 0"
+    place = locate(field) if locate is not None else None
+    return _Cell(
+        path=_path(field, volume, space),
+        score=figure,
+        values=_values(field, space),
+        note=note,
+        place="" if place is None else printable(place, ascii_only=not space.unicode),
+    )
+
+
+def _columns(cells: list[_Cell], limit: int, part: str) -> int:
+    """Return the width in which most cells line up; a few long ones stick out."""
+    return max((width for cell in cells if (width := cell.width_of(part)) <= limit), default=0)
+
+
+def _draw(cell: _Cell, columns: tuple[int, int], space: Space) -> list[StyledLine]:
+    """Draw path, score, values and note on one line if they fit, else the values below the rest."""
+    inner = space.width + _INDENT
+    lead: StyledLine = [("  ", PLAIN), (pad(cell.path, columns[0]), BOLD), ("  ", PLAIN), *cell.score]
+    place: StyledLine = [("  ", PLAIN), (cell.place, DIM)] if cell.place else []
+    below: list[StyledLine] = []
+    head = lead
+    if len(cell.values) == 1:
+        fill = " " * (columns[1] - line_width(cell.values[0]))
+        head = next(
+            (
+                line
+                for gap in (fill, "")
+                if line_width(line := [*lead, *cell.values[0], (f"{gap}  {cell.note}", PLAIN)]) <= inner
+            ),
+            lead,
+        )
+    if head is lead:
+        below = cell.values
+        if line_width(lead) + display_width(cell.note) <= inner:
+            head = [*lead, (cell.note, PLAIN)]
+        else:
+            below = [[(cell.note, PLAIN)], *below]
+    if line_width(head) + line_width(place) <= inner or not place:
+        return [[*head, *place], *_indented(below)]
+    return [head, *_indented([*below, place[1:]])]
+
+
+def _values(field: FieldResult, space: Space) -> list[StyledLine]:
+    expected, actual = field.expected, field.actual
+    if type(expected) is not str or type(actual) is not str:
+        return value_lines(expected, actual, space)
+    compared = field.expected_compared, field.actual_compared
+    if compared == (expected, actual):
+        return value_lines(expected, actual, space)
+    if line := marked_line(expected, actual, space, compared):
+        return [line]
+    label = "compared as "
+    raw = value_lines(expected, actual, space, marks=False)
+    after = value_lines(*compared, Space(space.width - len(label), space.reach, space.unicode))
+    if space.reach == 0 and not any(map(has_marks, after)):
+        return raw  # a second pair of unmarked texts says little
+    labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
+    return [*raw, *([lead, *line] for lead, line in zip(labels, after, strict=True))]
+
+
+def _indented(lines: Iterable[StyledLine]) -> list[StyledLine]:
+    return [[(" " * _INDENT, PLAIN), *line] for line in lines]
+
+
+def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine:
+    hint = "-v: more, -vv: all" if volume.lines is not None else "-vv: all"
+    if not leaves:
+        what = f"{count(others)} more"
+    elif not others:
+        what = f"{count(leaves, 'more difference')} in these fields"
+    else:
+        what = f"{count(others, 'more field')}, {count(leaves, 'more difference')} in these"
+        hint = "-vv: all"
+    text = f"{mark(space.unicode)} and {what} ({hint})"
+    return [("  ", PLAIN), (clip(text, space.width + _INDENT - 2, unicode=space.unicode), DIM)]
+
+
+# -- what went wrong beside the data -----------------------------------------------------------------------
+
+
+def _errors(result: MatchResult, volume: _Volume, inner: int, unicode: bool) -> list[StyledLine]:
+    entries = [f"comparator {entry.comparator!r} at {entry.path}: {entry.reason}" for entry in result.errors]
+    return _notes(entries, "error: ", RED, volume, inner, unicode)
+
+
+def _warnings(result: MatchResult, volume: _Volume, inner: int, unicode: bool) -> list[StyledLine]:
+    return _notes(list(result.warnings), "note: ", DIM, volume, inner, unicode)
+
+
+def _notes(
+    entries: Sequence[str], label: str, markup: Markup, volume: _Volume, inner: int, unicode: bool
+) -> list[StyledLine]:
+    limit = len(entries) if volume.fields is None else _NOTES if volume.lines is not None else volume.fields
+    reach = inner - len(label)
+    lines: list[StyledLine] = []
+    rows = 2 if volume.lines is not None else 5
+    for entry in entries[:limit]:
+        whole = volume.fields is None
+        text = (
+            [printable(entry, ascii_only=not unicode)] if whole else fold(entry, reach, rows, unicode=unicode)
+        )
+        leads = [(label, markup), *[(" " * len(label), PLAIN)] * (len(text) - 1)]
+        lines += [[lead, (line, PLAIN)] for lead, line in zip(leads, text, strict=True)]
+    if len(entries) > limit:
+        lines.append([(f"{mark(unicode)} and {count(len(entries) - limit)} more", DIM)])
+    return lines

@@ -1,0 +1,318 @@
+"""The table of figures per field as data: sections, rows, columns. Renderers draw it, each in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.paths import format_path, parse_path, parse_pattern
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.report.figures import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.paths import Segment
+    from pytest_jsonmatch.engine.records import Comparison
+
+__all__ = ["COLUMNS", "BelowLimit", "Column", "Row", "Section", "Summary", "summarize", "worst_rows"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its titles, long and short, whether it counts or measures, and how to read its value."""
+
+    key: str
+    title: str
+    short: str
+    kind: Literal["count", "figure"]
+    value: Callable[[FieldAggregation], float | None]
+
+
+COLUMNS: Final = (
+    Column("total", "n", "n", "count", lambda figures: figures.total),
+    Column("matches", "match", "match", "count", lambda figures: figures.matches),
+    Column("mismatches", "mismatch", "mism.", "count", lambda figures: figures.mismatches),
+    Column("omissions", "omitted", "omit.", "count", lambda figures: figures.omissions),
+    Column("hallucinations", "invented", "inv.", "count", lambda figures: figures.hallucinations),
+    Column("mean_score", "score", "score", "figure", lambda figures: figures.mean_score),
+    Column("precision", "precision", "prec.", "figure", lambda figures: figures.precision),
+    Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
+    Column("f1", "F1", "F1", "figure", lambda figures: figures.f1),
+)
+"""The columns of every table, in order."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One field, or a group of fields: the label stands for itself below the row's parent.
+
+    `is_group` rows hold the merged figures of all rows below them, `parent` is the index of the row above.
+    """
+
+    label: str
+    path: str
+    depth: int
+    parent: int | None
+    is_group: bool
+    figures: FieldAggregation
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The rows of one metric, worst first; figures of different metrics do not add up."""
+
+    metric: str
+    cases: int
+    variants: int
+    rows: tuple[Row, ...]
+    total: FieldAggregation
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BelowLimit:
+    """A comparison that did not pass, with its lowest figure below a limit.
+
+    Where no limit is broken, `what` says what is wrong; `value` is None where there is no figure.
+    """
+
+    id: str
+    what: str
+    value: float | None
+    limit: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run's comparisons come to."""
+
+    cases: int
+    sections: tuple[Section, ...]
+    below: tuple[BelowLimit, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether there is nothing to show but that all is well."""
+        return not self.below and all(
+            _is_perfect(row.figures) for section in self.sections for row in section.rows
+        )
+
+    @property
+    def fields(self) -> int:
+        """How many results were counted."""
+        return sum(section.total.total for section in self.sections)
+
+
+def summarize(comparisons: Iterable[Comparison]) -> Summary:
+    """Return the summary of comparisons, the same whatever their order but for ties.
+
+    >>> summarize([])
+    Summary(cases=0, sections=(), below=(), notes=())
+    """
+    by_metric: dict[str, list[Comparison]] = {}
+    cases = 0
+    below: list[BelowLimit] = []
+    notes = _Notes()
+    for comparison in comparisons:
+        cases += 1
+        by_metric.setdefault(comparison.metric, []).append(comparison)
+        notes.add(comparison)
+        if not comparison.passed:
+            below.append(_below(comparison))
+    below.sort(key=lambda case: (case.value is not None, case.value if case.value is not None else 0.0))
+    sections = tuple(_section(metric, group) for metric, group in by_metric.items())
+    return Summary(cases, sections, tuple(below), tuple(notes.lines()))
+
+
+def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
+    """Return the `limit` worst fields with the groups they are in, in the order of the table."""
+    fields = [
+        index
+        for index, row in enumerate(rows)
+        if not row.is_group and not (only_imperfect and _is_perfect(row.figures))
+    ]
+    if limit is not None and len(fields) > limit:
+        fields = sorted(fields, key=lambda index: _badness(rows[index].figures))[:limit]
+    kept: set[int] = set()
+    for field in fields:
+        index: int | None = field
+        while index is not None and index not in kept:
+            kept.add(index)
+            index = rows[index].parent
+    return [rows[index] for index in sorted(kept)]
+
+
+# -- the tree of fields ------------------------------------------------------------------------------------
+
+_Sums: TypeAlias = "list[float]"
+
+
+class _Node:
+    """A place in the tree of schema paths: its own figures, if it has any, and those of all below."""
+
+    __slots__ = ("children", "own", "segments", "sums")
+
+    def __init__(self, segments: tuple[Segment | str, ...]) -> None:
+        self.segments = segments  # from the parent to here
+        self.children: dict[Segment | str, _Node] = {}
+        self.own: _Sums | None = None
+        self.sums: _Sums = []
+
+    def figures(self) -> FieldAggregation:
+        return FieldAggregation.from_list(self.sums)
+
+
+def _section(metric: str, comparisons: Sequence[Comparison]) -> Section:
+    by_path: dict[str, _Sums] = {}
+    for comparison in comparisons:
+        for path, figures in comparison.fields.items():
+            sums = by_path.get(path)
+            by_path[path] = figures.to_list() if sums is None else _added(sums, figures.to_list())
+    root = _tree(by_path)
+    variants = len({comparison.signature for comparison in comparisons})
+    return Section(metric, len(comparisons), variants, tuple(_rows(root)), root.figures())
+
+
+def _added(left: _Sums, right: _Sums) -> _Sums:
+    return [a + b for a, b in zip(left, right, strict=True)]
+
+
+def _tree(by_path: Mapping[str, _Sums]) -> _Node:
+    root = _Node(())
+    for path, sums in by_path.items():
+        node = root
+        for segment in _segments(path):
+            child = node.children.get(segment)
+            if child is None:
+                child = node.children[segment] = _Node((segment,))
+            node = child
+        node.own = sums if node.own is None else _added(node.own, sums)
+    # Children before parents, without recursion: a path may have hundreds of levels.
+    order = [root]
+    for node in order:
+        order.extend(node.children.values())
+    for node in reversed(order):
+        node.sums = _sum_of(
+            [child.sums for child in node.children.values()] + ([node.own] if node.own else [])
+        )
+        if node.own is None and len(node.children) == 1 and node is not root:
+            only = next(iter(node.children.values()))
+            node.segments += only.segments
+            node.children, node.own = only.children, only.own
+    return root
+
+
+def _segments(path: str) -> tuple[Segment, ...]:
+    try:
+        return parse_path(path)
+    except ConfigurationError:  # cut after 200 levels, so it ends in "…"
+        return parse_path(path.rstrip("…."))
+
+
+def _sum_of(parts: list[_Sums]) -> _Sums:
+    if not parts:
+        return FieldAggregation().to_list()
+    return parts[0] if len(parts) == 1 else [sum(numbers) for numbers in zip(*parts, strict=True)]
+
+
+def _rows(root: _Node) -> Iterator[Row]:
+    """Yield the rows in order: groups before what is in them, the worst first on every level."""
+    stack: list[tuple[_Node, tuple[Segment | str, ...], int, int | None]] = []
+    index = 0
+
+    def push(parent: _Node, above: tuple[Segment | str, ...], depth: int, row: int | None) -> None:
+        children = list(parent.children.values())
+        if parent.own is not None:
+            itself = _Node(())
+            itself.own = itself.sums = parent.own
+            children.append(itself)
+        children.sort(key=lambda node: _badness(node.figures()))
+        stack.extend((child, above, depth, row) for child in reversed(children))
+
+    push(root, (), 0, None)
+    while stack:
+        node, above, depth, parent = stack.pop()
+        path = above + node.segments
+        is_group = bool(node.children)
+        label = format_path(node.segments) if node.segments else ("(as a whole)" if above else "$")
+        yield Row(label, format_path(path), depth, parent, is_group, node.figures())
+        if is_group:
+            push(node, path, depth + 1, index)
+        index += 1
+
+
+def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
+    mean = figures.mean_score
+    return mean is None, 1.0 if mean is None else mean, figures.matches - figures.total
+
+
+def _is_perfect(figures: FieldAggregation) -> bool:
+    mean = figures.mean_score
+    return (mean is None or mean >= 1.0) and not figures.batch_errors
+
+
+# -- cases and notes ---------------------------------------------------------------------------------------
+
+
+def _below(comparison: Comparison) -> BelowLimit:
+    """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
+    lowest: BelowLimit | None = None
+    for what, value, limit in _measured(comparison):
+        if value is None or value < limit:
+            found = BelowLimit(comparison.id, what, value, limit)
+            if what == "score":
+                return found
+            if lowest is None or (value or 0.0) < (lowest.value or 0.0):
+                lowest = found
+    if lowest is None and comparison.errors:
+        return BelowLimit(comparison.id, "comparator error", None, None)
+    return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
+
+
+def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float]]:
+    for what in ("score", "precision", "recall", "f1"):
+        limit = comparison.threshold.get(what)
+        if isinstance(limit, (int, float)):
+            yield what, getattr(comparison, what), limit
+    by_pattern = comparison.threshold.get("fields")
+    if not isinstance(by_pattern, dict):
+        return
+    paths = [(path, _segments(path), figures.mean_score) for path, figures in comparison.fields.items()]
+    for text, limit in by_pattern.items():
+        pattern = parse_pattern(text)
+        matching = [(path, mean) for path, segments, mean in paths if pattern.matches(segments)]
+        for path, mean in matching:
+            if mean is not None:
+                yield path, mean, limit
+        if not matching:
+            yield text, None, limit
+
+
+class _Notes:
+    """What stands beside the figures: batch errors, comparators that raised, warnings."""
+
+    def __init__(self) -> None:
+        self._batch_errors = 0
+        self._errors: list[str] = []
+        self._warnings: list[str] = []
+
+    def add(self, comparison: Comparison) -> None:
+        self._batch_errors += comparison.counts.get("batch_error", 0)
+        self._errors += [f"{entry} ({comparison.id})" for entry in comparison.errors]
+        self._warnings += [f"{warning} ({comparison.id})" for warning in comparison.warnings]
+
+    def lines(self) -> Iterator[str]:
+        if self._batch_errors:
+            results = count(self._batch_errors, "result")
+            yield f"{results} left out of the figures: the batch comparator failed"
+        for entries, noun in ((self._errors, "comparator error"), (self._warnings, "warning")):
+            if entries:
+                first = ", the first: " if len(entries) > 1 else ": "
+                yield f"{count(len(entries), noun)}{first}{entries[0]}"

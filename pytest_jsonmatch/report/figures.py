@@ -1,0 +1,86 @@
+"""Figures for people: as short as they can be without saying what is not so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["compare_figures", "count", "fixed_figure", "score_text"]
+
+_MAX_DIGITS: Final = 6
+
+
+def score_text(score: float | None, *, unicode: bool = True) -> str:
+    """Return a score with two decimals, or more where two would make it 0 or 1.
+
+    >>> score_text(0.9545), score_text(0.9996), score_text(1.0), score_text(None)
+    ('0.95', '0.9996', '1.00', '–')
+    """
+    if score is None:
+        return dash(unicode)
+    for digits in range(2, _MAX_DIGITS + 1):
+        text = f"{score:.{digits}f}"
+        if _is_honest(score, text):
+            return text
+    return repr(score)
+
+
+def fixed_figure(score: float | None, digits: int = 2, *, unicode: bool = True) -> str:
+    """Return a score in the same width whatever it is; what would round to 0 or 1 says so.
+
+    >>> fixed_figure(0.9545), fixed_figure(0.9996), fixed_figure(0.0001), fixed_figure(None)
+    ('0.95', '>.99', '<.01', '–')
+    """
+    if score is None:
+        return dash(unicode)
+    text = f"{score:.{digits}f}"
+    if _is_honest(score, text):
+        return text
+    return "<." + "0" * (digits - 1) + "1" if score < 0.5 else ">." + "9" * digits
+
+
+def compare_figures(value: float, limit: float) -> tuple[str, str]:
+    """Return both figures with as many decimals as it takes to see which is the lower one.
+
+    >>> compare_figures(0.9499, 0.95), compare_figures(0.5, 1), compare_figures(0.1, 0.975)
+    (('0.9499', '0.95'), ('0.50', '1.00'), ('0.100', '0.975'))
+    """
+    limit_text = _limit_text(limit)
+    first = len(limit_text.partition(".")[2]) if "e" not in limit_text else 2
+    for digits in range(min(first, _MAX_DIGITS), _MAX_DIGITS + 1):
+        text = f"{value:.{digits}f}"
+        if _is_honest(value, text) and _order(float(text), float(limit_text)) == _order(value, limit):
+            return text, limit_text
+    return repr(float(value)), limit_text
+
+
+def count(number: int, noun: str | None = None, plural: str | None = None) -> str:
+    """Return a number with thousands separators, and with its noun in the right form.
+
+    >>> count(9990), count(1, "case"), count(2, "leaf", "leaves")
+    ('9,990', '1 case', '2 leaves')
+    """
+    text = f"{number:,}"
+    if noun is None:
+        return text
+    return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def dash(unicode: bool) -> str:
+    """Return the sign for "no such figure" (0/0)."""
+    return "–" if unicode else "-"
+
+
+def _limit_text(limit: float) -> str:
+    """The limit as its author wrote it, with at least two decimals."""
+    text = repr(float(limit))
+    decimals = text.partition(".")[2]
+    return text if "e" in text or len(decimals) >= 2 else text + "0" * (2 - len(decimals))
+
+
+def _is_honest(score: float, text: str) -> bool:
+    shown = float(text)
+    return not (shown >= 1.0 > score or shown <= 0.0 < score)
+
+
+def _order(left: float, right: float) -> int:
+    return (left > right) - (left < right)

@@ -1,0 +1,59 @@
+"""Lines of text with markup: what every renderer of ours draws with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pytest_jsonmatch.report.escape import display_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Markup", "StyledLine", "line_text", "line_width", "score_markup"]
+
+Markup: TypeAlias = "dict[str, bool]"
+"""Keywords of pytest's `terminalreporter.write`: red, green, yellow, bold, light (dim) ..."""
+StyledLine: TypeAlias = "list[tuple[str, Markup]]"
+
+PLAIN: Final[Markup] = {}
+BOLD: Final[Markup] = {"bold": True}
+DIM: Final[Markup] = {"light": True}
+RED: Final[Markup] = {"red": True}
+YELLOW: Final[Markup] = {"yellow": True}
+GREEN: Final[Markup] = {"green": True}
+
+_SGR: Final = {"bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33}
+_YELLOW_FROM: Final = 0.8
+
+
+def score_markup(score: float | None) -> Markup:
+    """Return the colour of a score: green for 1, yellow from 0.8, red below, none without a score.
+
+    >>> score_markup(1.0), score_markup(0.97), score_markup(0.5), score_markup(None)
+    ({'green': True}, {'yellow': True}, {'red': True}, {})
+    """
+    if score is None:
+        return PLAIN
+    if score >= 1.0:
+        return GREEN
+    return YELLOW if score >= _YELLOW_FROM else RED
+
+
+def line_text(line: Iterable[tuple[str, Markup]], *, color: bool = False) -> str:
+    r"""Return a styled line as text, with ANSI colours if asked for; no spaces at its end.
+
+    >>> line_text([("score ", {}), ("0.5", {"red": True})]), line_text([("0.5", {"red": True})], color=True)
+    ('score 0.5', '\x1b[31m0.5\x1b[0m')
+    """
+    if not color:
+        return "".join(text for text, _ in line).rstrip()
+    parts: list[str] = []
+    for text, markup in line:
+        codes = ";".join(str(_SGR[name]) for name, on in markup.items() if on)
+        parts.append(f"\x1b[{codes}m{text}\x1b[0m" if codes else text)
+    return "".join(parts).rstrip()
+
+
+def line_width(line: Iterable[tuple[str, Markup]]) -> int:
+    """Return the columns that a styled line takes."""
+    return sum(display_width(text) for text, _ in line)

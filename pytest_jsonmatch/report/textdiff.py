@@ -1,0 +1,123 @@
+"""Where two strings differ, as spans, by words first and then by characters."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias, TypeVar
+
+__all__ = ["Span", "shared_prefix", "spans"]
+
+Kind: TypeAlias = Literal["=", "-", "+"]
+Span: TypeAlias = "tuple[Kind, str]"
+_Text = TypeVar("_Text", str, "list[str]")
+
+_WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+# Beyond this many characters on either side the part that differs is shown as one change: a matcher is
+# quadratic, and nobody reads a thousand letters for the one that moved.
+_MAX_MIDDLE: Final = 2000
+# Equal islands shorter than this between two changes make a diff harder to read, not easier.
+_MIN_ISLAND: Final = 3
+
+
+def spans(expected: str, actual: str) -> list[Span]:
+    """Split two strings into what they share ("="), what only expected has ("-") and only actual ("+").
+
+    Between two shared spans there is at most one "-" and then at most one "+".
+
+    >>> spans("completed successfully", "completed sucessfully")
+    [('=', 'completed suc'), ('-', 'c'), ('=', 'essfully')]
+    """
+    head = shared_prefix(expected, actual)
+    rest_expected, rest_actual = expected[head:], actual[head:]
+    tail = shared_prefix(rest_expected[::-1], rest_actual[::-1])
+    middle_expected = rest_expected[: len(rest_expected) - tail]
+    middle_actual = rest_actual[: len(rest_actual) - tail]
+    if max(len(middle_expected), len(middle_actual)) > _MAX_MIDDLE:
+        middle: list[Span] = [("-", middle_expected), ("+", middle_actual)]
+    else:
+        middle = _by_words(middle_expected, middle_actual)
+    return _tidy([("=", expected[:head]), *middle, ("=", rest_expected[len(rest_expected) - tail :])])
+
+
+def _by_words(expected: str, actual: str) -> list[Span]:
+    found: list[Span] = []
+    for equal, left, right in _matched(_WORD.findall(expected), _WORD.findall(actual)):
+        if equal:
+            found.append(("=", "".join(left)))
+        else:
+            found.extend(_by_characters("".join(left), "".join(right)))
+    return found
+
+
+def _by_characters(expected: str, actual: str) -> list[Span]:
+    """Look inside two words that differ; words that share too little are different words."""
+    inside = _matched(expected, actual)
+    shared = sum(len(left) for equal, left, _ in inside if equal)
+    if 2 * shared < max(len(expected), len(actual)):
+        return [("-", expected), ("+", actual)]
+    found: list[Span] = []
+    for equal, left, right in inside:
+        found.extend([("=", left)] if equal else [("-", left), ("+", right)])
+    return found
+
+
+def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
+    # Imported here: only a run with a failure needs it. difflib would be cubic on hostile text.
+    from rapidfuzz.distance import Indel
+
+    found: list[tuple[bool, _Text, _Text]] = []
+    at_expected = at_actual = 0  # where the change starts that has not been listed yet
+    for code in Indel.opcodes(expected, actual):
+        if code.tag == "equal":
+            if (at_expected, at_actual) != (code.src_start, code.dest_start):
+                found.append(
+                    (False, expected[at_expected : code.src_start], actual[at_actual : code.dest_start])
+                )
+            at_expected, at_actual = code.src_end, code.dest_end
+            found.append((True, expected[code.src_start : at_expected], actual[code.dest_start : at_actual]))
+    found.append((False, expected[at_expected:], actual[at_actual:]))
+    return found
+
+
+def _tidy(raw: list[Span]) -> list[Span]:
+    """Join neighbours, and short equal islands into the changes around them; "-" before "+"."""
+    changes: list[tuple[str, str, str]] = []  # shared text, then what expected and actual have after it
+    shared = removed = added = ""
+    for kind, text in raw:
+        if not text:
+            continue
+        if kind == "=":
+            if removed or added:
+                changes.append((shared, removed, added))
+                shared = removed = added = ""
+            shared += text
+        elif kind == "-":
+            removed += text
+        else:
+            added += text
+    changes.append((shared, removed, added))
+    joined = [changes[0]]
+    for later in changes[1:]:
+        before = joined[-1]
+        if len(later[0]) < _MIN_ISLAND and (later[1] or later[2]):
+            joined[-1] = (before[0], before[1] + later[0] + later[1], before[2] + later[0] + later[2])
+        else:
+            joined.append(later)
+    kinds: tuple[Kind, ...] = ("=", "-", "+")
+    return [(kind, text) for change in joined for kind, text in zip(kinds, change, strict=True) if text]
+
+
+def shared_prefix(left: str, right: str) -> int:
+    """Return how many characters two texts have in common at their start.
+
+    >>> shared_prefix("sucessfully", "successfully")
+    3
+    """
+    low, high = 0, min(len(left), len(right))
+    while low < high:  # slices are compared at C speed, characters would not be
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

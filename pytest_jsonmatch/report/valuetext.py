@@ -1,0 +1,188 @@
+"""An expected and an actual value as lines of text, with the eye led to where they differ."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.report.escape import clip, clip_middle, clip_start, display_width, mark, printable
+from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, line_width
+from pytest_jsonmatch.report.textdiff import shared_prefix, spans
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.textdiff import Span
+
+__all__ = ["Space", "arrow", "has_marks", "marked_line", "value_lines"]
+
+_LABELS: Final = ("expected ", "actual   ")
+_MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
+_MAX_CHANGES: Final = 8  # a replacement is two: one taken away, one put in
+# What is rendered of a container before it is cut around the first difference.
+_RENDER_LIMIT: Final = 20_000
+# Two texts with more characters than this per column of the line never fit on it, whatever they are.
+_MAX_PAIR: Final = 5
+_CONTEXTS: Final = (40, 32, 26, 22, 18, 14, 11, 8, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The room there is for values.
+
+    `width` are the columns of a line, `reach` those that one value may take if it gets more than a line
+    (None: all it needs).
+    """
+
+    width: int
+    reach: int | None
+    unicode: bool = True
+
+
+def arrow(unicode: bool) -> str:
+    """Return the sign between expected and actual."""
+    return "→" if unicode else "->"
+
+
+def value_lines(
+    expected: JsonValue, actual: JsonValue, space: Space, *, marks: bool = True
+) -> list[StyledLine]:
+    """Return expected and actual on one line or two; strings that share much as one, marked.
+
+    >>> from pytest_jsonmatch.report.styled import line_text
+    >>> show = lambda e, a: [line_text(line) for line in value_lines(e, a, Space(60, 50))]
+    >>> show("completed successfully", "completed sucessfully"), show(20.3, "20.5"), show(None, MISSING)
+    (['"completed suc[-c-]essfully"'], ['20.3 → "20.5"'], ['null → (missing)'])
+    """
+    if marks and type(expected) is str and type(actual) is str:
+        line = marked_line(expected, actual, space)
+        if line is not None:
+            return [line]
+    texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
+    sides = f" {arrow(space.unicode)} "
+    if expected is MISSING or actual is MISSING:
+        room = space.width - sum(map(display_width, (sides, "(missing)" if actual is MISSING else texts[0])))
+        texts = (_cut(texts[0], 0, room, space), texts[1]) if actual is MISSING else texts
+        texts = (texts[0], _cut(texts[1], 0, room, space)) if expected is MISSING else texts
+        return [_side_by_side(texts, sides)]
+    if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.width:
+        whole = (
+            printable(texts[0], ascii_only=not space.unicode),
+            printable(texts[1], ascii_only=not space.unicode),
+        )
+        if display_width(whole[0]) + display_width(whole[1]) + len(sides) <= space.width:
+            return [_side_by_side(whole, sides)]
+    shared = shared_prefix(*texts)
+    room = space.width - len(_LABELS[0])
+    return [
+        [(label, DIM), (_cut(text, shared, room, space), PLAIN)]
+        for label, text in zip(_LABELS, texts, strict=True)
+    ]
+
+
+def has_marks(line: StyledLine) -> bool:
+    """Tell whether a line holds the marks for text that only one side has."""
+    return any(text in {"[-", "{+"} for text, _ in line)
+
+
+def _side_by_side(texts: tuple[str, str], sign: str) -> StyledLine:
+    return [(texts[0], PLAIN), (sign, DIM), (texts[1], PLAIN)]
+
+
+def _text(value: JsonValue, absent: str, space: Space) -> str:
+    if value is MISSING:
+        return absent
+    if type(value) is str:
+        return f'"{_quoted(value)}"'
+    return render(value, None if space.reach is None else max(_RENDER_LIMIT, 2 * space.reach))
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _cut(text: str, shared: int, room: int, space: Space) -> str:
+    """Return `text` printable within the reach, cut so that the difference, at `shared`, is in view."""
+    if space.reach is None:
+        return printable(text, ascii_only=not space.unicode)
+    reach = max(space.reach, room)
+    whole = printable(text, ascii_only=not space.unicode) if len(text) <= reach else None
+    if whole is not None and display_width(whole) <= reach:
+        return whole
+    if shared <= reach // 2:
+        return clip(text, reach, unicode=space.unicode)
+    before = clip_start(text[:shared], reach // 3, unicode=space.unicode)
+    return before + clip(text[shared:], reach - display_width(before), unicode=space.unicode)
+
+
+def marked_line(
+    expected: str, actual: str, space: Space, compared: tuple[JsonValue, JsonValue] | None = None
+) -> StyledLine | None:
+    """Return one string with the differences marked in it, or None where that would not read well.
+
+    `compared` are the two strings after transforms: only what differs there counts. That can be shown in the
+    strings themselves if the transforms took character for character.
+    """
+    found = spans(expected, actual) if compared is None else _projected(expected, actual, compared)
+    changes = sum(1 for kind, _ in found if kind != "=")
+    shared = sum(len(text) for kind, text in found if kind == "=")
+    if (
+        changes > _MAX_CHANGES
+        or 2 * shared < max(len(expected), len(actual))
+        or any(sign in text for text in (expected, actual) for sign in ("[-", "-]", "{+", "+}"))
+    ):
+        return None
+    # Two texts that look the same (é in one code point or two) must not be shown as the same.
+    unicode = space.unicode and unicodedata.normalize("NFC", expected) != unicodedata.normalize("NFC", actual)
+    look = Space(space.width, space.reach, unicode)
+    if space.reach is None:
+        return _assemble(found, None, look)
+    for context in _CONTEXTS:
+        line = _assemble(found, context * max(1, space.reach // space.width), look)
+        if line_width(line) <= max(space.reach, space.width):
+            return line
+    return None
+
+
+def _projected(expected: str, actual: str, compared: tuple[JsonValue, JsonValue]) -> list[Span]:
+    """Return where the compared strings differ, in the letters of the original ones; [] if that cannot be."""
+    if any(
+        type(text) is not str or len(text) != len(raw)
+        for text, raw in zip(compared, (expected, actual), strict=True)
+    ):
+        return []
+    found: list[Span] = []
+    at_expected = at_actual = 0
+    for kind, text in spans(*compared):
+        source, at = (actual, at_actual) if kind == "+" else (expected, at_expected)
+        found.append((kind, source[at : at + len(text)]))
+        at_expected += 0 if kind == "+" else len(text)
+        at_actual += 0 if kind == "-" else len(text)
+    return found
+
+
+def _assemble(found: list[Span], context: int | None, space: Space) -> StyledLine:
+    line: StyledLine = [('"', PLAIN)]
+    for index, (kind, text) in enumerate(found):
+        quoted = _quoted(text)
+        if kind != "=":
+            before, after, markup = _MARKS[kind]
+            line += [(before, markup), (_middle(quoted, context, space), markup), (after, markup)]
+        elif context is None:
+            line.append((_middle(quoted, None, space), PLAIN))
+        elif index == 0:
+            line.append((clip_start(quoted, context, unicode=space.unicode), PLAIN))
+        elif index == len(found) - 1:
+            line.append((clip(quoted, context, unicode=space.unicode), PLAIN))
+        else:
+            line.append((_middle(quoted, context, space), PLAIN))
+    line.append(('"', PLAIN))
+    return line
+
+
+def _middle(text: str, width: int | None, space: Space) -> str:
+    if width is None:
+        return printable(text, ascii_only=not space.unicode)
+    return clip_middle(text, max(width, 2 * len(mark(space.unicode)) + 1), unicode=space.unicode)

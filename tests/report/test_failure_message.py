@@ -1,0 +1,406 @@
+"""The message of a failed comparison, as a person reads it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.api import compare_json
+from pytest_jsonmatch.engine.registry import register_comparator, session_registry
+from pytest_jsonmatch.report.escape import display_width
+from pytest_jsonmatch.report.failure import ThresholdFailure, failure_message
+
+EXPECTED = {
+    "number": "INV-2024-0017",
+    "vendor": {"name": "Acme Inc.", "city": "Berlin"},
+    "items": [{"sku": "A-113", "price": 12.5}, {"sku": "B-7", "price": 20.3}],
+    "total": 32.8,
+    "paid": True,
+    "status": "completed successfully",
+}
+ACTUAL = {
+    "number": "INV-2024-0017",
+    "vendor": {"name": "Acme Ltd.", "city": "Berlin", "iban": "DE12"},
+    "items": [{"sku": "A-113", "price": 12.5}, {"sku": "B-7", "price": 20.5}],
+    "total": "32.8",
+    "status": "completed sucessfully",
+}
+
+
+def message(actual, expected, *, limit=1.0, failures=None, metric="field_match", options=None, **look):
+    result = compare_json(actual, expected, metric=metric, **(options or {}))
+    found = [ThresholdFailure("score", result.score, limit)] if failures is None else failures
+    return failure_message(result, threshold={"score": limit}, failures=found, **look)
+
+
+def lines(text):
+    return [line.rstrip() for line in text.strip("\n").split("\n")]
+
+
+def test_field_match_names_the_leaves_that_differ():
+    shown = message(ACTUAL, EXPECTED, name="acme-17")
+
+    assert lines(shown) == lines("""
+field_match score 0.17 < 1.00 (acme-17)
+6 fields: 1 match, 4 mismatch, 1 omitted
+
+  vendor.name     "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits
+  vendor.iban     (nothing) → "DE12"            invented
+  items[1].price  20.3 → 20.5                   mismatch, 0.99 % off
+  total           32.8 → "32.8"  mismatch, number against string
+  paid            true → (missing)              omitted
+  status          "completed suc[-c-]essfully"  mismatch, 1 edit
+  [-only in expected-] {+only in actual+}
+""")
+
+
+def test_a_graded_metric_shows_the_worst_fields_first():
+    shown = message(ACTUAL, EXPECTED, metric="json_similarity", limit=0.9)
+
+    assert lines(shown) == lines("""
+json_similarity score 0.76 < 0.90
+10 fields: 5 match, 4 mismatch, 1 omitted
+
+  total           0.00  32.8 → "32.8"  mismatch, number against string
+  paid            0.00  true → (missing)              omitted
+  vendor.name     0.67  "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits
+  status          0.95  "completed suc[-c-]essfully"  mismatch, 1 edit
+  items[1].price  0.99  20.3 → 20.5  mismatch, 0.99 % off
+  [-only in expected-] {+only in actual+}
+""")
+
+
+def test_without_unicode_the_message_is_ascii():
+    shown = message({"städte": ["München", 2]}, {"städte": ["Münster", 1, 3]}, unicode=False)
+
+    assert lines(shown) == lines(r"""
+field_match score 0.00 < 1.00
+1 field: 1 mismatch
+
+  ["st\xe4dte"][0]  "M\xfcnster" -> "M\xfcnchen"  mismatch, 3 edits
+  ["st\xe4dte"][1]  1 -> 2                        mismatch, 100 % off
+  ["st\xe4dte"][2]  3 -> (missing)                omitted
+""")
+    shown.encode("ascii")
+
+
+def test_what_fits_on_no_line_goes_below():
+    expected = {
+        "note": "the delivery is made to the rear entrance of the warehouse between 8 and 10 in the morning",
+        "summary": "a short text about something altogether different",
+    }
+    actual = {
+        "note": "the delivery is made to the front entrance of the warehouse between 8 and 10 in the morning",
+        "summary": "Nobody knows what to put here, so here are words.",
+    }
+
+    assert lines(message(actual, expected, metric="json_similarity")) == lines("""
+json_similarity score 0.57 < 1.00
+2 fields: 2 mismatch
+
+  summary  0.18  mismatch, 40 edits
+      expected "a short text about something altogether different"
+      actual   "Nobody knows what to put here, so here are words."
+  note     0.96  mismatch, 4 edits
+      "…ivery is made to the [-rear-]{+front+} entrance of the ware…"
+  [-only in expected-] {+only in actual+}
+""")
+
+
+def test_long_values_are_shortened_around_the_difference():
+    expected, actual = {"text": "x" * 500 + "left" + "y" * 500}, {"text": "x" * 500 + "right" + "z" * 500}
+
+    assert lines(message(actual, expected))[3:] == lines("""
+  text  0.00  mismatch, 504 edits
+      expected …xxxxxxxxxxxxxxxxxxleftyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
+      actual   …xxxxxxxxxxxxxxxxxxrightzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…
+""")
+
+
+def test_the_clickable_place_of_each_field():
+    shown = message(ACTUAL, EXPECTED, locate=lambda field: f"golden/acme.golden.yaml:{len(field.path)}")
+
+    assert lines(shown)[3:7] == [
+        '  vendor.name     "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits',
+        "      golden/acme.golden.yaml:11",
+        '  vendor.iban     (nothing) → "DE12"            invented',
+        "      golden/acme.golden.yaml:11",
+    ]
+    assert lines(message({"a": 1}, {"a": 2}, locate=lambda _: "a.golden.yaml:1"))[3] == (
+        "  a  0.00  2 → 1  mismatch, 50 % off  a.golden.yaml:1"
+    )
+
+
+def test_every_figure_that_is_too_low_is_named():
+    failures = [
+        ThresholdFailure("recall", 0.949_96, 0.95),
+        ThresholdFailure('fields["items[].price"]', 0.5, 1.0),
+        ThresholdFailure("f1", 0.2, 0.5),
+        ThresholdFailure('fields["nothing"]', None, 0.75),
+        ThresholdFailure("precision", 0.1, 0.3),
+        ThresholdFailure("score", 0.1, 0.3),
+    ]
+
+    assert lines(message({"a": 1}, {"a": 2}, failures=failures, name="x"))[:5] == lines("""
+field_match recall 0.94996 < 0.95 and 5 more figures too low (x)
+also fields["items[].price"] 0.50 < 1.00
+also F1 0.20 < 0.50
+also fields["nothing"] has no figure, needs 0.75
+… and 2 more figures
+""")
+
+
+def test_limits_on_fields_alone_bring_their_fields_first():
+    expected = {"a": 1, "b": 2, "items": [{"price": 1.0}, {"price": 2.0}]}
+    actual = {"a": 5, "b": 5, "items": [{"price": 1.0}, {"price": 2.02}]}
+    failures = [ThresholdFailure('fields["items[].price"]', 0.995, 1.0)]
+
+    shown = message(actual, expected, metric="json_similarity", failures=failures)
+
+    assert [line.split()[0] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
+
+
+def test_a_score_just_below_one_is_not_one():
+    shown = message({"t": "a" * 99_999}, {"t": "a" * 100_000}, metric="json_similarity")
+
+    assert lines(shown)[0] == "json_similarity score 0.99999 < 1.00"
+    assert lines(shown)[3].split()[:2] == ["t", ">.99"]
+
+
+def test_comparator_errors_and_warnings_stand_below_the_fields():
+    def broken(expected, actual, params):
+        raise ValueError(f"no unit in {actual!r} \x1b[31m; write 5 kg, 12 lb or the like, one blank between")
+
+    with session_registry():
+        register_comparator("weight", broken)
+        result = compare_json(
+            '{"a": 1, "a": 2, "b": "x"}', {"a": 1, "b": "y"}, fields={"b": {"compare": "weight"}}
+        )
+
+    shown = failure_message(result, threshold={"score": 0.25}, failures=[])
+
+    assert lines(shown) == lines(r"""
+field_match score 0.00 (limit 0.25), 1 comparator error
+2 fields: 2 mismatch
+
+  a  0.00  1 → 2      mismatch, 100 % off
+  b  0.00  "y" → "x"  mismatch, comparator failed
+error: comparator 'weight' at b: raised ValueError: no unit in 'x'
+       \x1b[31m; write 5 kg, 12 lb or the like, one blank between
+note: line 1: the key 'a' stands twice in one object; the last one
+      counts
+""")
+
+
+def test_ten_thousand_differences_are_capped():
+    expected = {"items": [{"price": index} for index in range(10_000)], "x": 1}
+    actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
+
+    assert lines(message(actual, expected, metric="json_similarity"))[3:] == lines("""
+  items[0].price  0.00  0 → 1  mismatch, 1 off
+  items[1].price  0.00  1 → 2  mismatch, 100 % off
+  x               0.00  1 → 2  mismatch, 100 % off
+  items[2].price  0.50  2 → 3  mismatch, 50 % off
+  items[3].price  0.67  3 → 4  mismatch, 33 % off
+  items[4].price  0.75  4 → 5  mismatch, 25 % off
+  items[5].price  0.80  5 → 6  mismatch, 20 % off
+  items[6].price  0.83  6 → 7  mismatch, 17 % off
+  … and 9,993 more (-v: more, -vv: all)
+""")
+
+
+def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
+    expected = {"items": [{"price": index} for index in range(10_000)], "x": 1}
+    actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
+
+    assert lines(message(actual, expected))[3:] == lines("""
+  items[0].price  0 → 1  mismatch, 1 off
+  items[1].price  1 → 2  mismatch, 100 % off
+  items[2].price  2 → 3  mismatch, 50 % off
+  items[3].price  3 → 4  mismatch, 33 % off
+  items[4].price  4 → 5  mismatch, 25 % off
+  items[5].price  5 → 6  mismatch, 20 % off
+  items[6].price  6 → 7  mismatch, 17 % off
+  x               1 → 2  mismatch, 100 % off
+  … and 9,993 more differences in these fields (-v: more, -vv: all)
+""")
+    assert len(lines(message(actual, expected, verbosity=1))) == 54
+    assert len(lines(message(actual, expected, verbosity=2))) == 10_004
+
+
+def test_what_is_left_out_is_counted_by_fields_and_by_what_is_in_them():
+    expected = {f"f{index}": [1, 2, 3] for index in range(20)}
+
+    shown = message({key: [] for key in expected}, expected)
+
+    assert lines(shown)[-1] == "  … and 12 more fields, 16 more differences in these (-vv: all)"
+
+
+def test_only_what_is_shown_gets_a_path(monkeypatch):
+    result = compare_json(list(range(1, 10_001)), list(range(10_000)), metric="json_similarity")
+    asked = []
+    field = type(result.field_results[0])
+    original = field.short_path
+    monkeypatch.setattr(field, "short_path", lambda self, limit: asked.append(1) or original(self, limit))
+
+    failure_message(result, threshold={}, failures=[ThresholdFailure("score", result.score, 1.0)])
+
+    assert len(asked) == 8
+
+
+def test_deep_paths_end_after_200_levels():
+    expected, actual = 1, 2
+    for _ in range(300):
+        expected, actual = {"k": expected}, {"k": actual}
+
+    assert lines(message(actual, expected, verbosity=2))[3:] == [
+        "  k" + ".k" * 199 + "…",
+        "      mismatch, 100 % off",
+        "      1 → 2",
+    ]
+    assert lines(message(actual, expected))[3].split()[0] == "k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k…"
+
+
+def test_verbose_shows_values_whole():
+    expected, actual = {"a": list(range(1000))}, {"a": {"b": 1}}
+
+    assert f"      expected {list(range(1000))}" in lines(message(actual, expected, verbosity=2))
+
+
+def test_marks_in_the_data_are_not_taken_for_ours():
+    shown = message({"a": "say [-no-] to it"}, {"a": "say [-yes-] to it"})
+
+    assert lines(shown)[3] == '  a  0.00  "say [-yes-] to it" → "say [-no-] to it"  mismatch, 3 edits'
+
+
+def test_texts_that_look_the_same_are_shown_apart():
+    shown = message({"a": "cafe\u0301"}, {"a": "caf\xe9"})
+
+    assert lines(shown)[3].split("  ")[3] == r'"caf[-\xe9-]{+e\u0301+}"'
+
+
+def test_what_a_transform_takes_away_is_not_marked():
+    shown = message(
+        {"a": "JOSE Sanches", "b": "  Sanches"},
+        {"a": "José Sanchez", "b": "SANCHEZ"},
+        options={"transform": ["strip", "strip_accents", "lowercase"]},
+    )
+
+    assert lines(shown)[3:] == lines("""
+  a  0.00  "José Sanche[-z-]{+s+}"  mismatch, 1 edit
+  b  0.00  mismatch, 1 edit
+      "SANCHEZ" → "  Sanches"
+      compared as "sanche[-z-]{+s+}"
+  [-only in expected-] {+only in actual+}
+""")
+
+
+def test_graded_by_f1_precision_and_recall_stand_beside_the_counts():
+    options = {"reduce": "f1", "extra": "count"}
+
+    shown = message({"a": 1, "b": 1, "c": 1}, {"a": 1}, metric="json_similarity", options=options)
+
+    assert lines(shown)[:2] == lines("""
+json_similarity score 0.50 < 1.00
+3 fields: 1 match, 2 invented; precision 0.33, recall 1.00
+""")
+
+
+def test_what_does_not_count_comes_last_and_says_so():
+    options = {"fields": {"a": {"weight": 0}, "c": {"skip": True}}}
+
+    shown = message(
+        {"a": 1, "b": 2.5, "c": 1}, {"a": 2, "b": 3.0, "c": 2}, metric="json_similarity", options=options
+    )
+
+    assert lines(shown) == lines("""
+json_similarity score 0.83 < 1.00
+3 fields: 2 mismatch, 1 skipped
+
+  b  0.83  3.0 → 2.5  mismatch, 17 % off
+  a  0.50  2 → 1      mismatch, 50 % off, weight 0
+""")
+
+
+def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
+    expected = {f"field{index}": "left " * 20 for index in range(20)}
+    actual = dict.fromkeys(expected, "right " * 20)
+
+    shown = lines(
+        message(actual, expected, locate=lambda _: "a/rather/deeply/nested/folder/case.golden.yaml:99")
+    )
+
+    assert len(shown) <= 25
+    assert [line.split()[0] for line in shown if line.startswith("  field")] == [
+        f"field{n}" for n in range(5)
+    ]
+    assert shown[-1] == "  … and 15 more (-v: more, -vv: all)"
+
+
+def test_many_warnings_are_capped_like_the_rest():
+    twice = "{" + ", ".join(f'"k{index}": 1, "k{index}": 2' for index in range(9)) + "}"
+
+    shown = lines(message(twice, {"a": 1}))
+
+    assert [line.split(":")[0] for line in shown[-3:]] == ["note", "      counts", "… and 7 more"]
+
+
+def test_verbosity_widens_what_is_shown_of_a_long_text():
+    expected = {"text": " ".join(map(str, range(1000)))}
+    actual = {"text": expected["text"].replace(" 500 ", " five hundred ")}
+
+    def width(verbosity):
+        return len(lines(message(actual, expected, verbosity=verbosity))[4].strip())
+
+    assert [width(0) <= 66, 300 < width(1) <= 360, width(2) > 3_800] == [True, True, True]
+    assert f"      {expected['text']!r}".replace("'", '"').replace("500", "[-500-]{+five hundred+}") in lines(
+        message(actual, expected, verbosity=2)
+    )
+
+
+def test_many_changes_are_two_texts():
+    expected = {"text": "a1 b2 c3 d4 e5 f6 g7 h8 and some more text"}
+    actual = {"text": "a2 b3 c4 d5 e6 f7 g8 h9 and some more text"}
+
+    assert lines(message(actual, expected))[3:] == lines("""
+  text  0.00  mismatch, 8 edits
+      expected "a1 b2 c3 d4 e5 f6 g7 h8 and some more text"
+      actual   "a2 b3 c4 d5 e6 f7 g8 h9 and some more text"
+""")
+
+
+def test_colours_only_if_asked_for():
+    shown = message(ACTUAL, EXPECTED, color=True)
+
+    assert "\x1b" not in message(ACTUAL, EXPECTED)
+    assert shown.startswith("field_match score 0.17 < 1.00\n")  # for the short summary, which cuts it
+    assert re.sub(r"\x1b\[[0-9;]+m", "", shown) == message(ACTUAL, EXPECTED)
+    assert "\x1b[31m[-\x1b[0m\x1b[31mInc\x1b[0m\x1b[31m-]\x1b[0m" in shown
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
+VALUES = st.recursive(
+    ANY_TEXT | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
+    max_leaves=10,
+)
+DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
+
+
+@pytest.mark.parametrize("metric", ["field_match", "field_match_normalized", "json_similarity"])
+@settings(max_examples=100, deadline=None)
+@given(actual=DOCUMENTS, expected=DOCUMENTS, unicode=st.booleans())
+def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual, expected, unicode):
+    shown = message(actual, expected, metric=metric, unicode=unicode, name="\x1b[31m\u202e")
+    verbose = message(actual, expected, metric=metric, unicode=unicode, verbosity=2)
+
+    assert len(shown.split("\n")) <= 25
+    assert max(map(display_width, shown.split("\n"))) <= 72
+    for text in (shown, verbose):
+        raw = {character for character in text if unicodedata.category(character)[0] == "C"}
+        assert raw <= {"\n"}
+        assert unicode or text.isascii()

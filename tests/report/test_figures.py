@@ -1,0 +1,98 @@
+"""Figures that never say what is not so."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.report.figures import compare_figures, count, fixed_figure, score_text
+
+SCORES = st.floats(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (21 / 22, "0.95"),
+        (0.995, "0.99"),
+        (0.9951, "0.995"),
+        (0.99999, "0.99999"),
+        (math.nextafter(1.0, 0.0), "0.9999999999999999"),
+        (0.004, "0.004"),
+        (1e-300, "1e-300"),
+        (None, "–"),
+    ],
+)
+def test_two_decimals_or_as_many_as_it_takes(score, shown):
+    assert score_text(score) == shown
+
+
+@pytest.mark.parametrize(
+    ("score", "digits", "shown"),
+    [
+        (1.0, 2, "1.00"),
+        (0.9999, 2, ">.99"),
+        (0.9999, 3, ">.999"),
+        (0.0001, 2, "<.01"),
+        (0.0001, 3, "<.001"),
+        (0.0, 3, "0.000"),
+        (0.9545, 3, "0.955"),
+    ],
+)
+def test_a_figure_of_a_fixed_width(score, digits, shown):
+    assert fixed_figure(score, digits) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "shown"),
+    [
+        (0.5, 1.0, ("0.50", "1.00")),
+        (0.5, 1, ("0.50", "1.00")),
+        (0.9499, 0.95, ("0.9499", "0.95")),
+        (0.949999, 0.95, ("0.949999", "0.95")),
+        (0.95 - 1e-12, 0.95, ("0.949999999999", "0.95")),
+        (0.9999, 1.0, ("0.9999", "1.00")),
+        (math.nextafter(1.0, 0.0), 1.0, ("0.9999999999999999", "1.00")),
+        (0.91, 0.9545, ("0.9100", "0.9545")),
+        (0.0, 0.5, ("0.00", "0.50")),
+        (0.0001, 0.5, ("0.0001", "0.50")),
+        (0.0, 1e-9, ("0.00", "1e-09")),
+    ],
+)
+def test_a_value_and_its_limit_differ_as_printed(value, limit, shown):
+    assert compare_figures(value, limit) == shown
+
+
+@given(SCORES, SCORES)
+@example(0.95, 0.9500000000000001)
+def test_the_lower_figure_reads_as_the_lower_one(value, limit):
+    assume(value < limit)
+
+    shown = compare_figures(value, limit)
+
+    assert float(shown[0]) < float(shown[1])
+    assert float(shown[1]) == limit
+
+
+@given(SCORES)
+def test_only_a_perfect_score_reads_as_one_and_only_nothing_as_zero(score):
+    for text in (score_text(score), compare_figures(score, 1.0)[0]):
+        assert (float(text) == 1.0, float(text) == 0.0) == (score == 1.0, score == 0.0)
+    for digits in (2, 3):
+        text = fixed_figure(score, digits)
+        assert len(text) == 2 + digits
+        assert (text.startswith("1"), set(text) <= {"0", "."}) == (score == 1.0, score == 0.0)
+
+
+def test_numbers_with_their_nouns():
+    assert [count(0, "case"), count(1, "case"), count(1234567, "leaf", "leaves"), count(9990)] == [
+        "0 cases",
+        "1 case",
+        "1,234,567 leaves",
+        "9,990",
+    ]

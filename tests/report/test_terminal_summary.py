@@ -1,0 +1,330 @@
+"""The summary of a session, as the terminal shows it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.api import compare_json
+from pytest_jsonmatch.engine.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.report.styled import line_text, line_width
+from pytest_jsonmatch.report.terminal import summary_lines
+
+
+def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
+    result = compare_json(actual, expected, metric=metric, **options)
+    return Comparison.of(
+        result,
+        id=name,
+        nodeid=name,
+        threshold=threshold or {"score": limit},
+        passed=threshold is None and result.score >= limit,
+    )
+
+
+def shown(comparisons, **look):
+    return [line_text(line) for line in summary_lines(comparisons, **look)]
+
+
+def lines(text):
+    return [line.rstrip() for line in text.strip("\n").split("\n")]
+
+
+RECEIPT = {
+    "number": "R-1",
+    "vendor": {"name": "Acme Inc.", "city": "Berlin"},
+    "items": [{"sku": "A-113", "price": 10.0}, {"sku": "B-7", "price": 20.0}],
+    "total": 30.0,
+}
+SESSION = [
+    compared("receipt-1", RECEIPT, RECEIPT),
+    compared(
+        "receipt-2",
+        {
+            **RECEIPT,
+            "vendor": {"name": "Acme Ltd."},
+            "items": [{"sku": "A-113", "price": 9.0}, {"price": 20.0}],
+        },
+        RECEIPT,
+        limit=0.9,
+    ),
+    compared("receipt-3", {**RECEIPT, "items": "none"}, RECEIPT, limit=0.5),
+    compared("receipt-4", {**RECEIPT, "total": None}, RECEIPT, limit=0.999),
+]
+
+
+def test_one_row_per_field_the_worst_first_under_its_parent():
+    assert shown(SESSION) == lines("""
+json_similarity   n match mismatch omitted invented score precision recall   F1
+total             4     3        1       0        0  0.75      0.75   0.75 0.75
+vendor            8     6        1       1        0  0.83      0.95   0.83 0.89
+  city            4     3        0       1        0  0.75      1.00   0.75 0.86
+  name            4     3        1       0        0  0.92      0.92   0.92 0.92
+items            13    10        2       1        0  0.84      0.91   0.68 0.78
+  (as a whole)    1     0        1       0        0  0.00      0.00   0.00 0.00
+  []             12    10        1       1        0  0.91      0.99   0.91 0.95
+    sku           6     5        0       1        0  0.83      1.00   0.83 0.91
+    price         6     5        1       0        0  0.98      0.98   0.98 0.98
+number            4     4        0       0        0  1.00      1.00   1.00 1.00
+───────────────────────────────────────────────────────────────────────────────
+total            29    23        4       2        0  0.85      0.91   0.77 0.83
+
+2 of 4 cases below the threshold:
+  0.70 < 0.90    receipt-2
+  0.875 < 0.999  receipt-4
+""")
+
+
+def test_a_wide_terminal_has_room_for_words_and_decimals():
+    assert shown(SESSION, width=120)[:4] == lines("""
+json_similarity    n  match  mismatch  omitted  invented  score  precision  recall     F1
+total              4      3         1        0         0  0.750      0.750   0.750  0.750
+vendor             8      6         1        1         0  0.833      0.952   0.833  0.889
+  city             4      3         0        1         0  0.750      1.000   0.750  0.857
+""")
+
+
+def test_a_narrow_ascii_terminal():
+    table = shown(SESSION, width=44, unicode=False)
+
+    assert table == lines("""
+json_similarity   n mism. omit. inv. score
+total             4     1     0    0  0.75
+vendor            8     1     1    0  0.83
+  city            4     0     1    0  0.75
+  name            4     1     0    0  0.92
+items            13     2     1    0  0.84
+  (as a whole)    1     1     0    0  0.00
+  []             12     1     1    0  0.91
+    sku           6     0     1    0  0.83
+    price         6     1     0    0  0.98
+number            4     0     0    0  1.00
+------------------------------------------
+total            29     4     2    0  0.85
+
+2 of 4 cases below the threshold:
+  0.70 < 0.90    receipt-2
+  0.875 < 0.999  receipt-4
+""")
+    "\n".join(table).encode("cp1252")
+
+
+def test_only_what_is_not_right():
+    assert shown(SESSION, mode="failed") == lines("""
+json_similarity   n match mismatch omitted invented score precision recall   F1
+total             4     3        1       0        0  0.75      0.75   0.75 0.75
+vendor            8     6        1       1        0  0.83      0.95   0.83 0.89
+  city            4     3        0       1        0  0.75      1.00   0.75 0.86
+  name            4     3        1       0        0  0.92      0.92   0.92 0.92
+items            13    10        2       1        0  0.84      0.91   0.68 0.78
+  (as a whole)    1     0        1       0        0  0.00      0.00   0.00 0.00
+  []             12    10        1       1        0  0.91      0.99   0.91 0.95
+    sku           6     5        0       1        0  0.83      1.00   0.83 0.91
+    price         6     5        1       0        0  0.98      0.98   0.98 0.98
+───────────────────────────────────────────────────────────────────────────────
+total            29    23        4       2        0  0.85      0.91   0.77 0.83
+
+2 of 4 cases below the threshold:
+  0.70 < 0.90    receipt-2
+  0.875 < 0.999  receipt-4
+""")
+
+
+def test_one_line_if_all_is_well():
+    perfect = [compared(f"case-{index}", RECEIPT, RECEIPT) for index in range(12)]
+
+    assert shown(perfect) == ["jsonmatch: 12 cases, 96 fields, all 1.00"]
+    assert shown(perfect, mode="failed") == []
+    assert shown(perfect, mode="all") == lines("""
+json_similarity   n match mismatch omitted invented score precision recall   F1
+number           12    12        0       0        0  1.00      1.00   1.00 1.00
+vendor           24    24        0       0        0  1.00      1.00   1.00 1.00
+  name           12    12        0       0        0  1.00      1.00   1.00 1.00
+  city           12    12        0       0        0  1.00      1.00   1.00 1.00
+items[]          48    48        0       0        0  1.00      1.00   1.00 1.00
+  sku            24    24        0       0        0  1.00      1.00   1.00 1.00
+  price          24    24        0       0        0  1.00      1.00   1.00 1.00
+total            12    12        0       0        0  1.00      1.00   1.00 1.00
+───────────────────────────────────────────────────────────────────────────────
+total            96    96        0       0        0  1.00      1.00   1.00 1.00
+""")
+
+
+def test_nothing_if_nothing_is_asked_or_compared():
+    assert (shown(SESSION, mode="none"), shown([]), shown([], mode="all")) == ([], [], [])
+
+
+def test_metrics_do_not_mix():
+    session = [
+        compared("one", {"a": 1}, {"a": 2}),
+        compared("two", {"a": 1}, {"a": 2}, metric="field_match"),
+        compared("three", {"a": "x"}, {"a": "x"}, metric="field_match", transform=["strip"]),
+    ]
+
+    assert shown(session) == lines("""
+json_similarity, 1 case
+field     n  match  mismatch  omitted  invented  score  precision  recall     F1
+a         1      0         1        0         0  0.500      0.500   0.500  0.500
+────────────────────────────────────────────────────────────────────────────────
+total     1      0         1        0         0  0.500      0.500   0.500  0.500
+
+field_match, 2 cases, 2 different sets of options
+field     n  match  mismatch  omitted  invented  score  precision  recall     F1
+a         2      1         1        0         0  0.500      0.500   0.500  0.500
+────────────────────────────────────────────────────────────────────────────────
+total     2      1         1        0         0  0.500      0.500   0.500  0.500
+
+2 of 3 cases below the threshold:
+  0.00 < 1.00  two
+  0.50 < 1.00  one
+""")
+
+
+def test_the_figure_that_is_too_low_is_named():
+    session = [
+        compared("recall", {"a": 1}, {"a": 1, "b": 2}, threshold={"score": 0.1, "recall": 0.75}),
+        compared("field", {"a": 1, "b": 0}, {"a": 1, "b": 2}, threshold={"score": 0.1, "fields": {"b": 0.5}}),
+        compared("no field", {"a": 1}, {"a": 1}, threshold={"fields": {"c": 0.5}}),
+        compared("close", {"t": "a" * 999}, {"t": "a" * 1000}, limit=1.0),
+        compared("error", {"a": 1}, {"a": 1}, threshold={"score": 0.5}),
+    ]
+
+    table = shown(session)
+
+    assert table[table.index("5 of 5 cases below the threshold:") :] == lines("""
+5 of 5 cases below the threshold:
+  c – < 0.50          no field
+  b 0.00 < 0.50       field
+  recall 0.50 < 0.75  recall
+  0.999 < 1.00        close
+  1.00                error
+""")
+
+
+def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
+    good = {f"good{index}": index for index in range(1000)}
+    bad = {f"bad{index}": index for index in range(1, 3)}
+    session = [
+        compared(f"case-{index}", {**good, "bad1": 0, "bad2": 0}, {**good, **bad}) for index in range(30)
+    ]
+
+    table = shown(session)
+
+    assert [line.split()[0] for line in table[1:4]] == ["bad1", "bad2", "good0"]
+    assert len(table) == 1 + 30 + 1 + 2 + 2 + 20 + 1
+    assert table[31] == "… 972 more rows (--jsonmatch-summary=all)"
+    assert table[-1] == "  … 10 more cases (--jsonmatch-summary=all)"
+    assert len(shown(session, mode="all")) == 1 + 1002 + 2 + 2 + 30
+    assert len(shown(session, mode="failed")) == 1 + 2 + 2 + 2 + 20 + 1
+
+
+def test_notes_stand_below():
+    session = [
+        compared("twice", '{"a": 1, "a": 1}', {"a": 1}),
+        Comparison(
+            id="broken",
+            nodeid="broken",
+            metric="json_similarity",
+            signature="x",
+            score=1.0,
+            precision=1.0,
+            recall=1.0,
+            f1=1.0,
+            passed=True,
+            fields={"a": FieldAggregation(batch_errors=2)},
+            counts={"batch_error": 2},
+            errors=("a: comparator 'x' raised ValueError: \x1b[31m", "b: comparator 'y'"),
+        ),
+    ]
+
+    assert shown(session, width=60)[-6:] == lines(r"""
+2 results left out of the figures: the batch comparator
+failed
+2 comparator errors, the first: a: comparator 'x' raised
+ValueError: \x1b[31m (broken)
+1 warning: line 1: the key 'a' stands twice in one object;
+the last one counts (twice)
+""")
+
+
+def test_colours_follow_the_score():
+    session = [
+        compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
+    ]
+
+    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session)[1:5]}
+
+    assert rows == {
+        "c": ("  0.00", {"red": True}),
+        "d": ("  0.00", {"red": True}),
+        "b": ("  0.90", {"yellow": True}),
+        "a": ("  1.00", {"green": True}),
+    }
+
+
+def test_deep_paths_are_shown_to_200_levels_in_one_row():
+    expected, actual = 1, 2
+    for _ in range(1000):
+        expected, actual = {"k": expected}, {"k": actual}
+
+    (row,) = [
+        line for line in shown([compared("deep", actual, expected)], mode="all") if line.startswith("k")
+    ]
+
+    assert row.split()[:2] == ["k.k.k.k.k.k….k.k.k.k.k.k", "1"]
+
+
+def test_ten_thousand_cases_of_fifty_fields():
+    fields = {
+        f"group{index % 5}.field{index}": FieldAggregation(1, 0, 0, 0, 0, 0, 1.0, 1.0, 1.0, 1.0)
+        for index in range(50)
+    }
+    one = Comparison("x", "x", "field_match", "s", 1.0, 1.0, 1.0, 1.0, passed=True, fields=fields)
+
+    assert shown([one] * 10_000) == ["jsonmatch: 10,000 cases, 500,000 fields, all 1.00"]
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+PATHS = st.lists(ANY_TEXT | st.just(ELEMENT), max_size=5).map(format_path)
+FIGURES = st.lists(st.integers(0, 99_999), min_size=6, max_size=6).map(
+    lambda counts: FieldAggregation(
+        *counts, 0.5 * sum(counts[:2]), 0.5 * sum(counts[:2]), sum(counts[:3]), sum(counts[:4])
+    )
+)
+COMPARISONS = st.builds(
+    Comparison,
+    id=ANY_TEXT,
+    nodeid=ANY_TEXT,
+    metric=st.sampled_from(["field_match", "\x1b[31m\u202eown"]),
+    signature=ANY_TEXT,
+    score=st.floats(0, 1),
+    precision=st.floats(0, 1),
+    recall=st.floats(0, 1),
+    f1=st.floats(0, 1),
+    passed=st.booleans(),
+    threshold=st.fixed_dictionaries({}, optional={"score": st.floats(0, 1), "f1": st.floats(0, 1)}),
+    fields=st.dictionaries(PATHS, FIGURES, max_size=5),
+    counts=st.just({}),
+    errors=st.lists(ANY_TEXT, max_size=2).map(tuple),
+    warnings=st.lists(ANY_TEXT, max_size=2).map(tuple),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(COMPARISONS, max_size=4),
+    st.integers(20, 130),
+    st.booleans(),
+    st.sampled_from(["auto", "failed", "all"]),
+)
+def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
+    drawn = summary_lines(comparisons, mode=mode, width=width, unicode=unicode)
+
+    assert [line_text(line) for line in drawn if line_width(line) > width] == []
+    text = "".join(map(line_text, drawn))
+    assert unicode or text.isascii()
+    assert not {character for character in text if unicodedata.category(character)[0] == "C"}
