@@ -1,0 +1,374 @@
+"""Seeded triples (expected, actual, options) for comparing the engine with the slow reference.
+
+`case(seed)` is a pure function of its arguments: the same seed gives the same case on every machine and
+every supported Python. Actual documents are mostly damaged copies of expected ones, as model output is:
+members dropped, added, renamed and retyped, elements shuffled, doubled and lost, strings and numbers a
+little off, NaN here and there.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from dataclasses import dataclass
+from typing import Any
+
+METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
+
+KEYS = (
+    "name", "price", "id", "items", "tags", "a", "b", "c", "_x1",
+    "unit price", "a.b", 'q"uote', "é", "", "[]", "$", "*", "**", "0", "tab\t",
+)  # fmt: skip
+
+STRINGS = (
+    "", "a", "ab", "running", "carbo loading", "Carbo  Loading ", "running shoes", "shoes running", "a b c", "c b a x",
+    "café", "cafe\u0301", "CAFE", "naïve résumé", "Straße", "STRASSE", "ﬁn", "İ", "日本", "日本語", "😀 ok", "😀",
+    "12", "3.5", "1", "true", "null", "line\nbreak", "\u00a0", "x" * 30, "x" * 29 + "y",
+)  # fmt: skip
+
+NUMBERS = (
+    0, 1, 1.0, 2, 2.0, 2.5, -3, 0.1, 0.1004, 0.10005, 1e-13, -0.0, 7, 12, 3.5, 100, 101, 100.4, 10000, 10000.0005,
+    2**53, 2**53 + 1, float(2**53), 10**22, 1e22, 10**30, 10**30 + 10**28, 1.5e300,
+)  # fmt: skip
+
+HUGE = (10**400, 10**400 + 10**399)
+
+# `contains` comes last: what it means for containers is not specified, so no rule for a place has it.
+STRING_SPECS = ("exact", "levenshtein", "jaccard", "binary", "contains")
+NUMBER_SPECS: tuple[Any, ...] = (
+    "exact",
+    "numeric",
+    "relative",
+    {"exact": {"strict_number_type": True}},
+    {"numeric": {"tolerance": {"rel": 0.013}}},
+    {"numeric": {"tolerance": {"abs": 0.07}}},
+    {"numeric": {"tolerance": {"rel": 0.013, "abs": 0.07}}},
+    {"threshold": {"threshold": 1.7}},
+    {"threshold": {"threshold": 1.7, "difference_penalty_weighting": 0}},
+    {"threshold": {"threshold": 120.3, "difference_penalty_weighting": 2}},
+)
+LIST_SPECS: tuple[Any, ...] = (
+    {"oneof": {"values": ["a", 1, None, "café"]}},
+    {"oneof": {"groups": [["a", "ab", "running"], [1, 2, "1"]]}},
+)
+TRANSFORMS: tuple[Any, ...] = (
+    "lowercase",
+    "strip",
+    "normalize_whitespace",
+    "sort_tokens",
+    "strip_accents",
+    "casefold",
+    {"unicode": {"form": "NFC"}},
+    {"round_digits": {"digits": 1}},
+    {"type_convert": {"to": "number"}},
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input of the comparison; `options` is what `compare_json` takes, `metric` included."""
+
+    expected: Any
+    actual: Any
+    options: dict[str, Any]
+
+
+def case(seed: int, *, metrics: tuple[str, ...] = METRICS, unordered: bool = True) -> Case:
+    """The case of this seed; without `unordered`, no option of it pairs arrays without order."""
+    rng = random.Random(seed)
+    options = some_options(rng, metrics=metrics, unordered=unordered)
+    metric = options["metric"]
+    needs_object = options.get("root", "object" if metric.startswith("field") else "any") == "object"
+    granular = options.get("granularity", "fields" if metric.startswith("field") else "leaves") == "fields"
+    # What a root that is no object means under `granularity: fields` is not specified: not generated.
+    as_object = granular or rng.random() < (0.98 if needs_object else 0.6)
+    if rng.random() < (0.25 if unordered else 0.05):
+        expected, actual = two_collections(rng, options, unordered=unordered)
+        if as_object:
+            key = rng.choice(KEYS)
+            expected, actual = {key: expected}, {key: actual}
+    else:
+        expected, actual = two_documents(rng, as_object=as_object)
+        # A text that is given where an object or array is wanted is searched for one: not the walk's matter.
+        if (granular and not isinstance(actual, dict)) or (
+            isinstance(actual, str) and isinstance(expected, (dict, list))
+        ):
+            actual = copy.deepcopy(expected)
+    if rng.random() < 0.08 and isinstance(expected, dict):
+        targets = [key for key, value in expected.items() if isinstance(value, dict) or not granular]
+        targets = [key for key in targets if expected[key] is not None]
+        fits = isinstance(actual, dict) and (
+            not granular or all(isinstance(actual.get(key, {}), dict) for key in targets)
+        )
+        if targets and fits:
+            key = rng.choice(targets)
+            options["target_key"] = path([key])
+    add_rules(rng, options, expected, actual, unordered=unordered)
+    return Case(expected, actual, options)
+
+
+def two_documents(rng: random.Random, *, as_object: bool) -> tuple[Any, Any]:
+    """Two documents of many shapes, the second mostly a damaged copy of the first."""
+    expected = some_object(rng, 3) if as_object else some_value(rng, 3)
+    if rng.random() < 0.15:
+        return expected, some_object(rng, 3) if as_object else some_value(rng, 3)
+    return expected, damaged(rng, expected, rng.choice((0.05, 0.15, 0.3, 0.5)), nonfinite=True)
+
+
+def two_collections(
+    rng: random.Random, options: dict[str, Any], *, unordered: bool
+) -> tuple[list[Any], list[Any]]:
+    """Two arrays whose elements all resemble each other, so that many assignments are worth comparing."""
+    if unordered and rng.random() < 0.8:
+        options["arrays"] = "unordered"
+    # A few values for each key: elements share some members and differ in others.
+    palettes = {
+        key: [some_scalar(rng), some_scalar(rng), some_array(rng, 1)]
+        for key in rng.sample(KEYS, rng.randint(1, 4))
+    }
+    if rng.random() < 0.2:
+        palettes[""] = [some_array(rng, 2), some_array(rng, 2)]
+
+    def element() -> Any:
+        if rng.random() < 0.1:
+            return some_value(rng, 1)
+        return {key: rng.choice(palette) for key, palette in palettes.items() if rng.random() < 0.85}
+
+    expected = [damaged(rng, element(), 0.1) for _ in range(rng.randint(2, 6))]
+    actual = [damaged(rng, element(), 0.1, nonfinite=True) for _ in range(rng.randint(2, 6))]
+    if rng.random() < 0.1:
+        # Only scalars: strings with words in common, numbers near each other.
+        words = rng.sample(STRINGS + NUMBERS, 4)
+        expected, actual = ([rng.choice(words) for _ in side] for side in (expected, actual))
+    return expected, actual
+
+
+# -------------------------------------------------------------------------------------------- options
+
+
+def some_options(rng: random.Random, *, metrics: tuple[str, ...], unordered: bool) -> dict[str, Any]:
+    options: dict[str, Any] = {"metric": rng.choice(metrics)}
+    alignments: list[Any] = ["ordered", {"key": "id"}, {"key": "name"}]
+    if unordered:
+        alignments += ["unordered", "unordered"]
+    if rng.random() < 0.75:
+        choices: dict[str, tuple[Any, ...]] = {
+            "root": ("any", "object"),
+            "granularity": ("leaves", "leaves", "fields"),
+            "extra": ("count", "ignore"),
+            "arrays": tuple(alignments),
+            "array_threshold": (0, 0.3, 0.5),
+            "empties": ("leaf", "if_absent", "never"),
+            "nulls": ("value", "absent"),
+            "reduce": ("f1", "ratio"),
+            "leaf_threshold": (None, 0.3, 0.5),
+        }
+        chance = rng.choice((0.2, 0.5, 1.0))
+        options.update(
+            {name: rng.choice(values) for name, values in choices.items() if rng.random() < chance}
+        )
+    if not unordered and options["metric"] == "pairwise_f1":
+        options.setdefault("arrays", rng.choice(alignments))
+    if rng.random() < 0.2:
+        options["compare"] = some_type_config(rng)
+    if rng.random() < 0.15:
+        options["transform"] = some_transforms(rng)
+    return options
+
+
+def some_type_config(rng: random.Random) -> Any:
+    if rng.random() < 0.2:
+        return rng.choice(("exact", "levenshtein", "relative"))
+    config = {
+        "string": rng.choice(STRING_SPECS),
+        "number": rng.choice(NUMBER_SPECS),
+        "integer": rng.choice(NUMBER_SPECS),
+        "boolean": rng.choice(("exact", "binary")),
+    }
+    return {name: spec for name, spec in config.items() if rng.random() < 0.5} or {"string": "exact"}
+
+
+def some_transforms(rng: random.Random) -> list[Any]:
+    return [rng.choice(TRANSFORMS) for _ in range(rng.randint(1, 2))]
+
+
+# -------------------------------------------------------------------------------------- rules by field
+
+
+def add_rules(rng: random.Random, options: dict[str, Any], *documents: Any, unordered: bool) -> None:
+    """Give half of the cases one to three rules at places that their documents have."""
+    places: dict[tuple[Any, ...], Any] = {}
+    for document in documents:
+        collect(document, (), places)
+    places.pop((), None)
+    if not places or rng.random() < 0.5:
+        return
+    fields: dict[str, Any] = {}
+    for _ in range(rng.randint(1, 3)):
+        segments = rng.choice(list(places))
+        if rule := some_rule(rng, places[segments], unordered=unordered):
+            pattern = some_pattern(rng, segments, wide=not rule.keys() & {"compare", "skip"})
+            fields[pattern] = {**fields.get(pattern, {}), **rule}
+    if fields:
+        options["fields"] = fields
+
+
+def collect(value: Any, segments: tuple[Any, ...], places: dict[tuple[Any, ...], Any]) -> None:
+    """The schema path of every node, with one value that stands there (None in a path is any element)."""
+    places[segments] = value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            collect(item, (*segments, key), places)
+    if isinstance(value, list):
+        for item in value:
+            collect(item, (*segments, None), places)
+
+
+def some_rule(rng: random.Random, value: Any, *, unordered: bool) -> dict[str, Any]:
+    rule: dict[str, Any] = {}
+    if rng.random() < 0.35:
+        rule["weight"] = rng.choice((0, 0.5, 2, 3))
+    if rng.random() < 0.2:
+        rule["skip"] = True
+    if rng.random() < 0.3:
+        rule["transform"] = some_transforms(rng)
+    if isinstance(value, list) and rng.random() < 0.6:
+        aligns: list[Any] = [{"ordered": True}, {"match_by": "key_field", "key": rng.choice(("id", "name"))}]
+        rule["align"] = rng.choice(aligns + [{"match_by": "hungarian"}] * 2 * unordered)
+    if isinstance(value, (dict, list)):
+        if rng.random() < 0.05:
+            rule["compare"] = "exact"
+    elif rng.random() < 0.4:
+        rule["compare"] = rng.choice(STRING_SPECS[:4] + NUMBER_SPECS + LIST_SPECS)
+    return rule
+
+
+def some_pattern(rng: random.Random, segments: tuple[Any, ...], *, wide: bool) -> str:
+    """A pattern that matches the path: itself, or with some keys or its beginning made wild.
+
+    Only a `wide` one may end in a symbol for any key: a comparator that also matches the containers around
+    would leave nothing to compare.
+    """
+    changed: list[Any] = list(segments)
+    for i, segment in enumerate(changed):
+        last = i == len(changed) - 1
+        if isinstance(segment, str) and rng.random() < 0.15 and (wide or not last):
+            changed[i] = "(one key)"
+    if rng.random() < 0.25:
+        cut = rng.randint(1, len(changed))
+        if wide or cut < len(changed):
+            changed = ["(anything)", *changed[cut:]]
+    return path(changed)
+
+
+def path(segments: list[Any] | tuple[Any, ...]) -> str:
+    text = ""
+    for segment in segments:
+        if segment is None:
+            text += "[]"
+        elif segment in {"(one key)", "(anything)"}:
+            text += ("." if text else "") + ("*" if segment == "(one key)" else "**")
+        elif re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", segment):
+            text += ("." if text else "") + segment
+        else:
+            text += f"[{json.dumps(segment, ensure_ascii=False)}]"
+    return text
+
+
+# ------------------------------------------------------------------------------------------ documents
+
+
+def some_scalar(rng: random.Random) -> Any:
+    kind = rng.random()
+    if kind < 0.45:
+        return rng.choice(STRINGS)
+    if kind < 0.8:
+        return rng.choice(HUGE) if rng.random() < 0.03 else rng.choice(NUMBERS)
+    return rng.choice((True, False, None))
+
+
+def some_object(rng: random.Random, depth: int) -> dict[str, Any]:
+    # Few distinct keys in most objects, so that shapes often overlap.
+    keys = KEYS[:8] if rng.random() < 0.75 else KEYS
+    size = 0 if rng.random() < 0.04 else rng.choice((3, 4, 5, 6, 7) if depth == 3 else (1, 2, 3, 3, 4))
+    return {key: some_value(rng, depth - 1) for key in rng.sample(keys, size)}
+
+
+def some_array(rng: random.Random, depth: int) -> list[Any]:
+    size = rng.choice((0, 1, 2, 3, 4, 5, 6) if depth >= 2 else (0, 1, 2, 3))
+    kind = rng.random()
+    if kind < 0.2:  # variations of one record: many pairs are similar, few are twins
+        template = some_object(rng, 2 if depth == 3 else 1)
+        return [damaged(rng, template, 0.35) for _ in range(size)]
+    if kind < 0.4:  # records with a key
+        records = [some_object(rng, 1) for _ in range(size)]
+        for record in records:
+            if rng.random() < 0.9:
+                record[rng.choice(("id", "id", "name"))] = rng.choice(
+                    (1, 2, 3, 1.0, "1", "a", "A", True, None)
+                )
+        return records
+    if kind < 0.6:
+        return [some_scalar(rng) for _ in range(size)]
+    if kind < 0.75:  # few values, so that many repeat
+        values = [some_scalar(rng) for _ in range(2)]
+        return [rng.choice(values) for _ in range(size)]
+    if kind < 0.85:
+        return [some_array(rng, depth - 1) if depth > 1 else [] for _ in range(size)]
+    return [some_value(rng, depth - 1) for _ in range(size)]
+
+
+def some_value(rng: random.Random, depth: int) -> Any:
+    kind = rng.random()
+    if depth <= 0:
+        return rng.choice(([], {})) if kind < 0.05 else some_scalar(rng)
+    if kind < 0.3:
+        return some_object(rng, depth)
+    return some_array(rng, depth) if kind < 0.65 else some_scalar(rng)
+
+
+def damaged(rng: random.Random, value: Any, rate: float, *, nonfinite: bool = False) -> Any:
+    """A copy with about `rate` of its nodes changed in one way or other, NaN and infinities if `nonfinite`."""
+    if rng.random() < rate * 0.3:
+        return some_value(rng, 1)  # often of another type
+    if isinstance(value, dict):
+        members = [
+            (key, damaged(rng, item, rate, nonfinite=nonfinite))
+            for key, item in value.items()
+            if rng.random() > rate * 0.7
+        ]
+        if rng.random() < rate:
+            members.append((rng.choice(KEYS), some_value(rng, 1)))
+        rng.shuffle(members)
+        return dict(members)
+    if isinstance(value, list):
+        items = [damaged(rng, item, rate, nonfinite=nonfinite) for item in value if rng.random() > rate * 0.5]
+        if items and rng.random() < rate:
+            items.append(copy.deepcopy(rng.choice(items)))
+        if rng.random() < rate:
+            items.insert(rng.randint(0, len(items)), some_value(rng, 1))
+        if rng.random() < 0.4:
+            rng.shuffle(items)
+        return items[:6]
+    if rng.random() > rate:
+        return value
+    return damaged_scalar(rng, value, nonfinite=nonfinite)
+
+
+def damaged_scalar(rng: random.Random, value: Any, *, nonfinite: bool) -> Any:
+    if nonfinite and rng.random() < 0.08:
+        return rng.choice((float("nan"), float("inf")))
+    if isinstance(value, str) and rng.random() < 0.7:
+        words = value.split()
+        return rng.choice(
+            (value.upper(), value + " x", value[1:], " ".join(reversed(words)), value.lower() + " ")
+        )
+    if isinstance(value, bool):
+        return rng.choice((not value, int(value), str(value).lower()))
+    if isinstance(value, (int, float)) and rng.random() < 0.7:
+        if abs(value) > 1e15:
+            return value + 1 if isinstance(value, int) else value
+        return rng.choice((value + 1, value * 1.004, value - 0.0004, str(value), -value))
+    return some_scalar(rng)

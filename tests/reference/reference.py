@@ -1,0 +1,962 @@
+"""A slow, plain reading of the metric semantics: the engine's second opinion.
+
+Written from the specification alone; it shares no line with the engine and imports nothing from it.
+Everything is recursion over (expected, actual), everything is decided again at every node, and unordered
+arrays are paired by trying every one-to-one assignment, so arrays beyond six elements take long.
+
+Where the specification leaves a choice, the one taken here is marked "Reading N" at the line that takes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+# --------------------------------------------------------------------------------------------- values
+
+MISSING = object()
+"""Stands for "this side has nothing here"."""
+
+
+class RefusedError(Exception):
+    """The metric gives no figure for this input; `kind` is the name of the error that it raises instead."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def type_of(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def is_container(value: object) -> bool:
+    return isinstance(value, (list, dict))
+
+
+def is_nonfinite(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def equal(one: object, other: object) -> bool:
+    """JSON equality: by type, then by value; NaN and infinities equal nothing."""
+    if type_of(one) != type_of(other) or is_nonfinite(one) or is_nonfinite(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(equal(x, y) for x, y in zip(one, other, strict=True))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+    return one == other
+
+
+# ---------------------------------------------------------------------------------------------- paths
+
+ELEMENT = ("any element",)
+"""The `[]` of a schema path; a tuple, so that no key can be equal to it."""
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def path_text(segments: tuple) -> str:
+    text = ""
+    for segment in segments:
+        if segment is ELEMENT:
+            text += "[]"
+        elif isinstance(segment, int):
+            text += f"[{segment}]"
+        elif IDENTIFIER.fullmatch(segment):
+            text += f".{segment}" if text else segment
+        else:
+            text += f"[{json.dumps(segment, ensure_ascii=False)}]"
+    return text or "$"
+
+
+ONE_KEY = ("one key",)
+ANYTHING = ("any number of segments",)
+
+
+def read_path(text: str) -> list:
+    """The segments of a path or pattern: keys, indices, and the symbols `[]`, `*` and `**`."""
+    segments: list = []
+    rest = "" if text == "$" else text
+    while rest:
+        if quoted := re.match(r'\["(?:[^"\\]|\\.)*"\]', rest):
+            segments.append(json.loads(quoted[0][1:-1]))
+            rest = rest[quoted.end() :]
+        elif index := re.match(r"\[(\d*)\]", rest):
+            segments.append(int(index[1]) if index[1] else ELEMENT)
+            rest = rest[index.end() :]
+        elif word := re.match(r"\.?(\*\*|\*|[A-Za-z_][A-Za-z0-9_]*)", rest):
+            segments.append({"**": ANYTHING, "*": ONE_KEY}.get(word[1], word[1]))
+            rest = rest[word.end() :]
+        else:
+            message = f"cannot read {text!r} at {rest!r}"
+            raise ValueError(message)
+    return segments
+
+
+def pattern_matches(pattern: list, schema: tuple) -> bool:
+    if not pattern:
+        return not schema
+    if pattern[0] is ANYTHING:
+        return any(pattern_matches(pattern[1:], schema[start:]) for start in range(len(schema) + 1))
+    if not schema:
+        return False
+    here = isinstance(schema[0], str) if pattern[0] is ONE_KEY else pattern[0] == schema[0]
+    return here and pattern_matches(pattern[1:], schema[1:])
+
+
+def literal_segments(pattern: list) -> int:
+    # Reading 1: `[]` is literal too: it stands in a schema path just so, and says more than `*` or `**` do.
+    return sum(segment is ELEMENT or isinstance(segment, str) for segment in pattern)
+
+
+# ----------------------------------------------------------------------------------------- comparators
+#
+# Each takes (expected, actual, params) and gives a score. `compare_leaf` has dealt with null and NaN.
+# Reading 2: given values of types that it has no rule for, a comparator falls back to JSON equality.
+
+
+def by_equality(expected: object, actual: object, params: Mapping) -> float:
+    if params.get("strict_number_type") and type(expected) is not type(actual):
+        return 0.0
+    return float(equal(expected, actual))
+
+
+def as_number(value: object) -> int | float | None:
+    """The value as `numeric` reads it: numbers and numeric strings, never booleans.
+
+    Reading 24: as people write numbers ("+5", ".5", "007"), in ASCII digits, not only as JSON does.
+    """
+    if type_of(value) == "number":
+        return value
+    if isinstance(value, str) and re.fullmatch(NUMBER_TEXT, value.strip(), re.ASCII):
+        return int(value) if re.fullmatch(r"[+-]?[0-9]+", value.strip()) else float(value)
+    return None
+
+
+NUMBER_TEXT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
+def by_numeric(expected: object, actual: object, params: Mapping) -> float:
+    e, a = as_number(expected), as_number(actual)
+    if e is None or a is None:
+        return by_equality(expected, actual, {})
+    tolerance = params.get("tolerance", {})
+    if not tolerance:
+        return float(e == a)
+    off = abs(Fraction(e) - Fraction(a))
+    scale = abs(Fraction(e)) or 1
+    within = ["rel" not in tolerance or off <= Fraction(tolerance["rel"]) * scale]
+    within += ["abs" not in tolerance or off <= Fraction(tolerance["abs"])]
+    return float(all(within))
+
+
+def by_relative(expected: object, actual: object, params: Mapping) -> float:
+    if type_of(expected) != "number" or type_of(actual) != "number":
+        return by_equality(expected, actual, params)
+    e, a = Fraction(expected), Fraction(actual)
+    tiny = Fraction(1e-12)
+    if abs(e) <= tiny:
+        return float(abs(a) <= tiny)
+    score = float(max(Fraction(0), 1 - abs(e - a) / abs(e)))
+    # Reading 20: unequal numbers never round up to 1.
+    return score if e == a else min(score, math.nextafter(1, 0))
+
+
+def by_threshold(expected: object, actual: object, params: Mapping) -> float:
+    if type_of(expected) != "number" or type_of(actual) != "number":
+        return by_equality(expected, actual, {})
+    limit, penalty = params["threshold"], params.get("difference_penalty_weighting", 1)
+    off = abs(Fraction(expected) - Fraction(actual))
+    if off > Fraction(limit):
+        return 0.0
+    if penalty == 0:
+        return 1.0
+    return 1 - float(off / Fraction(limit)) ** (1 / penalty)
+
+
+def by_levenshtein(expected: object, actual: object, params: Mapping) -> float:
+    if not isinstance(expected, str) or not isinstance(actual, str):
+        return by_equality(expected, actual, params)
+    if not expected and not actual:
+        return 1.0
+    row = list(range(len(actual) + 1))
+    for i, x in enumerate(expected, start=1):
+        above, row = row, [i]
+        for j, y in enumerate(actual, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y)))
+    return 1 - row[-1] / max(len(expected), len(actual))
+
+
+def by_jaccard(expected: object, actual: object, params: Mapping) -> float:
+    if not isinstance(expected, str) or not isinstance(actual, str):
+        return by_equality(expected, actual, params)
+    e, a = set(expected.lower().split()), set(actual.lower().split())
+    return len(e & a) / len(e | a) if e | a else 1.0
+
+
+def by_contains(expected: object, actual: object, params: Mapping) -> float:
+    if not isinstance(expected, str) or not isinstance(actual, str):
+        return by_equality(expected, actual, params)
+    return float(expected in actual)
+
+
+def by_oneof(expected: object, actual: object, params: Mapping) -> float:
+    if any(equal(value, actual) for value in params.get("values", [])):
+        return 1.0
+    for group in params.get("groups", []):
+        if any(equal(value, expected) for value in group) and any(equal(value, actual) for value in group):
+            return 1.0
+    # Reading 3: with `groups`, equal values that stand in no group are still equal; with `values`
+    # alone the list decides ("whatever expected is").
+    return by_equality(expected, actual, {}) if "values" not in params else 0.0
+
+
+COMPARATORS: dict[str, Callable[[object, object, Mapping], float]] = {
+    "exact": by_equality,
+    "binary": by_equality,
+    "numeric": by_numeric,
+    "relative": by_relative,
+    "threshold": by_threshold,
+    "levenshtein": by_levenshtein,
+    "jaccard": by_jaccard,
+    "contains": by_contains,
+    "oneof": by_oneof,
+}
+
+
+def named(spec: str | Mapping) -> tuple[str, Mapping]:
+    """`"name"` or `{"name": {params}}` as (name, params)."""
+    if isinstance(spec, str):
+        return spec, {}
+    ((name, params),) = spec.items()
+    return name, params
+
+
+# ------------------------------------------------------------------------------------------ transforms
+
+
+def without_marks(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+
+
+STRING_TRANSFORMS: dict[str, Callable[[str, Mapping], str]] = {
+    "lowercase": lambda text, _: text.lower(),
+    "casefold": lambda text, _: text.casefold(),
+    "strip": lambda text, _: text.strip(),
+    # Reading 4: white space is collapsed and stripped at the ends, as `str.split` sees it.
+    "normalize_whitespace": lambda text, _: " ".join(text.split()),
+    "sort_tokens": lambda text, _: " ".join(sorted(text.split())),
+    # Reading 5: what is left after the marks are gone is not composed again (as in field_match_normalized).
+    "strip_accents": lambda text, _: without_marks(text),
+    "unicode": lambda text, params: unicodedata.normalize(params["form"], text),
+    # The one transform of field_match_normalized.
+    "(normalized)": lambda text, _: without_marks(text).casefold(),
+}
+
+
+def transform_scalar(value: object, transforms: list) -> object:
+    for spec in transforms:
+        name, params = named(spec)
+        if name == "round_digits":
+            if type_of(value) == "number" and not is_nonfinite(value):
+                value = round(value, params["digits"])
+        elif name == "type_convert":
+            # Only `to: number` is read here: a numeric string becomes its number, all else stays.
+            number = as_number(value)
+            value = value if number is None else number
+        elif isinstance(value, str):
+            value = STRING_TRANSFORMS[name](value, params)
+    return value
+
+
+# -------------------------------------------------------------------------------------------- options
+
+DEFAULTS: dict[str, object] = {
+    "root": "any",
+    "granularity": "leaves",
+    "extra": "count",
+    "arrays": "ordered",
+    "array_threshold": 0,
+    "empties": "leaf",
+    "nulls": "value",
+    "reduce": "f1",
+    "leaf_threshold": None,
+    "target_key": "*",
+    "transform": [],
+    "types": {},
+}
+
+FIELD_MATCH = {
+    "root": "object",
+    "granularity": "fields",
+    "extra": "ignore",
+    "reduce": "ratio",
+    "types": dict.fromkeys(("string", "boolean", "integer", "number"), "exact"),
+}
+
+PRESETS: dict[str, dict[str, object]] = {
+    "field_match": FIELD_MATCH,
+    "field_match_normalized": {**FIELD_MATCH, "transform": ["(normalized)"]},
+    "json_similarity": {
+        "extra": "ignore",
+        "empties": "if_absent",
+        "reduce": "ratio",
+        "types": {"string": "levenshtein", "integer": "relative", "number": "relative", "boolean": "exact"},
+    },
+    "pairwise_f1": {
+        "arrays": "unordered",
+        "array_threshold": 0.3,
+        "empties": "never",
+        "types": {
+            "string": "jaccard",
+            "boolean": "binary",
+            "integer": "binary",
+            "number": {"threshold": {"threshold": 0.001, "difference_penalty_weighting": 0.1}},
+        },
+    },
+    # Without a schema the inferred one lists just what expected has, so the walk is the plain one.
+    "schema_f1": {
+        "types": {"string": "exact", "boolean": "exact", "integer": "numeric", "number": "numeric"},
+    },
+}
+
+ALIASES = {
+    "json-field-match": "field_match",
+    "json-field-match-normalized": "field_match_normalized",
+    "json-similarity": "json_similarity",
+    "structeval": "pairwise_f1",
+    "extract-eval": "schema_f1",
+}
+
+TYPE_WORDS = ("string", "number", "integer", "boolean", "null")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of one comparison, spelt out."""
+
+    root: str
+    granularity: str
+    extra: str
+    arrays: str | Mapping
+    array_threshold: float
+    empties: str
+    nulls: str
+    reduce: str
+    leaf_threshold: float | None
+    target_key: str
+    transform: list
+    types: dict
+    rules: list = field(default_factory=list)
+    similarities: dict = field(default_factory=dict)
+    pairs: list = field(default_factory=list)
+
+    @classmethod
+    def of(cls, options: Mapping) -> Plan:
+        given = dict(options)
+        metric = given.pop("metric", "field_match")
+        chosen = {**DEFAULTS, **PRESETS[ALIASES.get(metric, metric)]}
+        rules = [(read_path(text), rule) for text, rule in given.pop("fields", {}).items()]
+        compare = given.pop("compare", None)
+        if "target_output_key" in given:
+            given["target_key"] = given.pop("target_output_key")
+        chosen.update(given)  # Reading 6: a `transform` option takes the place of the preset's own
+        if compare is not None:
+            types = dict(chosen["types"])
+            if isinstance(compare, Mapping) and set(compare) <= set(TYPE_WORDS):
+                # `number` is for both kinds of number unless `integer` is given as well.
+                types.update({"integer": compare["number"]} if "number" in compare else {})
+                types.update(compare)
+            else:
+                # Reading 7: one spec for all is a default for every scalar type, not an explicit comparator:
+                # it sees values of one type only, and does not make containers leaves.
+                types = dict.fromkeys(TYPE_WORDS, compare)
+            chosen["types"] = types
+        return cls(**chosen, rules=rules)
+
+    def rule(self, schema: tuple, word: str) -> object:
+        """What the best pattern that matches here and has this word says; None if no pattern does.
+
+        Reading 8: each word is looked up by itself, so a rule that only gives a weight leaves a wider
+        pattern's transform in force.
+        """
+        best, answer = -1, None
+        for pattern, rule in self.rules:
+            if word in rule and pattern_matches(pattern, schema) and literal_segments(pattern) >= best:
+                best, answer = literal_segments(pattern), rule[word]
+        return answer
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the walk is: the three paths, the weight so far, and the transforms in force.
+
+    `alone` is set while two elements are compared only to see how similar they are.
+    """
+
+    schema: tuple
+    expected: tuple
+    actual: tuple
+    weight: float
+    transforms: list
+    alone: bool = False
+
+    @classmethod
+    def top(cls, plan: Plan) -> Place:
+        return cls((), (), (), 1.0, plan.transform).entered(plan)
+
+    def entered(self, plan: Plan) -> Place:
+        """This place with its own rules applied: weights multiply.
+
+        Reading 9: the nearest transforms replace those that come from above (they do not follow them).
+        """
+        weight = plan.rule(self.schema, "weight")
+        transforms = plan.rule(self.schema, "transform")
+        return replace(
+            self,
+            weight=self.weight * (1.0 if weight is None else weight),
+            transforms=self.transforms if transforms is None else transforms,
+        )
+
+    def child(self, plan: Plan, schema: object, expected: object, actual: object) -> Place:
+        there = replace(
+            self,
+            schema=(*self.schema, schema),
+            expected=(*self.expected, expected),
+            actual=(*self.actual, actual),
+        )
+        return there.entered(plan)
+
+    def member(self, plan: Plan, key: str) -> Place:
+        return self.child(plan, key, key, key)
+
+    def element(self, plan: Plan, i: int, j: int) -> Place:
+        return self.child(plan, ELEMENT, i, j)
+
+
+# -------------------------------------------------------------------------------------------- results
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    expected_path: str | None
+    actual_path: str | None
+    status: str
+    score: float
+    weight: float
+    expected_leaves: float  # weighted
+    actual_leaves: float  # weighted
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    score: float
+    precision: float
+    recall: float
+    f1: float
+    counts: dict[str, int]
+    results: list[tuple[str, str | None, str | None, str, float]]
+    pairs: list[tuple[str, str, int, int, float]]
+    matched_leaves: float
+    total_leaves: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    matched: float  # Σ weight·score
+    expected: float  # E
+    actual: float  # A
+    precision: float
+    recall: float
+    f1: float
+    score: float
+
+
+def ratio(top: float, bottom: float) -> float:
+    return top / bottom if bottom else 1.0
+
+
+def figures(plan: Plan, rows: list[Row]) -> Figures:
+    both = [row for row in rows if row.status in {"match", "mismatch"}]
+    matched = math.fsum(row.weight * row.score for row in both)
+    expected = math.fsum(row.expected_leaves for row in rows)
+    actual = math.fsum(row.actual_leaves for row in rows)
+    f1 = ratio(2 * matched, expected + actual)
+    recall = ratio(matched, expected)
+    score = f1 if plan.reduce == "f1" else recall
+    return Figures(matched, expected, actual, ratio(matched, actual), recall, f1, score)
+
+
+# ------------------------------------------------------------------------------------------- the walk
+
+
+def members(plan: Plan, value: Mapping) -> dict:
+    """The members that are there: with `nulls: absent`, null ones are not."""
+    return {key: item for key, item in value.items() if item is not None or plan.nulls == "value"}
+
+
+def seen(plan: Plan, place: Place, value: object) -> object:
+    """The value as it is compared: scalars transformed by the rules at their places, absent nulls left out."""
+    if isinstance(value, dict):
+        return {key: seen(plan, place.member(plan, key), item) for key, item in members(plan, value).items()}
+    if isinstance(value, list):
+        return [seen(plan, place.element(plan, i, i), item) for i, item in enumerate(value)]
+    return transform_scalar(value, place.transforms)
+
+
+def both_row(place: Place, status: str, score: float, expected: float, actual: float) -> Row:
+    paths = path_text(place.schema), path_text(place.expected), path_text(place.actual)
+    return Row(*paths, status, score, place.weight, expected, actual)
+
+
+def one_row(place: Place, status: str) -> Row:
+    """One omission, hallucination or one-sided skip."""
+    schema = path_text(place.schema)
+    if status == "omission":
+        return Row(schema, path_text(place.expected), None, status, 0.0, place.weight, place.weight, 0.0)
+    return Row(schema, None, path_text(place.actual), status, 0.0, place.weight, 0.0, place.weight)
+
+
+def skipped_row(place: Place, expected: object, actual: object) -> Row:
+    return Row(
+        path_text(place.schema),
+        None if expected is MISSING else path_text(place.expected),
+        None if actual is MISSING else path_text(place.actual),
+        "skipped",
+        0.0,
+        place.weight,
+        0.0,
+        0.0,
+    )
+
+
+def default_comparator(plan: Plan, expected: object, actual: object) -> str | Mapping:
+    kind = type_of(expected)
+    if kind == "number":
+        fractional = any(isinstance(number, float) and number % 1 != 0 for number in (expected, actual))
+        kind = "number" if fractional else "integer"
+    return plan.types.get(kind) or "exact"
+
+
+def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spec: str | Mapping) -> Row:
+    """One leaf with values on both sides, compared as `spec` says."""
+    e, a = seen(plan, place, expected), seen(plan, place, actual)
+    name, params = named(spec)
+    if is_nonfinite(a):
+        score = 0.0
+    elif (e is None or a is None) and name != "oneof":
+        score = float(e is None and a is None)
+    elif name == "oneof":
+        score = by_oneof(e, a, seen_lists(place, params))
+    else:
+        score = COMPARATORS[name](e, a, params)
+    if plan.leaf_threshold is not None and score <= plan.leaf_threshold:
+        score = 0.0
+    return both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)
+
+
+def seen_lists(place: Place, params: Mapping) -> Mapping:
+    """oneof's lists, transformed as the values are."""
+
+    def change(values: list) -> list:
+        return [
+            value if is_container(value) else transform_scalar(value, place.transforms) for value in values
+        ]
+
+    changed = dict(params)
+    if "values" in params:
+        changed["values"] = change(params["values"])
+    if "groups" in params:
+        changed["groups"] = [change(group) for group in params["groups"]]
+    return changed
+
+
+def one_sided(plan: Plan, place: Place, value: object, status: str, *, itself: bool = True) -> list[Row]:
+    """The leaves of a subtree that only one side has; `itself` is False inside such a subtree."""
+    if plan.rule(place.schema, "skip"):
+        sides = (value, MISSING) if status == "omission" else (MISSING, value)
+        return [skipped_row(place, *sides)]
+    if plan.rule(place.schema, "compare") or not is_container(value):
+        return [one_row(place, status)]
+    rows: list[Row] = []
+    if isinstance(value, dict):
+        for key, item in members(plan, value).items():
+            rows += one_sided(plan, place.member(plan, key), item, status, itself=False)
+        empty = not members(plan, value)
+    else:
+        for i, item in enumerate(value):
+            rows += one_sided(plan, place.element(plan, i, i), item, status, itself=False)
+        empty = not value
+    if plan.empties == "leaf" and empty:
+        return [one_row(place, status)]
+    if plan.empties == "if_absent" and itself and all(row.status == "skipped" for row in rows):
+        # What is missing or mistyped counts max(1, scalars of its subtree), on either side.
+        # Reading 10: that holds also when everything below is skipped.
+        rows.insert(0, one_row(place, status))
+    return rows
+
+
+def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
+    """Two different types: one mismatch at the node that counts the leaves of each side."""
+    expected_leaves = math.fsum(row.expected_leaves for row in one_sided(plan, place, expected, "omission"))
+    actual_leaves = math.fsum(row.actual_leaves for row in one_sided(plan, place, actual, "hallucination"))
+    if plan.extra == "ignore" and is_container(actual):
+        actual_leaves = 0.0
+    return both_row(place, "mismatch", 0.0, expected_leaves, actual_leaves)
+
+
+def walk(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
+    if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
+        # Reading 11: what only actual has enters nothing under `ignore`, not even as a skipped result.
+        return []
+    if plan.rule(place.schema, "skip"):
+        return [skipped_row(place, expected, actual)]
+    if expected is MISSING:
+        return one_sided(plan, place, actual, "hallucination")
+    if actual is MISSING:
+        return one_sided(plan, place, expected, "omission")
+    explicit = plan.rule(place.schema, "compare")
+    if explicit:
+        return [compare_leaf(plan, place, expected, actual, explicit)]
+    # Reading 12: types are told after the transforms, which may change them.
+    e, a = (x if is_container(x) else transform_scalar(x, place.transforms) for x in (expected, actual))
+    if type_of(e) != type_of(a):
+        return [mistyped(plan, place, expected, actual)]
+    if isinstance(expected, dict):
+        return walk_object(plan, place, members(plan, expected), members(plan, actual))
+    if isinstance(expected, list):
+        return walk_array(plan, place, expected, actual)
+    return [compare_leaf(plan, place, expected, actual, default_comparator(plan, e, a))]
+
+
+def both_empty(plan: Plan, place: Place) -> list[Row]:
+    if plan.empties == "leaf":
+        return [both_row(place, "match", 1.0, place.weight, place.weight)]
+    return []
+
+
+def walk_object(plan: Plan, place: Place, expected: dict, actual: dict) -> list[Row]:
+    if not expected and not actual:
+        return both_empty(plan, place)
+    rows: list[Row] = []
+    for key in {**expected, **actual}:
+        there = place.member(plan, key)
+        rows += walk(plan, there, expected.get(key, MISSING), actual.get(key, MISSING))
+    return rows
+
+
+def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[Row]:
+    if not expected and not actual:
+        return both_empty(plan, place)
+    rows: list[Row] = []
+    paired = pair_elements(plan, place, expected, actual)
+    if not place.alone:
+        for i, j in paired:
+            alike = similarity(plan, place, expected, actual, i, j).score
+            plan.pairs.append((path_text(place.expected), path_text(place.actual), i, j, alike))
+    for i, j in paired:
+        rows += walk(plan, place.element(plan, i, j), expected[i], actual[j])
+    for i in set(range(len(expected))) - {i for i, _ in paired}:
+        rows += walk(plan, place.element(plan, i, i), expected[i], MISSING)
+    for j in set(range(len(actual))) - {j for _, j in paired}:
+        rows += walk(plan, place.element(plan, j, j), MISSING, actual[j])
+    return rows
+
+
+# -------------------------------------------------------------------------------------- array alignment
+
+
+def alignment(plan: Plan, place: Place, expected: list, actual: list) -> str | Mapping:
+    """ "ordered", "unordered", or {"key": NAME} for this array."""
+    rule = plan.rule(place.schema, "align")
+    if rule is not None:
+        if rule.get("match_by") == "key_field":
+            return {"key": rule["key"]}
+        return "unordered" if rule.get("match_by") == "hungarian" else "ordered"
+    if isinstance(plan.arrays, Mapping) and not all(isinstance(item, dict) for item in expected + actual):
+        # Reading 13: "elements are all objects" is asked of both sides.
+        return "ordered"
+    return plan.arrays
+
+
+def pair_elements(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
+    how = alignment(plan, place, expected, actual)
+    if isinstance(how, Mapping):
+        return pair_by_key(plan, place, expected, actual, how["key"])
+    if how == "ordered":
+        return list(zip(range(len(expected)), range(len(actual)), strict=False))
+    return pair_unordered(plan, place, expected, actual)
+
+
+def pair_by_key(plan: Plan, place: Place, expected: list, actual: list, name: str) -> list[tuple[int, int]]:
+    def first_with_each_key(values: list) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for i, item in enumerate(values):
+            there = place.element(plan, i, i).member(plan, name)
+            key = item.get(name) if isinstance(item, dict) else None
+            key = None if is_container(key) else transform_scalar(key, there.transforms)
+            if type_of(key) in {"number", "string"} and not is_nonfinite(key):
+                found.setdefault(scalar_text(key), i)
+        return found
+
+    theirs = first_with_each_key(actual)
+    return [(i, theirs[key]) for key, i in first_with_each_key(expected).items() if key in theirs]
+
+
+def scalar_text(value: object) -> str:
+    """Canonical JSON text of a scalar: equal values have the same text."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return "NaN"
+        value = int(value) if value == int(value) else value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def canonical(plan: Plan, place: Place, value: object) -> str:
+    """Canonical JSON text of the value under the plan.
+
+    Transforms are applied, skipped parts left out, unordered arrays inside are sorted: two elements are
+    equal under the plan if and only if these texts are equal (and hold no NaN).
+    Reading 14: a container of which all is skipped is still not equal to an empty one (which may count as
+    a leaf); arrays paired by key stay in order; what a comparator makes one leaf is a plain value inside.
+    Reading 15: it is also the "canonical JSON" of the tie rule: keys sorted by code point, no spaces,
+    characters not escaped, integral numbers without a fraction. Raw texts would break the law that the
+    order inside nested unordered arrays changes nothing.
+    """
+    if plan.rule(place.schema, "skip"):
+        return SKIPPED
+    if is_container(value) and plan.rule(place.schema, "compare"):
+        return plain_text(seen(plan, place, value))
+    if isinstance(value, dict):
+        texts = []
+        for key, item in sorted(members(plan, value).items()):
+            text = canonical(plan, place.member(plan, key), item)
+            texts.append(text if text == SKIPPED else f"{json.dumps(key, ensure_ascii=False)}:{text}")
+        return "{" + ",".join(without_skipped(texts)) + "}"
+    if isinstance(value, list):
+        texts = [canonical(plan, place.element(plan, i, i), item) for i, item in enumerate(value)]
+        if alignment(plan, place, value, value) == "unordered":
+            texts.sort()
+        return "[" + ",".join(without_skipped(texts)) + "]"
+    return scalar_text(transform_scalar(value, place.transforms))
+
+
+SKIPPED = "…"  # no JSON text is just this
+
+
+def without_skipped(texts: list[str]) -> list[str]:
+    return [text for text in texts if text != SKIPPED] or texts[:1]
+
+
+def plain_text(value: object) -> str:
+    if isinstance(value, dict):
+        texts = [
+            f"{json.dumps(key, ensure_ascii=False)}:{plain_text(item)}" for key, item in sorted(value.items())
+        ]
+        return "{" + ",".join(texts) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(plain_text(item) for item in value) + "]"
+    return scalar_text(value)
+
+
+def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
+    """Whether NaN or an infinity stands in it where it is not skipped: such a value equals nothing."""
+    if plan.rule(place.schema, "skip"):
+        return False
+    if isinstance(value, dict):
+        return any(has_nonfinite(plan, place.member(plan, key), item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(has_nonfinite(plan, place.element(plan, i, i), item) for i, item in enumerate(value))
+    return is_nonfinite(value)
+
+
+def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
+    e_text = [canonical(plan, place.element(plan, i, i), item) for i, item in enumerate(expected)]
+    a_text = [canonical(plan, place.element(plan, j, j), item) for j, item in enumerate(actual)]
+    # Twins first: equal elements, in order of position.
+    twins: list[tuple[int, int]] = []
+    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, place.element(plan, j, j), item)]
+    for i, text in enumerate(e_text):
+        twin = next((j for j in free if a_text[j] == text), None)
+        if twin is not None:
+            free.remove(twin)
+            twins.append((i, twin))
+    left = [i for i in range(len(expected)) if i not in {i for i, _ in twins}]
+    right = [j for j in range(len(actual)) if j not in {j for _, j in twins}]
+    # Reading 16: "greater" than the threshold means by more than rounding.
+    admissible = {
+        (i, j): alone
+        for i in left
+        for j in right
+        if (alone := similarity(plan, place, expected, actual, i, j)).score > plan.array_threshold + 1e-12
+    }
+    candidates = list(assignments(left, right, admissible))
+    candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].score for pair in pairs))
+    candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].matched for pair in pairs))
+
+    def last_resort(pairs: list[tuple[int, int]]) -> tuple:
+        texts = sorted((e_text[i], a_text[j]) for i, j in pairs)
+        # Reading 17: whatever is still equal goes to the smaller positions.
+        return texts, sum(abs(i - j) for i, j in pairs), pairs
+
+    return sorted(twins + min(candidates, key=last_resort))
+
+
+def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j: int) -> Figures:
+    """The metric's own figures for the two elements alone.
+
+    Reading 18: alone means that weights from the element upwards do not enter (only a weight of 0 shows it).
+    """
+    key = (place.schema, id(expected[i]), id(actual[j]), plan.extra)
+    if key not in plan.similarities:
+        there = replace(place.element(plan, i, j), weight=1.0, alone=True)
+        # The values are kept beside the figures, so that their ids stay theirs.
+        plan.similarities[key] = (
+            figures(plan, walk(plan, there, expected[i], actual[j])),
+            expected[i],
+            actual[j],
+        )
+    return plan.similarities[key][0]
+
+
+def assignments(left: list[int], right: list[int], admissible: Mapping) -> Iterator[list[tuple[int, int]]]:
+    """Every one-to-one pairing of some of `left` with some of `right` over the admissible pairs."""
+    if not left:
+        yield []
+        return
+    first, *others = left
+    for rest in assignments(others, right, admissible):
+        yield rest
+    for j in right:
+        if (first, j) in admissible:
+            for rest in assignments(others, [k for k in right if k != j], admissible):
+                yield [(first, j), *rest]
+
+
+def greatest(candidates: list, worth: Callable[[list], float]) -> list:
+    """Those whose worth is within 1e-9 of the greatest."""
+    worths = [worth(candidate) for candidate in candidates]
+    best = max(worths)
+    return [candidate for candidate, value in zip(candidates, worths, strict=True) if value >= best - 1e-9]
+
+
+# --------------------------------------------------------------------------------------------- fields
+
+
+def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
+    """Granularity `fields`: every top-level key is one unit."""
+    e = members(plan, expected) if isinstance(expected, dict) else expected
+    a = members(plan, actual) if isinstance(actual, dict) else actual
+    if e == {} and a is MISSING:
+        # Reading 22: an empty object that is itself what is missing counts as `empties` says, as anywhere.
+        return one_sided(plan, place, e, "omission")
+    if isinstance(e, dict) and (isinstance(a, dict) or a is MISSING):
+        rows: list[Row] = []
+        theirs = a if isinstance(a, dict) else {}
+        for key in {**e, **theirs}:
+            rows += unit(plan, place.member(plan, key), e.get(key, MISSING), theirs.get(key, MISSING))
+        return rows
+    # Reading 19: a root that is no object has no keys: it is one unit itself.
+    return unit(plan, place, expected, actual)
+
+
+def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
+    if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
+        return []
+    if plan.rule(place.schema, "skip"):
+        return [skipped_row(place, expected, actual)]
+    if expected is MISSING:
+        return [one_row(place, "hallucination")]
+    if actual is MISSING:
+        return [one_row(place, "omission")]
+    explicit = plan.rule(place.schema, "compare")
+    if explicit:
+        return [compare_leaf(plan, place, expected, actual, explicit)]
+    # Below the key nothing may be missing or extra, so extra leaves count there whatever the option says.
+    # Weights below the key matter only by being 0, and the key's own not at all.
+    below = replace(plan, granularity="leaves", extra="count")
+    inner = walk(below, replace(place, weight=1.0), expected, actual)
+    if is_container(expected) or is_container(actual) or len(inner) != 1:
+        whole = all(row.status in {"match", "skipped"} or row.weight == 0 for row in inner)
+        score = float(whole)
+    else:
+        # Reading 23: a scalar's comparator gives the unit's score, wherever the comparator comes from.
+        score = inner[0].score
+    if plan.leaf_threshold is not None and score <= plan.leaf_threshold:
+        score = 0.0
+    return [both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)]
+
+
+# ------------------------------------------------------------------------------------------ the answer
+
+
+def at_target(place: Place, plan: Plan, expected: object, actual: object) -> tuple[Place, object, object]:
+    """Both values at `target_key`, and their place.
+
+    Reading 21: the place keeps its path from the documents' roots, for results and for patterns alike; rules
+    that match above it hold as they do above any other node.
+    """
+    if plan.target_key == "*":
+        return place, expected, actual
+    for segment in read_path(plan.target_key):
+        schema = ELEMENT if isinstance(segment, int) else segment
+        place = place.child(plan, schema, segment, segment)
+        expected, actual = part(expected, segment), part(actual, segment)
+    return place, expected, actual
+
+
+def part(value: object, segment: str | int) -> object:
+    if isinstance(value, dict) and segment in value:
+        return value[segment]
+    if isinstance(value, list) and isinstance(segment, int) and segment < len(value):
+        return value[segment]
+    return MISSING
+
+
+def reference_score(expected: object, actual: object, options: Mapping) -> ReferenceResult:
+    """Score `actual` against `expected`, both JSON values, under `compare_json`'s options.
+
+    Raises `RefusedError` with the name of the error that the metric raises instead of a figure.
+    """
+    plan = Plan.of(options)
+    place, expected, actual = at_target(Place.top(plan), plan, expected, actual)
+    if expected is MISSING:
+        raise RefusedError("TargetPathError")
+    if plan.root == "object" and not (
+        isinstance(expected, dict) and (isinstance(actual, dict) or actual is MISSING)
+    ):
+        raise RefusedError("RootTypeError")
+    start = walk_fields if plan.granularity == "fields" else walk
+    rows = start(plan, place, expected, actual)
+    total = figures(plan, rows)
+    return ReferenceResult(
+        score=total.score,
+        precision=total.precision,
+        recall=total.recall,
+        f1=total.f1,
+        counts=dict(Counter(row.status for row in rows)),
+        results=sorted(
+            ((row.path, row.expected_path, row.actual_path, row.status, row.score) for row in rows),
+            key=lambda result: [part or "" for part in result[:4]],
+        ),
+        pairs=sorted(plan.pairs),
+        matched_leaves=total.matched,
+        total_leaves=total.expected,
+    )
