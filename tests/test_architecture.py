@@ -1,0 +1,129 @@
+"""The arrows of the design, held to the code: who imports whom, and what is imported only when needed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_jsonmatch
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(pytest_jsonmatch.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+HEAVY = {"numpy", "scipy", "rapidfuzz", "regex", "yaml", "json_repair"}
+# Modules that are themselves imported inside functions only (the second test below holds them to it), so that
+# they may import what they like.
+LATE = {"engine/comparators/matrix.py"}
+
+
+def imported_on_import(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """The imports that run when the module is imported: not in functions, not for type checkers only."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
+            waiting.extend(node.orelse)
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append(node)
+        waiting.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def roots(node: ast.Import | ast.ImportFrom) -> set[str]:
+    if isinstance(node, ast.ImportFrom):
+        return {(node.module or "").partition(".")[0]} if node.level == 0 else set()
+    return {alias.name.partition(".")[0] for alias in node.names}
+
+
+def modules_named(node: ast.Import | ast.ImportFrom) -> set[str]:
+    if isinstance(node, ast.ImportFrom):
+        return {f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {alias.name for alias in node.names}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_heavy_packages_are_imported_where_used(source: Path) -> None:
+    if source.relative_to(PACKAGE).as_posix() in LATE:
+        return
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    eager = {
+        f"line {node.lineno}: {root}" for node in imported_on_import(tree) for root in roots(node) & HEAVY
+    }
+    assert eager == set()
+
+
+def test_late_modules_are_imported_late() -> None:
+    late = {"pytest_jsonmatch." + name.removesuffix(".py").replace("/", ".") for name in LATE}
+    eager = {
+        name
+        for source in SOURCES
+        if source.relative_to(PACKAGE).as_posix() not in LATE
+        for node in imported_on_import(ast.parse(source.read_text(encoding="utf-8")))
+        for name in modules_named(node) & late
+    }
+    assert eager == set()
+
+
+def test_the_check_above_sees_an_eager_import() -> None:
+    tree = ast.parse(
+        "try:\n    import numpy.linalg\nexcept ImportError:\n    pass\ndef f():\n    import scipy\n"
+    )
+    assert [roots(node) for node in imported_on_import(tree)] == [{"numpy"}]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_module_opens_with_one_line(source: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8")))
+    assert docstring is not None
+    assert len(docstring.splitlines()[0]) > 0
+
+
+def test_import_contracts() -> None:
+    # In a process of its own: Import Linter reads its configuration from the working directory.
+    found = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command as run; run()",
+            "--no-cache",
+        ],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def modules_after(statement: str) -> set[str]:
+    program = f"import sys\n{statement}\nprint(*sorted(sys.modules))"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    return set(printed.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    loaded = modules_after("import pytest_jsonmatch")
+    assert loaded & (HEAVY | {"pytest", "_pytest", "pytest_jsonmatch.engine"}) == set()
+
+
+def test_the_engine_works_without_pytest_and_yaml() -> None:
+    statement = "import pytest_jsonmatch\npytest_jsonmatch.compare_json({'a': 1}, {'a': 1})"
+    assert modules_after(statement) & (HEAVY | {"pytest", "_pytest"}) == set()
+
+
+def test_every_public_name_can_be_had() -> None:
+    assert [name for name in pytest_jsonmatch.__all__ if not hasattr(pytest_jsonmatch, name)] == []
+    assert set(pytest_jsonmatch.__all__) <= set(dir(pytest_jsonmatch))

@@ -1,0 +1,344 @@
+"""Every example in README.md, docs/ and the docstrings runs, and prints what the text says it prints.
+
+How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples in the docs") says how to write one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import doctest
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import re
+import shlex
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_jsonmatch
+from pytest_jsonmatch.engine import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "example_suite" / "README.md",
+    *sorted((ROOT / "docs").glob("**/*.md")),
+]
+FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[^`\s]*)\s*$")
+HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
+DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
+# The name that a block gets where no `<!-- file: … -->` names it.
+DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
+NOT_RUN = {"text", "sh", "diff", "markdown"}
+TIME = re.compile(r"\b\d+\.\d\ds\b")
+# pytest stretches its rulers to 80 columns: their length depends on how many digits a time has.
+RULER = re.compile(r"([=_-])\1{2,}")
+
+
+@dataclass(frozen=True)
+class Block:
+    document: Path
+    line: int
+    language: str
+    text: str
+    directives: dict[str, str]
+
+    @property
+    def where(self) -> str:
+        return f"{self.document.relative_to(ROOT).as_posix()}:{self.line}"
+
+    @property
+    def file(self) -> str | None:
+        """The project file that this block is, or None if it is none."""
+        if "file" in self.directives:
+            return self.directives["file"]
+        if self.language == "python":
+            if ">>>" in self.text:
+                return None
+            if re.search(r"^( *async)? *def test_|^class Test", self.text, re.MULTILINE):
+                return "test_example.py"
+            if re.search(r"^@pytest\.(fixture|hookimpl)|^def pytest_", self.text, re.MULTILINE):
+                return "conftest.py"
+            return None
+        return DEFAULT_FILES.get(self.language)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The blocks below one heading: together they are one small project."""
+
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[Block]:
+        return [block for block in self.blocks if block.file is not None]
+
+    @property
+    def commands(self) -> list[Block]:
+        return [block for block in self.blocks if block.language == "console"]
+
+
+def read_sections(document: Path) -> list[Section]:
+    sections = [Section(document.stem)]
+    directives: dict[str, str] = {}
+    lines = iter(enumerate(document.read_text(encoding="utf-8").splitlines(), start=1))
+    for number, line in lines:
+        if found := DIRECTIVE.match(line):
+            directives[found["key"]] = found["value"] or ""
+        elif found := HEADING.match(line):
+            sections.append(Section(found["title"]))
+        elif found := FENCE.match(line):
+            body = []
+            for _, inner in lines:
+                if inner.strip() == found["ticks"]:
+                    break
+                body.append(inner.removeprefix(found["indent"]))
+            text = "".join(f"{part}\n" for part in body)
+            sections[-1].blocks.append(Block(document, number, found["language"], text, directives))
+            directives = {}
+        elif line.strip():
+            directives = {}
+    return [section for section in sections if section.blocks]
+
+
+ALL_SECTIONS = [section for document in DOCUMENTS if document.exists() for section in read_sections(document)]
+ALL_BLOCKS = [block for section in ALL_SECTIONS for block in section.blocks]
+SNIPPETS = [block for block in ALL_BLOCKS if block.language == "python" and block.file is None]
+PROJECTS = [section for section in ALL_SECTIONS if section.files or section.commands]
+
+
+def test_every_block_is_of_a_known_kind() -> None:
+    known = {"python", "console", *DEFAULT_FILES, *NOT_RUN}
+    assert [f"{block.where}: {block.language!r}" for block in ALL_BLOCKS if block.language not in known] == []
+
+
+def with_earlier_blocks(block: Block) -> str:
+    """A block that continues earlier ones, with their code before it, at its own line number."""
+    parts = [block]
+    if "continues" in block.directives:
+        of_document = [
+            other for other in SNIPPETS if other.document == block.document and other.line < block.line
+        ]
+        for other in reversed(of_document):
+            parts.insert(0, other)
+            if "continues" not in other.directives:
+                break
+    source = ""
+    for part in parts:
+        source += "\n" * (part.line - source.count("\n")) + part.text
+    return source
+
+
+@contextmanager
+def registries_restored() -> Iterator[None]:
+    """Take back what an example registers for the whole process."""
+    base = registry._layers[0]
+    tables = [base._comparators, base._transforms, base._metrics]
+    before = [dict(table) for table in tables]
+    try:
+        yield
+    finally:
+        for table, content in zip(tables, before, strict=True):
+            table.clear()
+            table.update(content)
+        registry._note_change()
+
+
+@pytest.mark.parametrize("block", SNIPPETS, ids=lambda block: block.where)
+def test_snippet(block: Block) -> None:
+    source = with_earlier_blocks(block)
+    if ">>>" in source:
+        run_doctest(doctest.DocTestParser().get_doctest(source, {}, block.where, str(block.document), 0))
+    else:
+        with registries_restored():
+            exec(compile(source, str(block.document), "exec"), {"__name__": "__example__"})
+
+
+@pytest.mark.parametrize(
+    "section", PROJECTS, ids=lambda section: f"{section.blocks[0].where} {section.title}"
+)
+def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    if needs_newer_pytest(section):
+        pytest.skip("pytest reads native TOML configuration from version 9 on")
+    for name, value in {"COLUMNS": "80", "LINES": "24", "PYTHONUTF8": "1", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+    ran = True
+    for block in section.blocks:
+        if "copy" in block.directives:
+            shutil.copytree(ROOT / block.directives["copy"], pytester.path, dirs_exist_ok=True)
+        if block.language == "console":
+            check_console(block, pytester)
+            ran = True
+        elif block.file is not None:
+            target = pytester.path / block.file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.text, encoding="utf-8")
+            ran = False
+    if not ran:
+        run_silently(section, pytester)
+
+
+def needs_newer_pytest(section: Section) -> bool:
+    native = any(block.file == "pytest.toml" or "[tool.pytest]" in block.text for block in section.files)
+    return native and pytest.version_tuple < (9,)
+
+
+def run_silently(section: Section, pytester: pytest.Pytester) -> None:
+    """Run a project of which the text shows no output: all pass, or what its `outcome` says."""
+    names = {block.file for block in section.files}
+    if not any(re.search(r"(^|/)test_.*\.py$|\.golden\.ya?ml$", name or "") for name in names):
+        (pytester.path / "test_trivial.py").write_text("def test_trivial():\n    pass\n", encoding="utf-8")
+    wanted = {"passed": None}
+    for block in section.blocks:
+        if "outcome" in block.directives:
+            pairs = (pair.split("=") for pair in block.directives["outcome"].split())
+            wanted = {name: int(count) for name, count in pairs}
+    result = pytester.runpytest_subprocess("--strict-config", "-p", "no:cacheprovider")
+    outcomes = result.parseoutcomes()
+    if wanted == {"passed": None}:
+        assert set(outcomes) == {"passed"}, "\n".join(result.outlines + result.errlines)
+    else:
+        assert outcomes == wanted
+
+
+def check_console(block: Block, pytester: pytest.Pytester) -> None:
+    """Run each `$ pytest …` line of a block and compare what it prints with the lines below it."""
+    shown: list[str] = []
+    printed: list[str] = []
+    for chunk in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, output = chunk.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "pytest", f"{block.where}: only `$ pytest …` can be run here"
+        result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        shown += [f"$ {command}", *output.strip("\n").splitlines()]
+        printed += [f"$ {command}", *without_header(result.outlines)]
+    if matches(normalise(shown), normalise(printed)):
+        return
+    if os.environ.get("UPDATE_DOCS") and "..." not in shown:
+        text = block.document.read_text(encoding="utf-8")
+        replaced = text.replace(
+            f"```console\n{block.text}```",
+            "\n".join(["```console", *(TIME.sub("0.12s", line) for line in printed), "```"]),
+            1,
+        )
+        block.document.write_text(replaced, encoding="utf-8")
+        return
+    pytest.fail("\n".join([block.where, *difflib.ndiff(normalise(shown), normalise(printed))]), pytrace=False)
+
+
+def without_header(lines: list[str]) -> list[str]:
+    """Drop what differs by machine (versions, plugins, the root folder), and blank lines at either end."""
+    for index, line in enumerate(lines):
+        if re.match(r"collected \d+ items?|collecting \.\.\.", line):
+            lines = lines[index + 1 :]
+            break
+    return "\n".join(line.rstrip() for line in lines).strip("\n").splitlines()
+
+
+def normalise(lines: list[str]) -> list[str]:
+    """Times and the length of rulers are not part of an example."""
+    return [RULER.sub(r"\1\1\1", TIME.sub("0.01s", line)) for line in lines]
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Equal line by line, where a shown line "..." stands for any number of lines."""
+    pattern = "".join(r"(.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in shown)
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+
+
+def test_json_blocks_are_json() -> None:
+    for block in ALL_BLOCKS:
+        if block.language == "json":
+            json.loads(block.text)
+
+
+@pytest.mark.parametrize(
+    "document", [path for path in DOCUMENTS if path.exists()], ids=lambda path: path.name
+)
+def test_links_lead_somewhere(document: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)(?:#([^)]+))?\)", prose)
+    broken = [
+        f"{target}#{anchor}" if anchor else target
+        for target, anchor in links
+        if not (document.parent / target).exists()
+        or (anchor and anchor not in anchors(document.parent / target))
+    ]
+    assert broken == []
+
+
+def anchors(document: Path) -> set[str]:
+    titles = re.findall(r"^#{1,6} +(.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_readme_has_exactly_two_commands() -> None:
+    commands = [
+        line
+        for block in ALL_BLOCKS
+        if block.document.name == "README.md" and block.document.parent == ROOT and block.language == "sh"
+        for line in block.text.splitlines()
+    ]
+    assert len(commands) == 2
+    assert commands[0].startswith("pip install ")
+    assert "example_suite" in commands[0]
+    assert commands[1].startswith("pip install ")
+
+
+# Docstrings
+
+
+def modules() -> list[str]:
+    walked = pkgutil.walk_packages(pytest_jsonmatch.__path__, prefix="pytest_jsonmatch.")
+    return ["pytest_jsonmatch", *sorted(module.name for module in walked)]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_docstring_examples(name: str) -> None:
+    module = importlib.import_module(name)
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        if example.examples:
+            run_doctest(example)
+
+
+def run_doctest(example: doctest.DocTest) -> None:
+    printed: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    with registries_restored():
+        runner.run(example, out=printed.append)
+    assert runner.failures == 0, "".join(printed)
+
+
+def public_names() -> list[str]:
+    """Functions and classes at the top; an error class is explained by its sentence."""
+    return [
+        name
+        for name in pytest_jsonmatch.__all__
+        if callable(value := getattr(pytest_jsonmatch, name))
+        and not (inspect.isclass(value) and issubclass(value, Exception))
+    ]
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    names = [name for name in pytest_jsonmatch.__all__ if name != "__version__"]
+    assert [name for name in names if not re.search(rf"\b{name}\b", reference)] == []
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_docstring_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(pytest_jsonmatch, name)) or "")

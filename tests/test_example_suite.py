@@ -1,0 +1,36 @@
+"""The example suite passes as it is shipped, alone and on two workers, and shows all that there is to show."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.golden.cases import _CASE_KEYS
+from pytest_jsonmatch.golden.yamlevents import load
+
+SUITE = Path(__file__).resolve().parents[1] / "example_suite"
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_passes(pytester: pytest.Pytester, workers: str) -> None:
+    shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", workers)
+    assert result.parseoutcomes() == {"passed": 16, "xfailed": 1}
+
+
+def test_golden_files_use_every_key() -> None:
+    used: set[str] = set()
+    for file in SUITE.glob("golden/*.golden.yaml"):
+        document = load(file.read_bytes(), file.name).value
+        used |= document.keys() - {"cases"}
+        for case in document.get("cases", []):
+            used |= case.keys()
+    assert used == _CASE_KEYS
+
+
+def test_every_document_has_an_answer() -> None:
+    documents = {file.name for file in (SUITE / "documents").iterdir()}
+    answers = {file.name for file in (SUITE / "answers").iterdir()}
+    assert documents == answers
