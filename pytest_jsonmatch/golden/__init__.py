@@ -1,0 +1,1 @@
+"""Golden YAML cases: the loader, the case model, and the pytest collector."""

@@ -1,0 +1,99 @@
+"""Producers: the function that a case names, found and called with the case's input."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.golden.errors import GoldenFileError
+
+__all__ = ["produce"]
+
+
+def produce(case: GoldenCase) -> object:
+    """Call the case's producer with the case's input and return its answer.
+
+    A coroutine function (or whatever returns an awaitable) is run to its end in an event loop of its own.
+    What the producer itself raises passes through.
+
+    Raises:
+        GoldenFileError: the producer can't be imported or called; the error stands at `producer`.
+    """
+    __tracebackhide__ = True
+    function = _find(case)
+    if not case.has_input:
+        raise case.error(f"the producer {case.producer!r} needs an `input` or `input_file`", "producer")
+    answer = function(case.input)
+    if inspect.isawaitable(answer):
+        return _wait_for(case, answer)
+    return answer
+
+
+def _find(case: GoldenCase) -> Callable[[object], Any]:
+    __tracebackhide__ = True
+    written = case.producer or ""
+    module_name, _, attributes = written.partition(":")
+    try:
+        # At run time: pytest's `pythonpath` and the conftest files have had their say on sys.path.
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
+            raise _not_found(case, module_name, error.name) from None
+        raise _broken(case, module_name, error) from error
+    except Exception as error:
+        raise _broken(case, module_name, error) from error
+    for attribute in attributes.split("."):
+        try:
+            found = getattr(found, attribute)
+        except AttributeError:
+            from pytest_jsonmatch.engine.errors import did_you_mean
+
+            public = [name for name in dir(found) if not name.startswith("_")]
+            hint = did_you_mean(attribute, public) if len(public) < 50 else ""
+            reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}{hint}"
+            raise case.error(reason, "producer") from None
+    if not callable(found):
+        raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
+    function: Callable[[object], Any] = found
+    return function
+
+
+def _not_found(case: GoldenCase, module_name: str, missing: str) -> GoldenFileError:
+    what = f"there is no module {missing!r}" + (
+        f" (wanted by {module_name!r})" if missing != module_name else ""
+    )
+    return case.error(
+        f"the producer {case.producer!r} can't be imported: {what}; "
+        "add the folder that holds it to pytest's ini option `pythonpath`, or install it",
+        "producer",
+    )
+
+
+def _broken(case: GoldenCase, module_name: str, error: Exception) -> GoldenFileError:
+    what = f"importing {module_name!r} raised {type(error).__name__}: {error}"
+    return case.error(f"the producer {case.producer!r} can't be imported: {what}", "producer")
+
+
+def _wait_for(case: GoldenCase, answer: Awaitable[object]) -> object:
+    __tracebackhide__ = True
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_finish(answer))
+    if inspect.iscoroutine(answer):
+        answer.close()
+    raise case.error(
+        f"the producer {case.producer!r} is asynchronous and an event loop is already running; "
+        "override the fixture jsonmatch_actual with an async one that awaits it",
+        "producer",
+    )
+
+
+async def _finish(answer: Awaitable[object]) -> object:
+    return await answer

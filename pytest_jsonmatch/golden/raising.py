@@ -1,0 +1,50 @@
+"""Raising from a line of a file that is not Python, so that every traceback shows that line."""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType, FunctionType
+from typing import Final
+
+__all__ = ["CONTEXT", "raiser"]
+
+CONTEXT: Final = 5
+"""How many lines stand above the failing one in a traceback, at most."""
+
+
+def raiser(
+    message: str,
+    *,
+    path: str,
+    line: int,
+    first: int = 1,
+    name: str = "case",
+    cause: BaseException | None = None,
+) -> FunctionType:
+    """Return a function of no arguments that raises `AssertionError(message)` from a line of a file.
+
+    It is compiled as if it stood there. A plain AssertionError: editors show anything else as an error of the
+    test, not as its failure.
+
+    Args:
+        message: the error's text.
+        path: the file.
+        line: the line in it, counted from 1.
+        first: no line above this one is shown.
+        name: what tracebacks call the function.
+        cause: what the error comes from, if that should be shown too.
+
+    >>> raiser("no good", path="a.yaml", line=3, first=2).__code__.co_firstlineno
+    2
+    """
+    function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
+    for node in ast.walk(function):
+        # Without columns: those of the statement above would put carets in wrong places below the YAML.
+        place = {"lineno": line, "end_lineno": line, "col_offset": -1, "end_col_offset": -1}
+        vars(node).update(place)
+    vars(function).update(lineno=max(first, line - CONTEXT))
+    module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
+    names = {"AssertionError": AssertionError, "message": message, "cause": cause}
+    return FunctionType(code.replace(co_name=name), names)

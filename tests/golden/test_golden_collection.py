@@ -1,0 +1,189 @@
+"""Golden files become tests: which files, under which names, selected, deselected and distributed like others."""
+
+from __future__ import annotations
+
+import pytest
+
+ONE = "actual: {a: 1}\nexpected: {a: 1}\n"
+TWO = """
+cases:
+  - id: first
+    actual: {a: 1}
+    expected: {a: 1}
+  - id: second
+    actual: {a: 1}
+    expected: {a: 2}
+"""
+
+
+def collected(pytester, *arguments):
+    outcome = pytester.runpytest("--collect-only", "-q", *arguments)
+    return [line for line in outcome.outlines if "::" in line]
+
+
+def test_golden_files_anywhere_and_nothing_else(pytester, write):
+    write("a.golden.yaml", ONE)
+    write("deep/er/b.golden.yml", TWO)
+    write("c.yaml", ONE)
+    write("golden.yaml", ONE)
+    write("d.golden.json", "{}")
+    assert collected(pytester) == [
+        "a.golden.yaml::a",
+        "deep/er/b.golden.yml::first",
+        "deep/er/b.golden.yml::second",
+    ]
+
+
+def test_a_file_named_on_the_command_line(pytester, write, workers):
+    write("plain.yaml", TWO)
+    write("other.yaml", TWO)
+    pytester.runpytest("plain.yaml", *workers).assert_outcomes(passed=1, failed=1)
+
+
+def test_globs_of_the_ini_file(pytester, write):
+    write("cases/a.yaml", ONE)
+    write("cases/deep/b.yaml", ONE)
+    write("else/c.yaml", ONE)
+    write("x.case", ONE)
+    pytester.makeini("[pytest]\njsonmatch_files = cases/*.yaml *.case\n")
+    assert sorted(collected(pytester)) == ["cases/a.yaml::a", "cases/deep/b.yaml::b", "x.case::x.case"]
+
+
+def test_selecting_one_case(pytester, write, workers):
+    write("a.golden.yaml", TWO)
+    pytester.runpytest("a.golden.yaml::second", *workers).assert_outcomes(failed=1)
+
+
+def test_keywords_select_by_id_and_file(pytester, write):
+    write("a.golden.yaml", TWO)
+    write("b.golden.yaml", ONE)
+    assert collected(pytester, "-k", "second") == ["a.golden.yaml::second"]
+    assert collected(pytester, "-k", "b.golden") == ["b.golden.yaml::b"]
+    assert collected(pytester, "-k", "jsonmatch") == []
+
+
+def test_last_failed_first(pytester, write):
+    write("a.golden.yaml", TWO)
+    pytester.runpytest().assert_outcomes(passed=1, failed=1)
+    pytester.runpytest("--lf").assert_outcomes(failed=1)
+
+
+def test_workers_run_what_one_process_runs(pytester, write, workers):
+    write("a.golden.yaml", TWO)
+    write("b.golden.yaml", ONE)
+    write("c.golden.yaml", "- no mapping\n")
+    pytester.runpytest(*workers).assert_outcomes(passed=2, failed=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "case_id"),
+    [
+        ("receipt.golden.yaml", "receipt"),
+        ("Blue Café (1).golden.yml", "Blue-Café-1"),
+        ("setup_module.golden.yaml", "case-setup_module"),
+        ("__x__.golden.yaml", "case-x"),
+        ("???.golden.yaml", "case"),
+    ],
+)
+def test_the_id_of_a_single_case_is_its_file(pytester, name, case_id):
+    (pytester.path / name).write_text(ONE, encoding="utf-8")
+    pytester.runpytest("-v").stdout.fnmatch_lines([f"*::{case_id} PASSED*"])
+
+
+def test_the_id_of_a_listed_case_is_its_place(pytester, write):
+    write("a.golden.yaml", "cases:\n- expected: 1\n- {id: x, expected: 1}\n- expected: 1\n")
+    assert collected(pytester) == ["a.golden.yaml::case-1", "a.golden.yaml::x", "a.golden.yaml::case-3"]
+
+
+def test_ids_may_hold_all_that_node_ids_can(pytester, write, workers):
+    write("a.golden.yaml", "cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS))
+    pytester.runpytest("a.golden.yaml::größe.1", "a.golden.yaml::x@2", *workers).assert_outcomes(passed=2)
+    pytester.runpytest(*workers).assert_outcomes(passed=len(IDS))
+
+
+IDS = ["größe.1", "x@2", "a-b_c", "1", "test", "Test", "a+b", "_x", "class", "judge", "cases", "-k"]
+
+
+def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(pytester, write):
+    pytester.makeini("[pytest]\ncollect_imported_tests = false\n")
+    pytester.makeconftest(
+        """
+        from pytest_jsonmatch.golden import collector
+
+        loads = []
+
+        def counting(*arguments, load=collector.load_cases):
+            loads.append(arguments[1].name)
+            return load(*arguments)
+
+        collector.load_cases = counting
+
+        def pytest_collection_finish(session):
+            print(f"{len(session.items)} cases, loads: {loads}")
+
+        def pytest_unconfigure():
+            collector.load_cases = counting.__kwdefaults__["load"]
+        """
+    )
+    write("a.golden.yaml", "cases:\n" + "- {actual: {}, expected: {}}\n" * 1000)
+    outcome = pytester.runpytest("-q", "-s", "-W", "ignore::pytest.PytestConfigWarning")
+    outcome.assert_outcomes(passed=1000)
+    outcome.stdout.fnmatch_lines(["1000 cases, loads: ['a.golden.yaml']"])
+
+
+def test_locations_are_those_of_the_cases(pytester, write):
+    pytester.makeconftest(
+        """
+        def pytest_collection_finish(session):
+            for item in session.items:
+                print(item.nodeid, item.location)
+                path, line, name = item.reportinfo()
+                assert (path, line, name) == (item.path, *item.location[1:])
+        """
+    )
+    write("golden/a.golden.yaml", TWO)
+    pytester.runpytest("-s").stdout.fnmatch_lines(
+        [
+            "golden/a.golden.yaml::first ('golden/a.golden.yaml', 2, 'first')",
+            "golden/a.golden.yaml::second ('golden/a.golden.yaml', 5, 'second')",
+        ]
+    )
+
+
+def test_junit_knows_file_and_case(pytester, write):
+    write("golden/a.golden.yaml", TWO)
+    pytester.runpytest("--junitxml=out.xml")
+    written = (pytester.path / "out.xml").read_text(encoding="utf-8")
+    assert 'classname="golden.a.golden.yaml" name="first"' in written
+    assert '<failure message="AssertionError: field_match score 0.00 &lt; 1.00' in written
+
+
+@pytest.mark.parametrize("option", ["--setup-plan", "--fixtures-per-test"])
+def test_pytest_lists_the_fixtures_of_a_case(pytester, write, option):
+    write("a.golden.yaml", ONE)
+    pytester.runpytest(option, "-v").stdout.fnmatch_lines(["*jsonmatch_actual*"])
+
+
+def test_the_case_fixture_belongs_to_golden_cases(pytester):
+    pytester.makepyfile("def test_it(jsonmatch_case): pass")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(errors=1)
+    outcome.stdout.fnmatch_lines(
+        ["jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is none and can't use them"]
+    )
+
+
+def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_collectstart(collector):
+            if isinstance(collector, pytest.Module):
+                collector.obj.added = lambda: None
+            return (yield)
+        """
+    )
+    write("a.golden.yaml", ONE)
+    assert collected(pytester) == ["a.golden.yaml::a"]

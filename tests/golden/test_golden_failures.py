@@ -1,0 +1,250 @@
+"""A failing case shows its YAML, with `>` at the failing field's own line."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+RECEIPT = """\
+metric: json_similarity
+cases:
+  - id: receipt
+    title: it isn't what it was
+    actual:
+      merchant: Blue Cafe
+      total: 12.5
+      items:
+        - {name: espresso, qty: 2}
+    expected:
+      merchant: Blue Cafe
+      total: 13.5
+      items:
+        - name: espresso
+          qty: 2
+        - name: cake
+          qty: 1
+  - id: good
+    actual: {a: 1}
+    expected: {a: 1}
+"""
+
+
+def failures(outcome):
+    """The lines between the heading of the failure and the next heading, indentation made one space."""
+    lines = outcome.outlines
+    start = next(index for index, line in enumerate(lines) if line.endswith("receipt " + "_" * 36)) + 1
+    end = next(index for index in range(start, len(lines)) if lines[index].startswith(("==", "--", "__")))
+    return [" ".join(line.split()) for line in lines[start:end] if line.strip() and not line.startswith("[gw")]
+
+
+def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write, workers):
+    write("golden/a.golden.yaml", RECEIPT)
+    outcome = pytester.runpytest("--jsonmatch-summary=none", *workers)
+    outcome.assert_outcomes(failed=1, passed=1)
+    shown = failures(outcome)
+    assert shown[:6] == [
+        "total: 13.5",
+        "items:",
+        "- name: espresso",
+        "qty: 2",
+        "> - name: cake",
+        "E AssertionError: json_similarity score 0.58 < 1.00",
+    ]
+    assert shown[-1] == "golden/a.golden.yaml:16: AssertionError"
+    outcome.stdout.fnmatch_lines(
+        [
+            "E *items[[]1].name *omitted *golden/a.golden.yaml:16",
+            "E *items[[]1].qty *omitted *golden/a.golden.yaml:17",
+            "E *total *mismatch*",
+            "*golden/a.golden.yaml:12",
+        ]
+    )
+
+
+def test_short_tracebacks_show_the_line(pytester, write, workers):
+    write("a.golden.yaml", RECEIPT)
+    assert failures(pytester.runpytest("--tb=short", *workers))[:3] == [
+        "a.golden.yaml:16: in receipt",
+        "- name: cake",
+        "E AssertionError: json_similarity score 0.58 < 1.00",
+    ]
+
+
+def test_line_tracebacks_name_it(pytester, write, workers):
+    write("a.golden.yaml", RECEIPT)
+    outcome = pytester.runpytest("--tb=line", *workers)
+    outcome.stdout.fnmatch_lines(["*a.golden.yaml:16: AssertionError: json_similarity score 0.58 < 1.00"])
+
+
+def test_native_tracebacks_show_the_line(pytester, write, workers):
+    write("a.golden.yaml", RECEIPT)
+    shown = failures(pytester.runpytest("--tb=native", *workers))
+    assert shown[0] == "Traceback (most recent call last):"
+    assert shown[1].endswith('a.golden.yaml", line 16, in receipt')
+    assert shown[2:4] == ["- name: cake", "AssertionError: json_similarity score 0.58 < 1.00"]
+
+
+def test_full_traces_and_locals_end_no_differently(pytester, write):
+    write("a.golden.yaml", RECEIPT)
+    outcome = pytester.runpytest("--full-trace", "--showlocals")
+    outcome.assert_outcomes(failed=1, passed=1)
+    outcome.stdout.fnmatch_lines(["> *- name: cake", "E *AssertionError: json_similarity score 0.58 < 1.00"])
+
+
+def test_the_first_lines_of_a_case_are_enough_context(pytester, write):
+    write("a.golden.yaml", "# a comment\n\ncases:\n- id: receipt\n  actual: {a: 1}\n  expected: {a: 2}\n")
+    assert failures(pytester.runpytest())[:3] == [
+        "- id: receipt",
+        "actual: {a: 1}",
+        "> expected: {a: 2}",
+    ]
+
+
+def test_a_field_that_expected_lacks_is_shown_at_what_is_around_it(pytester, write):
+    write(
+        "a.golden.yaml",
+        "cases:\n- id: receipt\n  metric: json_similarity\n  options: {extra: count, reduce: f1}\n"
+        "  actual: {a: {b: 1, new: 2}}\n  expected:\n    a:\n      b: 1\n",
+    )
+    shown = failures(pytester.runpytest("--tb=short"))
+    assert shown[:2] == ["a.golden.yaml:7: in receipt", "a:"]
+
+
+def test_an_expected_file_is_pointed_into(pytester, write):
+    write("golden/expected/r.json", '{\n  "a": 1,\n  "b": {"c": 2},\n  "d": 1\n}\n')
+    write(
+        "golden/a.golden.yaml",
+        "cases:\n- id: receipt\n  actual: {a: 1, b: {c: 3}, d: 2}\n  expected_file: expected/r.json\n",
+    )
+    outcome = pytester.runpytest()
+    outcome.stdout.fnmatch_lines(
+        ["> *expected_file: expected/r.json", "E *b.c *golden/expected/r.json:3", "E *d *golden/expected/r.json:4"]
+    )
+
+
+def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
+    write("receipt.golden.yaml", "actual: {'a': 1}\nexpected: {'a':\n  2}\nmetric: 'field_match'\n")
+    assert failures(pytester.runpytest())[:2] == ["actual: {'a': 1}", "> expected: {'a':"]
+
+
+@pytest.mark.parametrize(
+    ("case", "line", "message"),
+    [
+        (
+            "actual: no json here\n  expected: {a: 1}",
+            "actual: no json here",
+            "AssertionError: a.golden.yaml:3:3: no JSON found in the actual text: *",
+        ),
+        (
+            "metric: feild_match\n  actual: {}\n  expected: {a: 1}",
+            "metric: feild_match",
+            "AssertionError: a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?",
+        ),
+        (
+            "actual: [1]\n  expected: {a: 1}",
+            "expected: {a: 1}",
+            "AssertionError: a.golden.yaml:4:3: field_match compares two objects * actual is an array*",
+        ),
+        (
+            "actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b}",
+            "options: {target_key: b}",
+            "AssertionError: a.golden.yaml:5:3: target_key is 'b'*",
+        ),
+        (
+            "actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}}",
+            "fields: {a: {compare: exakt}}",
+            "AssertionError: a.golden.yaml:5:12: fields['a'].compare: *'exakt'; did you mean 'exact'?",
+        ),
+        (
+            "actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}}",
+            "options: {compare: {string: exakt}}",
+            "AssertionError: a.golden.yaml:5:13: compare*'exakt'; did you mean 'exact'?",
+        ),
+        (
+            "actual: {a: 1}\n  expected_file: nowhere.json",
+            "expected_file: nowhere.json",
+            "AssertionError: a.golden.yaml:4:3: expected_file 'nowhere.json' can't be read: no such file*",
+        ),
+        (
+            "actual_file: nowhere.txt\n  expected: 1",
+            "actual_file: nowhere.txt",
+            "AssertionError: a.golden.yaml:3:3: actual_file 'nowhere.txt' can't be read: no such file*",
+        ),
+        (
+            "actual: {a: 1}\n  expected_file: broken.json",
+            "expected_file: broken.json",
+            "AssertionError: a.golden.yaml:4:3: expected_file is not JSON: broken.json:2:*",
+        ),
+        (
+            "actual: {a: 1}\n  expected_file: broken.yaml",
+            "expected_file: broken.yaml",
+            "AssertionError: a.golden.yaml:4:3: expected_file is not valid: broken.yaml:2:1: the key 'a' is already *",
+        ),
+        (
+            "actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}}",
+            "expected: {a: 1}",
+            'AssertionError: field_match fields[[]"b"] has no figure, needs 1.00',
+        ),
+    ],
+)
+def test_errors_stand_at_the_key_they_are_about(pytester, write, case, line, message):
+    write("a.golden.yaml", f"cases:\n- id: receipt\n  {case}\n")
+    write("broken.json", '{"a":\n 1,}\n')
+    write("broken.yaml", "a: 1\na: 2\n")
+    outcome = pytester.runpytest()
+    assert sum(outcome.parseoutcomes().get(kind, 0) for kind in ("failed", "errors")) == 1
+    outcome.stdout.fnmatch_lines([f"> *{line.replace('[', '[[]')}", f"E *{message}"])
+
+
+def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):
+    pytester.makeconftest("def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n")
+    write("receipt.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines([">*assert result.score == 7, 'not mine'", "conftest.py:2: AssertionError"])
+
+
+def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
+    pytester.makeconftest(
+        """
+        def broken(expected, actual, params):
+            raise ValueError("no idea")
+
+        def pytest_jsonmatch_register(registry):
+            registry.comparator("broken", broken)
+        """
+    )
+    write(
+        "receipt.golden.yaml",
+        "actual: {a: 1, b: 1}\nexpected:\n  a: 1\n  b: 1\nfields: {b: {compare: broken}}\nthreshold: 0\n",
+    )
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(["> *b: 1", "E *AssertionError: *1 comparator error*", "*no idea*"])
+
+
+def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, write, workers):
+    # From Python 3.12 on, reading the YAML as Python (note the apostrophe) would end in an internal error.
+    write("a.golden.yaml", RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n")
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(failed=1, passed=1, errors=1)
+    outcome.stdout.fnmatch_lines(
+        [
+            "file *a.golden.yaml, line 21",
+            "  def golden_case(jsonmatch_case, jsonmatch_actual): ...",
+            "E       fixture 'nope' not found",
+        ]
+    )
+
+
+def test_a_file_that_is_not_valid_survives_a_missing_fixture_too(pytester, write):
+    pytester.makeconftest("import pytest\n\n@pytest.fixture(autouse=True)\ndef everywhere(nope): pass\n")
+    write("a.golden.yaml", "title: isn't a case\n")
+    pytester.runpytest().assert_outcomes(errors=1)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks have columns since Python 3.11")
+def test_no_carets_stand_below_the_yaml(pytester, write):
+    write("a.golden.yaml", RECEIPT)
+    assert not [line for line in failures(pytester.runpytest("--tb=short")) if set(line.strip()) <= set("^~")]

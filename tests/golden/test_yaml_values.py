@@ -1,0 +1,237 @@
+"""What YAML becomes: JSON's types and nothing else, with and without libyaml."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.yamlevents import load
+
+
+@pytest.fixture(params=["libyaml", "pure"], autouse=True)
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every test runs on both of PyYAML's parsers."""
+    if request.param == "pure":
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    elif not hasattr(yaml, "CSafeLoader"):
+        pytest.skip("this PyYAML was built without libyaml")
+    return str(request.param)
+
+
+def value_of(text: str | bytes) -> object:
+    return load(text, "x.yaml").value
+
+
+def error_of(text: str | bytes) -> str:
+    with pytest.raises(GoldenFileError) as caught:
+        load(text, "x.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["NO", "no", "on", "off", "yes", "y", "2024-01-31", "2024-01-31T10:00:00Z", "012", "0o17", "0x1F", "12:30"]
+    + ["1_000", "=", "+1", ".5", "1.", "1e", "--1", "True", "TRUE", "False", "Null", "NULL", ".nan", ".inf"]
+    + ["-.inf", "nan", "1.2.3", "١", "1 000"],
+)
+def test_text_that_is_no_json_scalar_is_a_string(text: str) -> None:
+    assert value_of(f"a: {text}") == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e3", 1000.0),
+        ("1E+2", 100.0),
+        ("-0", 0),
+        ("0", 0),
+        ("-1.5", -1.5),
+        ("9007199254740993", 9007199254740993),
+        ("1e400", Decimal("1e400")),
+        ("true", True),
+        ("false", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("# nothing", None),
+    ],
+)
+def test_json_scalars(text: str, value: object) -> None:
+    got = value_of(f"a: {text}")["a"]  # type: ignore[index]
+    assert (type(got), got) == (type(value), value)
+
+
+def test_quoted_scalars_are_strings() -> None:
+    assert value_of("['1', \"true\", 'null', \"\", '~']") == ["1", "true", "null", "", "~"]
+
+
+def test_block_scalars_are_strings() -> None:
+    assert value_of("a: |\n  1\n  2\nb: >-\n  1\n  2\n") == {"a": "1\n2\n", "b": "1 2"}
+
+
+def test_a_long_integer_is_exact() -> None:
+    digits = "9" * 5000
+    assert value_of(f"a: {digits}") == {"a": 10**5000 - 1}
+
+
+def test_an_integer_too_long_to_be_exact_is_an_error() -> None:
+    assert error_of("a: 1" + "0" * 100_000).startswith("x.yaml:1:4: an integer of more than 100,000 digits")
+
+
+def test_json_is_yaml() -> None:
+    document = {"a": [1, 2.5, None, True, "x\ny\t\"z\"", {"é": "😀"}, [], {}], "b c": "#no comment"}
+    assert value_of(json.dumps(document, ensure_ascii=False)) == document
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, blacklist_characters="\x7f")),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abc<=~ 1", max_size=4), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_whatever_json_says_comes_back(document: object) -> None:
+    # ensure_ascii=False: YAML has no surrogate pairs; C1 controls are what neither YAML version takes raw.
+    text = json.dumps(document, ensure_ascii=False)
+    if any(0x80 <= ord(character) < 0xA0 and character != "\x85" for character in text):
+        return
+    assert value_of(text) == document
+
+
+def test_line_breaks_of_yaml_1_1_are_ordinary_characters() -> None:
+    text = 'a: "x\u2028y \u2029 z\x85"\nb: one\u2028two\nc: [\ue000]\n'
+    document = load(text, "x.yaml")
+    assert document.value == {"a": "x\u2028y \u2029 z\x85", "b": "one\u2028two", "c": ["\ue000"]}
+    assert document.position(["c"]) == (3, 1)
+
+
+def test_a_byte_order_mark_and_crlf_are_fine() -> None:
+    document = load(b"\xef\xbb\xbfa: 1\r\nb:\r\n  - x\r\n", "x.yaml")
+    assert document.value == {"a": 1, "b": ["x"]}
+    assert document.position(["b", 0]) == (3, 5)
+
+
+def test_aliases_stand_for_the_value() -> None:
+    assert value_of("a: &x {k: [1, 2]}\nb: *x\nc: [*x]\nd: &y 3\ne: *y\n") == {
+        "a": {"k": [1, 2]},
+        "b": {"k": [1, 2]},
+        "c": [{"k": [1, 2]}],
+        "d": 3,
+        "e": 3,
+    }
+
+
+def test_an_anchor_may_be_set_anew() -> None:
+    assert value_of("[&x 1, *x, &x [2], *x]") == [1, 1, [2], [2]]
+
+
+def test_an_alias_may_be_a_key() -> None:
+    assert value_of("- &k name\n- *k : 1\n") == ["name", {"name": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "x.yaml:1:1: the file is empty; it should hold a case, or `cases:`"),
+        ("# only a comment\n", "x.yaml:1:1: the file is empty; it should hold a case, or `cases:`"),
+        ("a: 1\nb: 2\na: 3\n", "x.yaml:3:1: the key 'a' is already at line 1; keep one of them"),
+        (
+            "a:\n  - {k: [1, {z: 2}], b: 1,\n     k: 2}\n",
+            "x.yaml:3:6: the key 'k' is already at line 2; keep one of them",
+        ),
+        ("a:\n  1: x\n", "x.yaml:2:3: the key 1 is not a string, as JSON's keys are; write \"1\""),
+        ("true: x\n", 'x.yaml:1:1: the key true is not a string, as JSON\'s keys are; write "true"'),
+        ("~: x\n", 'x.yaml:1:1: the key null is not a string, as JSON\'s keys are; write "null"'),
+        ("? [a]\n: x\n", "x.yaml:1:3: a key is an array; JSON's keys are strings"),
+        ("? {a: 1}\n: x\n", "x.yaml:1:3: a key is an object; JSON's keys are strings"),
+        ("- &a [1]\n- *a : 1\n", "x.yaml:2:3: a key is an array; JSON's keys are strings"),
+        (
+            "a: !!str 1\n",
+            "x.yaml:1:4: the tag '!!str': values have JSON's types only; leave it out, and quote what is to be a string",
+        ),
+        (
+            "a: !mine {b: 1}\n",
+            "x.yaml:1:4: the tag '!mine': values have JSON's types only; leave it out, and quote what is to be a string",
+        ),
+        ("b:\n  <<: {a: 1}\n", 'x.yaml:2:3: YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'),
+        ("a: &x [1, *x]\n", "x.yaml:1:11: *x stands inside the value it names; JSON has no cycles"),
+        ("total: &total 1\nb: *totol\n", "x.yaml:2:4: no anchor &totol stands before this alias; did you mean *total?"),
+        ("b: *q\n", "x.yaml:1:4: no anchor &q stands before this alias"),
+        (
+            "a: 1\n---\nb: 2\n",
+            "x.yaml:2:1: a second document begins here; keep one document a file, and list several cases below `cases:`",
+        ),
+        ("a:\n\tb: 1\n", "x.yaml:2:1: a tab can't indent in YAML; use spaces"),
+        ("a: @b\n", "x.yaml:1:4: a plain value can't begin with '@'; put it in quotes"),
+        ("a: x\x00y\n", "x.yaml:1:5: a NUL character; the file is damaged, or no text at all"),
+        ("a: 1\nb: \x07\n", "x.yaml:2:4: the character U+0007 can't stand in YAML as it is; write it as an escape in double quotes"),
+        (b"a: 1\nb: x\xff\n", "x.yaml:2:5: the byte 0xff is not UTF-8; save the file as UTF-8"),
+        ("a: 1\n".encode("utf-16"), "x.yaml:1:1: the file is UTF-16; save it as UTF-8"),
+        (
+            'a: "\\ud83d\\ude00"\n',
+            "x.yaml:1:7: an escape names half of a character (YAML has no surrogate pairs); write the character itself, "
+            "or keep the JSON in a file of its own",
+        ),
+        ("[" * 1001, "x.yaml:1:1001: nested deeper than 1,000 levels; keep such data in a JSON file of its own"),
+    ],
+)
+def test_errors_say_where_and_what(text: str | bytes, message: str, parser: str) -> None:
+    if parser == "pure" and "surrogate" in message:
+        message = message.replace("1:7", "1:4")  # only libyaml looks at escapes one by one
+    assert error_of(text) == message
+
+
+def test_what_is_never_closed_is_reported_where_it_opens() -> None:
+    assert error_of("a: 1\nb: [1,\n  2\n").startswith("x.yaml:2:4: not YAML: parsing a flow sequence that begins here")
+
+
+def test_other_syntax_errors_have_their_place() -> None:
+    assert error_of("a: b: c\n").startswith("x.yaml:1:5: not YAML: mapping values are not allowed")
+
+
+def test_an_alias_bomb_is_an_error() -> None:
+    levels = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    assert error_of("\n".join(levels)).startswith("x.yaml:6:") and "aliases stand for more than 1,000,000" in error_of(
+        "\n".join(levels)
+    )
+
+
+def test_a_hundred_cases_may_share_a_large_value() -> None:
+    text = f"big: &big [{', '.join('1' * 1000)}]\nuses:\n" + "  - *big\n" * 100
+    assert len(value_of(text)["uses"]) == 100  # type: ignore[index]
+
+
+def test_positions_of_entries() -> None:
+    document = load("# x\na: 1\nb:\n  - k: [1, {z: 2}]\n    l: &l\n      m: 3\n  - *l\nc: *l\n", "x.yaml")
+    where = {
+        path: tuple(document.position(path))
+        for path in [(), ("a",), ("b",), ("b", 0), ("b", 0, "k", 1, "z"), ("b", 0, "l", "m"), ("b", 1), ("c",)]
+    }
+    assert where == {
+        (): (2, 1),
+        ("a",): (2, 1),
+        ("b",): (3, 1),
+        ("b", 0): (4, 5),
+        ("b", 0, "k", 1, "z"): (4, 13),
+        ("b", 0, "l", "m"): (6, 7),
+        ("b", 1): (7, 5),
+        ("c",): (8, 1),
+    }
+
+
+def test_below_an_alias_positions_are_those_of_its_value() -> None:
+    document = load("a: &a\n  k: 1\nb: *a\n", "x.yaml")
+    assert document.position(["b", "k"]) == (2, 3)
+
+
+def test_a_place_that_is_not_there_is_the_nearest_around_it() -> None:
+    document = load("a:\n  b:\n    c: 1\n", "x.yaml")
+    assert [document.position(["a", "b", "x", 0]), document.position(["x"])] == [(2, 3), (1, 1)]
