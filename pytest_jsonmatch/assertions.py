@@ -1,0 +1,378 @@
+"""`assert_json_match`: score, record for the summary, and fail with a message that says where and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pytest_jsonmatch.recording import Look, current_session
+from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD, as_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
+    from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.recording import Recorder
+    from pytest_jsonmatch.report.failure import ThresholdFailure
+
+__all__ = ["Defaults", "Threshold", "assert_json_match", "check", "defaults", "judge_case"]
+
+Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
+"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
+Limits: TypeAlias = "dict[str, float | dict[str, float]]"
+
+FIGURES: Final = ("score", "precision", "recall", "f1")
+# Sums of scores agree to 1e-12 whatever their order; a verdict must not hang on the order either.
+_SLACK: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds for a comparison that does not say otherwise."""
+
+    metric: str = DEFAULT_METRIC
+    threshold: object = DEFAULT_THRESHOLD
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def defaults() -> Defaults:
+    """Return what holds now: the running test's `jsonmatch` marks, the closest first, then the ini."""
+    session = current_session()
+    if session is None:
+        return Defaults()
+    chosen: dict[str, Any] = {"metric": session.settings.metric, "threshold": session.settings.threshold}
+    recorder = session.running
+    for mark in reversed(list(recorder.item.iter_markers("jsonmatch"))) if recorder is not None else ():
+        if mark.args:
+            from pytest_jsonmatch.engine.errors import ConfigurationError
+
+            raise ConfigurationError(
+                "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the metric; "
+                f"got {', '.join(map(repr, mark.args))}"
+            )
+        # None is how the assertion's own signature says "not given".
+        chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
+    return Defaults(chosen.pop("metric"), chosen.pop("threshold"), chosen)
+
+
+def assert_json_match(
+    actual: object,
+    expected: object,
+    *,
+    metric: str | None = None,
+    threshold: Threshold | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> MatchResult:
+    """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` asks.
+
+    In a pytest test the comparison is recorded for the summary, whoever calls: the test itself, a helper, a
+    thread, a coroutine. Elsewhere it just asserts.
+
+    Args:
+        actual: the value to judge; `str` and `bytes` are model output in which JSON is looked for.
+        expected: the value it should have; `str` and `bytes` are JSON text.
+        metric: the name of a metric.
+        threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
+            `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
+            field that matches; a pattern that matches no compared field fails).
+        name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
+        options: options of the metric, as for `compare_json`.
+
+    What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
+    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
+
+    Returns:
+        The result, for further assertions.
+
+    Raises:
+        AssertionError: a figure is below its limit.
+        ComparatorError: a comparator raised, or left [0, 1].
+        JsonExtractionError: `actual` is text without JSON.
+        ConfigurationError: an unknown metric or option, a threshold that is no number from 0 to 1.
+
+    >>> assert_json_match('Sure: {"total": 20.3}', {"total": 20.3}, metric="json_similarity").score
+    1.0
+    """
+    __tracebackhide__ = True
+    from pytest_jsonmatch.engine.api import compare_json
+
+    return _compare(compare_json, actual, expected, metric, threshold, options, name, None)
+
+
+def judge_case(
+    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
+) -> MatchResult:
+    """Do for a golden case what `assert_json_match` does: compare, record, fail below the threshold.
+
+    Args:
+        case: what it says holds before marks and ini options.
+        actual: the answer.
+        locate: gives "file:line" of a field, for the message.
+    """
+    __tracebackhide__ = True
+    from pytest_jsonmatch.engine.api import compare_values
+
+    return _compare(
+        lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
+        actual,
+        case.expected,
+        case.metric,
+        case.threshold,
+        case.options,
+        None,
+        locate,
+    )
+
+
+def _compare(
+    compare: Callable[..., MatchResult],
+    actual: object,
+    expected: Any,
+    metric: str | None,
+    threshold: object,
+    options: Mapping[str, Any],
+    name: str | None,
+    locate: Callable[[FieldResult], str | None] | None,
+) -> MatchResult:
+    __tracebackhide__ = True
+    from pytest_jsonmatch.engine.errors import JsonMatchError
+
+    fallback = defaults()
+    limits = _limits(fallback.threshold if threshold is None else threshold)
+    _check_name(name)
+    metric = fallback.metric if metric is None else metric
+    options = {**fallback.options, **options}
+    try:
+        result = compare(actual, expected, metric=metric, **options)
+    except JsonMatchError as error:
+        _record_unreadable(compare, expected, metric, options, limits, name, str(error))
+        # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
+        raise error.with_traceback(None)  # noqa: B904 - the very same error
+    return _judge(result, limits, name, locate)
+
+
+def check(
+    result: MatchResult,
+    threshold: Threshold | None = None,
+    *,
+    name: str | None = None,
+    locate: Callable[[FieldResult], str | None] | None = None,
+) -> MatchResult:
+    """Record a comparison that was made under the running test, and fail if it is below its threshold.
+
+    Args:
+        result: what was compared.
+        threshold: as for `assert_json_match`; None takes the defaults that hold for the running test.
+        name: the comparison's id.
+        locate: gives "file:line" of a field, for the message.
+
+    Returns and raises what `assert_json_match` does.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> check(compare_json({"a": 1}, {"a": 1}), 0.5).score
+    1.0
+    """
+    __tracebackhide__ = True
+    _check_name(name)
+    return _judge(result, _limits(defaults().threshold if threshold is None else threshold), name, locate)
+
+
+def _judge(
+    result: MatchResult,
+    limits: Limits,
+    name: str | None,
+    locate: Callable[[FieldResult], str | None] | None,
+) -> MatchResult:
+    __tracebackhide__ = True
+    failures = _failures(result, limits)
+    session = current_session()
+    recorder = session.running if session is not None else None
+    if recorder is not None:
+        _record(recorder, result, limits, name, passed=not failures and not result.errors)
+    if not failures and not result.errors:
+        return result
+
+    from pytest_jsonmatch.engine.errors import ComparatorError
+    from pytest_jsonmatch.report.failure import failure_message
+
+    look = session.look if session is not None else Look()
+    verbosity = session.verbosity if session is not None else 0
+    message = failure_message(
+        result,
+        threshold=limits,
+        failures=failures,
+        verbosity=verbosity,
+        color=look.color,
+        unicode=look.unicode,
+        name=name,
+        locate=locate,
+        width=look.width,
+    )
+    message = "\n".join([message, *_unmatched(result, failures)])
+    if result.errors:
+        raise ComparatorError(message)
+    raise AssertionError(message)
+
+
+def _record(
+    recorder: Recorder,
+    result: MatchResult,
+    limits: Limits,
+    name: str | None,
+    *,
+    passed: bool,
+    unreadable: str | None = None,
+) -> None:
+    from pytest_jsonmatch.engine.records import Comparison
+
+    def make(identity: str) -> Comparison:
+        made = Comparison.of(result, id=identity, nodeid=recorder.nodeid, threshold=limits, passed=passed)
+        if unreadable is None:
+            return made
+        warnings = (*made.warnings, unreadable)
+        return replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+
+    recorder.record(make, name)
+    recorder.item.ihook.pytest_jsonmatch_compared(result=result, item=recorder.item)
+
+
+def _record_unreadable(
+    compare: Callable[..., MatchResult],
+    expected: object,
+    metric: str,
+    options: Mapping[str, Any],
+    limits: Limits,
+    name: str | None,
+    reason: str,
+) -> None:
+    """Record an answer that could not be compared, such as text without JSON, as one with nothing right."""
+    session = current_session()
+    if session is None or session.running is None:
+        return
+    from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.values import MISSING
+
+    recorder = session.running
+    recorder.wanted = True
+    try:
+        result = compare(MISSING, expected, metric=metric, **options)
+    except JsonMatchError:
+        return  # not the answer is at fault but the test: its expected data, its options
+    _record(recorder, result, limits, name, passed=False, unreadable=reason)
+
+
+def _check_name(name: object) -> None:
+    if name is not None and (not isinstance(name, str) or not name):
+        from pytest_jsonmatch.engine.errors import ConfigurationError
+
+        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+
+
+# -- thresholds --------------------------------------------------------------------------------------------
+
+
+def _limits(threshold: object) -> Limits:
+    """Return a threshold in its one form, every number checked."""
+    if not isinstance(threshold, Mapping):
+        return {"score": _number("threshold", threshold)}
+    from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+    from pytest_jsonmatch.engine.paths import parse_pattern
+
+    limits: Limits = {}
+    for what, value in threshold.items():
+        if what in FIGURES:
+            limits[what] = _number(f"threshold[{what!r}]", value)
+        elif what != "fields":
+            raise ConfigurationError(
+                f"unknown threshold {what!r}{did_you_mean(str(what), (*FIGURES, 'fields'))}"
+            )
+        elif not isinstance(value, Mapping):
+            raise ConfigurationError(
+                f"threshold['fields'] must map path patterns to numbers from 0 to 1; got {value!r}"
+            )
+        else:
+            by_pattern = limits["fields"] = {}
+            for pattern, limit in value.items():
+                parse_pattern(pattern)
+                by_pattern[pattern] = _number(f"threshold['fields'][{pattern!r}]", limit)
+    if not limits or limits == {"fields": {}}:
+        raise ConfigurationError(
+            f"threshold {threshold!r} asks for nothing; name one of {', '.join(FIGURES)} or fields"
+        )
+    return limits
+
+
+def _number(what: str, value: object) -> float:
+    try:
+        return as_limit(value)
+    except ValueError as error:
+        from pytest_jsonmatch.engine.errors import ConfigurationError
+
+        kinds = "a number from 0 to 1"
+        if what == "threshold":
+            kinds += f", or a mapping of {', '.join(FIGURES)} and fields to such numbers"
+        raise ConfigurationError(f"{what} must be {kinds}; {error}") from None
+
+
+def _reaches(value: float, limit: float) -> bool:
+    return value >= limit or (limit < 1 and value >= limit - _SLACK)
+
+
+def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
+    """Return the figures below their limits: the score first, then fields as they are written."""
+    return [
+        _failure(what, value, limit)
+        for what, value, limit in _measured(result, limits)
+        if value is None or not _reaches(value, limit)
+    ]
+
+
+def _failure(what: str, value: float | None, limit: float) -> ThresholdFailure:
+    from pytest_jsonmatch.report.failure import ThresholdFailure
+
+    return ThresholdFailure(what, value, limit)
+
+
+def _measured(result: MatchResult, limits: Limits) -> Iterator[tuple[str, float | None, float]]:
+    """Return every figure with its limit; None stands for the figure of a pattern that matches no field."""
+    for what in FIGURES:
+        limit = limits.get(what)
+        if isinstance(limit, float):
+            yield what, getattr(result, what), limit
+    by_pattern = limits.get("fields")
+    if not isinstance(by_pattern, dict):
+        return
+    from pytest_jsonmatch.engine.paths import parse_path, parse_pattern
+
+    means = [
+        (path, parse_path(path), aggregate.mean_score)
+        for path, aggregate in result.per_field.items()
+        if aggregate.mean_score is not None
+    ]
+    for text, limit in by_pattern.items():
+        pattern = parse_pattern(text)
+        matching = [(path, mean) for path, segments, mean in means if pattern.matches(segments)]
+        for path, mean in matching:
+            yield _of_field(path), mean, limit
+        if not matching:
+            yield _of_field(text), None, limit
+
+
+def _of_field(path: str) -> str:
+    return f"fields[{json.dumps(path, ensure_ascii=False)}]"
+
+
+def _unmatched(result: MatchResult, failures: list[ThresholdFailure]) -> Iterator[str]:
+    """Return a line for each pattern that matches nothing: most likely it is misspelt."""
+    from pytest_jsonmatch.engine.errors import did_you_mean
+    from pytest_jsonmatch.report.escape import printable
+
+    for failure in failures:
+        if failure.value is None:
+            pattern = json.loads(failure.what[len("fields[") : -1])
+            hint = did_you_mean(pattern, result.per_field)
+            yield printable(f"no compared field matches the threshold's {pattern!r}{hint}")

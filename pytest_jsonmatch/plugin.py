@@ -1,0 +1,173 @@
+"""The pytest plugin: hooks and fixtures that hand over to the rooms and import nothing heavy themselves."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch import hooks, recording
+from pytest_jsonmatch.golden.claims import is_golden
+from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+    from pytest_jsonmatch.engine.results import MatchResult
+    from pytest_jsonmatch.golden.cases import GoldenCase
+
+_SESSION = pytest.StashKey[recording.Session]()
+_MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the plugin's options."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Let conftest files and plugins implement our hooks."""
+    pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the settings and open the session."""
+    config.addinivalue_line("markers", _MARKER)
+    settings = Settings.read(config)
+    # `sys.stdout` is what pytest's terminal reporter is about to get; later on it may be capture's.
+    session = recording.Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
+    config.stash[_SESSION] = session
+    recording.enter(session)
+    if settings.metric != DEFAULT_METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
+        from pytest_jsonmatch.engine.errors import ConfigurationError
+
+        what = "pytest_jsonmatch_register"
+        try:
+            session.open_registry()
+            what = "jsonmatch_metric"
+            session.check_metric()
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"{what}: {error}") from error
+    if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
+        config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
+
+
+def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
+    """Let a plugin or a conftest.py register that pytest loads when it collects."""
+    session = recording.current_session()
+    if session is not None and session.config.pluginmanager is manager:
+        session.open_registry()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the session."""
+    session = config.stash.get(_SESSION, None)
+    if session is not None:
+        recording.leave(session)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist how its messages may look: it has no terminal to ask."""
+    look = node.config.stash[_SESSION].look
+    node.workerinput["jsonmatch_look"] = (look.color, look.unicode, look.width)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a file of golden cases."""
+    session = parent.config.stash[_SESSION]
+    named = parent.session.isinitpath(file_path)
+    if not is_golden(file_path, session.settings.files, explicit=named):
+        return None
+    from pytest_jsonmatch.assertions import judge_case
+    from pytest_jsonmatch.golden.collector import collect_file
+
+    return collect_file(file_path, parent, judge=judge_case)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Know which test is running."""
+    session = item.config.stash[_SESSION]
+    recorder = session.start(item)
+    try:
+        return (yield)
+    finally:
+        session.stop(recorder)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin anew: pytest-rerunfailures and the like run a test several times within one protocol."""
+    recorder = item.config.stash[_SESSION].running
+    if recorder is not None:
+        recorder.restart()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put on the report what was compared since the last one."""
+    report = yield
+    recorder = item.config.stash[_SESSION].running
+    if recorder is not None:
+        payloads = recorder.hand_over()
+        if payloads or (not report.passed and recorder.is_missed()):
+            setattr(report, recording.REPORT_ATTRIBUTE, payloads)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Write the table of scores by field."""
+    session = config.stash[_SESSION]
+    mode = session.settings.summary
+    # -qq asks for less than one line. --no-summary is ours to heed: newer releases of pytest leave it to us.
+    if (
+        not session.outcomes
+        or mode == "none"
+        or config.get_verbosity() < -1
+        or config.getoption("no_summary")
+    ):
+        return
+    comparisons = session.outcomes.comparisons()
+    if not comparisons:
+        return
+    from pytest_jsonmatch.report.terminal import summary_lines
+
+    look = session.look
+    lines = summary_lines(comparisons, mode=mode, width=look.width, unicode=look.unicode)
+    if len(lines) > 1:
+        terminalreporter.section("jsonmatch")
+    for line in lines:
+        for text, markup in line:
+            terminalreporter.write(text, **markup)
+        terminalreporter.line("")
+    if session.outcomes.left_out:
+        counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
+        terminalreporter.write_line(f"not counted above: {counts}")
+    config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
+
+
+@pytest.fixture(scope="session")
+def assert_json_match() -> Callable[..., MatchResult]:
+    """Compare JSON with JSON and fail below a threshold: `assert_json_match(actual, expected, ...)`."""
+    from pytest_jsonmatch.assertions import assert_json_match
+
+    return assert_json_match
+
+
+@pytest.fixture
+def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
+    """The golden case that runs: its `id`, `input`, `expected` and the rest of its YAML."""
+    from pytest_jsonmatch.golden.collector import case_of
+
+    return case_of(request)
+
+
+@pytest.fixture
+def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
+    """The answer for the golden case: the recorded one, else its producer's. Override it in a conftest.py."""
+    from pytest_jsonmatch.golden.cases import default_actual
+
+    return default_actual(jsonmatch_case, lambda case: request.node.ihook.pytest_jsonmatch_actual(case=case))

@@ -1,0 +1,174 @@
+"""The plugin's options: one table, read once a session into frozen `Settings`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "DEFAULT_METRIC",
+    "DEFAULT_THRESHOLD",
+    "SUMMARY_MODES",
+    "Option",
+    "Settings",
+    "add_options",
+    "as_limit",
+]
+
+SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
+DEFAULT_METRIC: Final = "field_match"
+DEFAULT_THRESHOLD: Final = 1.0
+
+T = TypeVar("T")
+
+
+def as_limit(value: object) -> float:
+    """Return a threshold as a float.
+
+    A `ValueError` says what is wrong with anything but a number from 0 to 1; booleans and NaN are none.
+
+    >>> as_limit(1)
+    1.0
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise ValueError(f"got {value!r}")
+
+
+def _metric(raw: object) -> str:
+    name = str(raw).strip()
+    if name:
+        return name
+    raise ValueError("got nothing")
+
+
+def _threshold(raw: object) -> float:
+    if not isinstance(raw, str):
+        return as_limit(raw)
+    try:
+        number = float(raw)
+    except ValueError:
+        raise ValueError(f"got {raw!r}") from None
+    return as_limit(number)
+
+
+def _globs(raw: object) -> tuple[str, ...]:
+    if isinstance(raw, list) and all(isinstance(glob, str) for glob in raw):
+        return tuple(raw)
+    raise ValueError(f"got {raw!r}")
+
+
+def _mode(raw: object) -> str:
+    if raw in SUMMARY_MODES:
+        return str(raw)
+    raise ValueError(f"got {raw!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[T]):
+    """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
+
+    name: str
+    kind: Literal["string", "float", "args"]
+    default: T
+    accepts: str
+    convert: Callable[[object], T]
+    help: str
+
+    def add_to(self, parser: pytest.Parser) -> None:
+        """Register the option with pytest."""
+        default = list(self.default) if isinstance(self.default, tuple) else self.default
+        if self.kind == "float" and pytest.version_tuple < (8, 4):
+            # This pytest knows no floats. A newer one has to be told: in native TOML it refuses a bare 0.9
+            # for a string, and wants 0.9 there, not "0.9".
+            parser.addini(self.name, self.help, type="string", default=default)
+        else:
+            parser.addini(self.name, self.help, type=self.kind, default=default)
+
+    def read(self, config: pytest.Config) -> T:
+        """Return the option's value; `pytest.UsageError` names the option and what it accepts."""
+        try:
+            return self.convert(config.getini(self.name))
+        except (TypeError, ValueError, pytest.UsageError) as error:  # pytest's own refusals differ by version
+            where = f"{config.inipath}: " if config.inipath is not None else ""
+            reason = str(error).removeprefix(where)
+            raise pytest.UsageError(f"{where}{self.name} must be {self.accepts}; {reason}") from error
+
+
+METRIC: Final = Option(
+    name="jsonmatch_metric",
+    kind="string",
+    default=DEFAULT_METRIC,
+    accepts="the name of a metric",
+    convert=_metric,
+    help=f"metric of comparisons that name none (default: {DEFAULT_METRIC})",
+)
+THRESHOLD: Final = Option(
+    name="jsonmatch_threshold",
+    kind="float",
+    default=DEFAULT_THRESHOLD,
+    accepts="a number from 0 to 1",
+    convert=_threshold,
+    help=f"score that a comparison has to reach, from 0 to 1 (default: {DEFAULT_THRESHOLD})",
+)
+FILES: Final[Option[tuple[str, ...]]] = Option(
+    name="jsonmatch_files",
+    kind="args",
+    default=(),
+    accepts="a list of glob patterns",
+    convert=_globs,
+    help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
+)
+SUMMARY: Final = Option(
+    name="jsonmatch_summary",
+    kind="string",
+    default="auto",
+    accepts=f"one of {', '.join(SUMMARY_MODES)}",
+    convert=_mode,
+    help="default of --jsonmatch-summary",
+)
+OPTIONS: Final[tuple[Option[str] | Option[float] | Option[tuple[str, ...]], ...]] = (
+    METRIC,
+    THRESHOLD,
+    FILES,
+    SUMMARY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the configuration file and the command line say, checked."""
+
+    metric: str = DEFAULT_METRIC
+    threshold: float = DEFAULT_THRESHOLD
+    files: tuple[str, ...] = ()
+    summary: str = "auto"
+
+    @classmethod
+    def read(cls, config: pytest.Config) -> Settings:
+        """Return the session's settings; `pytest.UsageError` for a wrong value."""
+        return cls(
+            metric=METRIC.read(config),
+            threshold=THRESHOLD.read(config),
+            files=FILES.read(config),
+            summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
+        )
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register every option of the plugin."""
+    for option in OPTIONS:
+        option.add_to(parser)
+    group = parser.getgroup("jsonmatch", "JSON comparisons (pytest-jsonmatch)")
+    group.addoption(
+        "--jsonmatch-summary",
+        choices=SUMMARY_MODES,
+        default=None,
+        help="table of scores by field at the end: auto (if any field is under 1, else one line), none, "
+        "failed (fields under 1 only) or all",
+    )

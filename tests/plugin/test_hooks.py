@@ -1,0 +1,173 @@
+"""The plugin's own hooks, in conftest files and in other plugins."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+REGISTER = """
+    def pytest_jsonmatch_register(registry):
+        registry.comparator("same_length", lambda expected, actual, params: len(expected) == len(actual))
+        registry.transform("no_dashes", lambda value: value.replace("-", ""))
+        registry.metric("by_length", compare={"string": "same_length"})
+"""
+USE = """
+    from pytest_jsonmatch import assert_json_match, compare_json
+
+    def test_registered():
+        assert_json_match({"a": "abc"}, {"a": "xyz"}, metric="by_length")
+        assert_json_match({"a": "1-2"}, {"a": "12"}, fields={"a": {"transform": ["no_dashes"]}})
+        assert compare_json({"a": "abc"}, {"a": "xyz"}, metric="by_length").score == 1.0
+"""
+
+
+def test_register_in_a_conftest(pytester, workers):
+    pytester.makeconftest(REGISTER)
+    pytester.makepyfile(USE)
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_register_in_a_plugin(pytester, workers):
+    pytester.makepyfile(our_plugin=REGISTER, test_it=USE)
+    pytester.syspathinsert()
+    pytester.runpytest_subprocess("-p", "our_plugin", *workers).assert_outcomes(passed=1)
+
+
+def test_register_in_the_conftest_of_a_subdirectory(pytester, workers):
+    folder = pytester.mkpydir("deep")
+    pytester.makeconftest(REGISTER).rename(folder / "conftest.py")
+    pytester.makepyfile(USE).rename(folder / "test_it.py")
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_register_in_several_conftests(pytester, workers):
+    pytester.makeconftest("def pytest_jsonmatch_register(registry): registry.metric('outer', reduce='ratio')")
+    folder = pytester.mkpydir("deep")
+    folder.joinpath("conftest.py").write_text(
+        "def pytest_jsonmatch_register(registry): registry.metric('inner', base='outer')", encoding="utf-8"
+    )
+    folder.joinpath("test_it.py").write_text(
+        "def test_inner(assert_json_match): assert_json_match([1], [1], metric='inner')", encoding="utf-8"
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_what_is_registered_ends_with_the_session(pytester):
+    pytester.makeconftest(REGISTER)
+    pytester.makepyfile(USE)
+    for _ in range(2):  # a second registration of the same names would be an error
+        pytester.runpytest_inprocess("-p", "no:xdist").assert_outcomes(passed=1)
+
+
+def test_a_wrong_registration_ends_the_run(pytester, workers):
+    pytester.makeconftest("def pytest_jsonmatch_register(registry): registry.comparator('exact', print)")
+    pytester.makepyfile("def test_plain(): pass")
+    outcome = pytester.runpytest(*workers)
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["ERROR: pytest_jsonmatch_register: 'exact' is a built-in comparator *"])
+
+
+def test_a_wrong_registration_of_a_subdirectory_is_an_error_of_its_collection(pytester, workers):
+    folder = pytester.mkpydir("deep")
+    folder.joinpath("conftest.py").write_text(
+        "def pytest_jsonmatch_register(registry): registry.comparator('exact', print)", encoding="utf-8"
+    )
+    folder.joinpath("test_it.py").write_text("def test_plain(): pass", encoding="utf-8")
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(errors=1)
+    outcome.stdout.fnmatch_lines(
+        ["deep*conftest.py:1: in pytest_jsonmatch_register", "E *: 'exact' is a built-in *"]
+    )
+
+
+def test_a_hook_with_a_wrong_argument_is_refused(pytester):
+    pytester.makeconftest("def pytest_jsonmatch_register(registery): pass")
+    outcome = pytester.runpytest()
+    assert outcome.ret != pytest.ExitCode.OK
+    (outcome.stdout if "registery" in outcome.stdout.str() else outcome.stderr).fnmatch_lines(["*registery*"])
+
+
+def test_compared_sees_every_comparison_and_its_test(pytester, workers):
+    pytester.makeconftest(
+        """
+        def pytest_jsonmatch_compared(result, item):
+            item.user_properties.append(("seen", f"{item.name} {result.metric} {result.score}"))
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_one(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 1})
+            assert_json_match([1, 2], [1, 3], metric="json_similarity")
+        """
+    )
+    pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(failed=1)
+    junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
+    seen = [line.split('"')[0] for line in junit.split('name="seen" value="')[1:]]
+    assert [text.rpartition(" ")[0] for text in seen] == ["test_one field_match", "test_one json_similarity"]
+
+
+def test_compared_of_another_folder_hears_nothing(pytester):
+    for folder in ("left", "right"):
+        path = pytester.mkpydir(folder)
+        path.joinpath("conftest.py").write_text(
+            f"def pytest_jsonmatch_compared(result, item): print('<{folder} heard {{}}>'.format(item.name))",
+            encoding="utf-8",
+        )
+        path.joinpath(f"test_{folder}.py").write_text(
+            f"def test_{folder}(assert_json_match): assert_json_match({{}}, {{}})", encoding="utf-8"
+        )
+    heard = re.findall("<(.*?)>", pytester.runpytest("-s").stdout.str())
+    assert heard == ["left heard test_left", "right heard test_right"]
+
+
+def test_summary_adds_lines_below_the_table(pytester, workers):
+    pytester.makeconftest(
+        """
+        def pytest_jsonmatch_summary(results, terminalreporter):
+            scores = {each.id: each.score for each in results}
+            terminalreporter.write_line(f"ours: {scores}")
+        """
+    )
+    pytester.makepyfile(
+        test_it="""
+        def test_one(assert_json_match):
+            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5, name="first")
+        """
+    )
+    lines = pytester.runpytest(*workers).outlines
+    heading = next(number for number, line in enumerate(lines) if line.strip("=") == " jsonmatch ")
+    assert lines.index("ours: {'first': 0.5}") > heading
+
+
+@pytest.mark.parametrize("argument", ["--jsonmatch-summary=none", "--no-summary"])
+def test_summary_is_not_called_without_a_summary(pytester, argument, workers):
+    pytester.makeconftest(
+        "def pytest_jsonmatch_summary(results, terminalreporter): terminalreporter.write_line('called')"
+    )
+    pytester.makepyfile("def test_one(assert_json_match): assert_json_match({}, {})")
+    assert "called" in pytester.runpytest(*workers).outlines
+    assert "called" not in pytester.runpytest(argument, *workers).outlines
+
+
+def test_actual_answers_for_a_golden_case(pytester, workers):
+    pytester.makefile(".golden.yaml", echo="input: {a: 1}\nexpected: {a: 1}\n")
+    pytester.makeconftest("def pytest_jsonmatch_actual(case): return case.input")
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_the_first_answer_stands(pytester):
+    pytester.makefile(".golden.yaml", echo="input: {a: 1}\nexpected: {a: 1}\n")
+    pytester.makeconftest("def pytest_jsonmatch_actual(case): return {'a': 2}")
+    pytester.makepyfile(
+        our_plugin="""
+        import pytest
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_jsonmatch_actual(case):
+            return case.input
+        """
+    )
+    pytester.syspathinsert()
+    pytester.runpytest_subprocess("-p", "our_plugin").assert_outcomes(passed=1)

@@ -1,0 +1,134 @@
+"""`@pytest.mark.jsonmatch(...)`, and what wins over what."""
+
+from __future__ import annotations
+
+import pytest
+
+LEVELS = """
+    import pytest
+    from pytest_jsonmatch import assert_json_match
+
+    pytestmark = pytest.mark.jsonmatch(metric="json_similarity", threshold=0.3)
+
+    def check(expected_metric, expected_threshold, **arguments):
+        result = assert_json_match({"a": 1}, {"a": 1}, name=repr(expected_threshold), **arguments)
+        assert result.metric == expected_metric
+
+    def test_module():
+        check("json_similarity", 0.3)
+
+    @pytest.mark.jsonmatch(threshold=0.4)
+    def test_function_over_module():
+        check("json_similarity", 0.4)
+
+    @pytest.mark.jsonmatch(metric="field_match")
+    class TestClass:
+        def test_class_over_module(self):
+            check("field_match", 0.3)
+
+        @pytest.mark.jsonmatch(metric="field_match_normalized")
+        def test_function_over_class(self):
+            check("field_match_normalized", 0.3)
+
+        @pytest.mark.jsonmatch(threshold=0.4)
+        def test_call_over_function(self):
+            check("json_similarity", 0.5, threshold=0.5, metric="json_similarity")
+
+    @pytest.mark.jsonmatch(threshold=None, metric=None)
+    def test_none_means_not_given():
+        check("json_similarity", 0.3)
+
+    def test_a_mark_added_while_the_test_runs(request):
+        request.node.add_marker(pytest.mark.jsonmatch(threshold=0.6))
+        check("json_similarity", 0.6)
+"""
+
+
+@pytest.fixture
+def thresholds(pytester):
+    """Every comparison is named after the threshold it should have; the conftest says which it had."""
+    pytester.makeconftest(
+        """
+        def pytest_jsonmatch_summary(results, terminalreporter):
+            wrong = [each for each in results if repr(each.threshold["score"]) != each.id.split("#")[0]]
+            terminalreporter.write_line(f"{len(results)} compared, wrong: {wrong}")
+        """
+    )
+
+
+def test_the_closest_wins(pytester, thresholds, workers):
+    pytester.makepyfile(LEVELS)
+    pytester.makeini("[pytest]\njsonmatch_threshold = 0.2\njsonmatch_metric = field_match\n")
+    outcome = pytester.runpytest("--strict-markers", *workers)
+    outcome.assert_outcomes(passed=7)
+    outcome.stdout.fnmatch_lines(["7 compared, wrong: []"])
+
+
+def test_a_mark_wins_over_ini_and_gives_options(pytester, workers):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.jsonmatch(metric="json_similarity", extra="count", leaf_threshold=0.9)
+        class TestOptions:
+            def test_from_the_mark(self):
+                result = assert_json_match({"a": "abcd", "b": 1}, {"a": "abcx"}, threshold=0)
+                assert (result.score, result.counts["hallucination"]) == (0.0, 1)
+
+            def test_the_call_wins_option_by_option(self):
+                result = assert_json_match({"a": "abcd", "b": 1}, {"a": "abcx"}, threshold=0, leaf_threshold=0.1)
+                assert (result.score, result.counts["hallucination"]) == (0.75, 1)
+        """
+    )
+    pytester.makeini("[pytest]\njsonmatch_metric = field_match\n")
+    pytester.runpytest(*workers).assert_outcomes(passed=2)
+
+
+def test_it_holds_for_unittest_cases(pytester, workers):
+    pytester.makepyfile(
+        """
+        import unittest
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.jsonmatch(threshold=0.5)
+        class Case(unittest.TestCase):
+            def test_half(self):
+                assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_it_is_registered(pytester):
+    pytester.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.jsonmatch(metric=None, *"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        (
+            "0.9",
+            "*ConfigurationError: @pytest.mark.jsonmatch takes keywords only: metric=, threshold=, *; got 0.9",
+        ),
+        ("threshold=2", "*ConfigurationError: threshold must be a number from 0 to 1, or *; got 2"),
+        (
+            "metric='feild_match'",
+            "*ConfigurationError: unknown metric 'feild_match'; did you mean 'field_match'?",
+        ),
+    ],
+)
+def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message, workers):
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.jsonmatch({mark})
+        def test_one(assert_json_match):
+            assert_json_match({{}}, {{}})
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines([f"E{message}"])

@@ -1,0 +1,128 @@
+"""`--jsonmatch-summary` and the ini option `jsonmatch_summary`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PERFECT = """
+    def test_perfect(assert_json_match):
+        assert_json_match({"name": "Ann", "age": 3}, {"name": "Ann", "age": 3})
+"""
+MIXED = """
+    def test_mixed(assert_json_match):
+        assert_json_match({"name": "Ann", "age": 3}, {"name": "Ann", "age": 4}, threshold=0.5)
+"""
+
+
+def summary(outcome):
+    """The lines that the plugin wrote, without the heading."""
+    lines = outcome.outlines
+    heads = [number for number, line in enumerate(lines) if line.strip("= ") == "jsonmatch"]
+    if not heads:
+        return [line for line in lines if line.startswith("jsonmatch:")]
+    below = lines[heads[0] + 1 :]
+    end = next(number for number, line in enumerate(below) if line.startswith("=") or " passed in " in line)
+    return [line for line in below[:end] if line]
+
+
+def rows(outcome):
+    return [line.split()[0] for line in summary(outcome) if line.startswith(("name", "age"))]
+
+
+def test_auto_is_one_line_when_all_is_well(pytester, workers):
+    pytester.makepyfile(PERFECT)
+    assert len(summary(pytester.runpytest(*workers))) == 1
+
+
+def test_auto_is_the_table_when_any_field_is_under_1(pytester, workers):
+    pytester.makepyfile(MIXED)
+    assert rows(pytester.runpytest(*workers)) == ["age", "name"]
+
+
+def test_none_is_nothing(pytester, workers):
+    pytester.makepyfile(MIXED)
+    outcome = pytester.runpytest("--jsonmatch-summary=none", *workers)
+    assert summary(outcome) == []
+
+
+def test_failed_has_only_fields_under_1(pytester, workers):
+    pytester.makepyfile(MIXED)
+    assert rows(pytester.runpytest("--jsonmatch-summary=failed", *workers)) == ["age"]
+
+
+def test_all_is_the_table_though_all_is_well(pytester, workers):
+    pytester.makepyfile(PERFECT)
+    assert rows(pytester.runpytest("--jsonmatch-summary=all", *workers)) == ["name", "age"]
+
+
+def test_the_ini_option_is_the_default(pytester, workers):
+    pytester.makepyfile(MIXED)
+    pytester.makeini("[pytest]\njsonmatch_summary = none\n")
+    assert summary(pytester.runpytest(*workers)) == []
+    assert rows(pytester.runpytest("--jsonmatch-summary=auto", *workers)) == ["age", "name"]
+
+
+def test_workers_change_nothing(pytester):
+    pytester.makepyfile(test_a=MIXED, test_b=PERFECT, test_c=MIXED)
+    assert summary(pytester.runpytest()) == summary(pytester.runpytest("-n", "2"))
+
+
+def test_a_wrong_mode_is_a_usage_error(pytester):
+    outcome = pytester.runpytest("--jsonmatch-summary=some")
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["*--jsonmatch-summary: invalid choice: 'some'*"])
+
+
+def test_a_wrong_ini_mode_is_a_usage_error(pytester):
+    pytester.makeini("[pytest]\njsonmatch_summary = some\n")
+    outcome = pytester.runpytest()
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(
+        ["ERROR: *jsonmatch_summary must be one of auto, none, failed, all; got 'some'"]
+    )
+
+
+@pytest.mark.parametrize("arguments", [("--no-summary",), ("-qq",), ("--collect-only",)], ids=str)
+def test_what_turns_summaries_off_turns_ours_off(pytester, arguments, workers):
+    pytester.makepyfile(MIXED)
+    text = pytester.runpytest(*arguments, *workers).stdout.str()
+    assert "age" not in text
+    assert " jsonmatch " not in text
+
+
+def test_the_table_stands_in_a_quiet_run(pytester, workers):
+    pytester.makepyfile(MIXED)
+    assert rows(pytester.runpytest("-q", *workers)) == ["age", "name"]
+
+
+def test_a_run_without_comparisons_says_nothing(pytester, workers):
+    pytester.makepyfile("def test_plain(): pass")
+    assert " jsonmatch " not in pytester.runpytest("--jsonmatch-summary=all", *workers).stdout.str()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_every_terminal_can_show_it(pytester, encoding, workers):
+    pytester.makepyfile(
+        test_long=r"""
+        def test_long(assert_json_match):
+            assert_json_match({"müde" * 40: "日本"}, {"müde" * 40: "日本語"}, threshold=0)
+        """
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    arguments = [sys.executable, "-m", "pytest", "--jsonmatch-summary=all", *workers]
+    process = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, check=True)
+    text = process.stdout.decode(encoding)
+    assert (" jsonmatch " in text, "UnicodeEncodeError" in text, "日本" in text) == (True, False, False)
+
+
+def test_it_is_coloured_only_where_pytest_is(pytester, workers):
+    pytester.makepyfile(MIXED)
+    plain = pytester.runpytest("--color=no", *workers).stdout.str()
+    coloured = pytester.runpytest("--color=yes", *workers).stdout.str()
+    assert "\x1b[" not in plain
+    (row,) = [line for line in coloured.splitlines() if line.startswith("age") or "age  " in line]
+    assert "\x1b[31m" in row

@@ -1,0 +1,495 @@
+"""What is recorded, wherever in a test the comparison happens."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("recorded")
+
+
+def test_a_function_with_the_imported_assertion(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({"a": 1}, {"a": 1})
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("test_it.py::test_one#1", 1.0)]
+
+
+def test_a_function_with_the_fixture(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        def test_one(assert_json_match):
+            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5)
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("test_it.py::test_one#1", 0.5)]
+
+
+def test_a_failed_comparison_is_recorded_too(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        def test_one(assert_json_match):
+            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(failed=1)
+    assert recorded() == [("test_it.py::test_one#1", 0.5)]
+
+
+def test_a_class_and_a_parametrized_method(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        class TestAll:
+            @pytest.mark.parametrize("value", [1, 2])
+            def test_one(self, value):
+                assert_json_match([value], [1], metric="json_similarity", threshold=0)
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    assert recorded() == [
+        ("test_it.py::TestAll::test_one[1]#1", 1.0),
+        ("test_it.py::TestAll::test_one[2]#1", 0.0),
+    ]
+
+
+def test_a_unittest_case(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import unittest
+        from pytest_jsonmatch import assert_json_match
+
+        class Case(unittest.TestCase):
+            def test_one(self):
+                assert_json_match({"a": 1}, {"a": 1})
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("test_it.py::Case::test_one#1", 1.0)]
+
+
+def test_async_tests(pytester, recorded, workers):
+    pytest.importorskip("pytest_asyncio")
+    pytester.makepyfile(
+        test_it="""
+        import asyncio
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        async def compare(value):
+            await asyncio.sleep(0)
+            assert_json_match({"a": value}, {"a": 1}, threshold=0)
+
+        @pytest.mark.asyncio
+        async def test_one():
+            await asyncio.gather(compare(1), compare(1))
+
+        @pytest.mark.asyncio
+        async def test_two():
+            await compare(2)
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    assert recorded() == [
+        ("test_it.py::test_one#1", 1.0),
+        ("test_it.py::test_one#2", 1.0),
+        ("test_it.py::test_two#1", 0.0),
+    ]
+
+
+def test_threads_of_a_test(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from concurrent.futures import ThreadPoolExecutor
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda n: assert_json_match({"n": n}, {"n": n}), range(40)))
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert sorted(recorded()) == sorted((f"test_it.py::test_one#{n}", 1.0) for n in range(1, 41))
+
+
+def test_fixtures_of_a_test_before_and_after_it(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.fixture
+        def around():
+            assert_json_match({}, {}, name="before")
+            yield
+            assert_json_match({}, {}, name="after")
+
+        def test_one(around):
+            assert_json_match({}, {}, name="amid")
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("before", 1.0), ("amid", 1.0), ("after", 1.0)]
+
+
+def test_subtests(pytester, recorded, workers):
+    if pytest.version_tuple < (9, 0):
+        pytest.importorskip("pytest_subtests")
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one(subtests):
+            for n in range(3):
+                with subtests.test(n=n):
+                    assert_json_match({"n": n}, {"n": 1})
+        """
+    )
+    pytester.runpytest(*workers)
+    assert recorded() == [
+        ("test_it.py::test_one#1", 0.0),
+        ("test_it.py::test_one#2", 1.0),
+        ("test_it.py::test_one#3", 0.0),
+    ]
+
+
+def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({}, {})
+            assert_json_match({}, {}, name="header")
+            assert_json_match({}, {})
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert [identity for identity, _ in recorded()] == [
+        "test_it.py::test_one#1",
+        "header",
+        "test_it.py::test_one#3",
+    ]
+
+
+def test_a_name_that_comes_again_gets_a_number(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            for name in ["page", "page#2", "page", "page"]:
+                assert_json_match({}, {}, name=name)
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert [identity for identity, _ in recorded()] == ["page", "page#2", "page#3", "page#4"]
+
+
+def test_the_same_name_in_two_tests_is_two_comparisons(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_one(n):
+            assert_json_match({}, {}, name="header")
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    assert recorded() == [("header", 1.0), ("header", 1.0)]
+
+
+def test_xfail_and_skip_are_left_out(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        def test_counted():
+            assert_json_match({}, {})
+
+        @pytest.mark.xfail
+        def test_xfailed():
+            assert_json_match({"a": 1}, {"a": 2})
+
+        @pytest.mark.xfail
+        def test_xpassed():
+            assert_json_match({}, {})
+
+        def test_skipped_half_way():
+            assert_json_match({}, {})
+            pytest.skip("enough")
+
+        @pytest.mark.skip
+        def test_skipped(assert_json_match):
+            pass
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, xfailed=1, xpassed=1, skipped=2)
+    assert recorded() == [("test_it.py::test_counted#1", 1.0)]
+    outcome.stdout.fnmatch_lines(["not counted above: 2 expected to fail, 2 skipped"])
+
+
+def test_a_setup_error_is_told(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+
+        @pytest.fixture
+        def broken():
+            raise RuntimeError
+
+        def test_counted(assert_json_match):
+            assert_json_match({}, {})
+
+        def test_broken(broken, assert_json_match):
+            assert_json_match({}, {})
+
+        def test_not_ours(broken):
+            pass
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, errors=2)
+    assert recorded() == [("test_it.py::test_counted#1", 1.0)]
+    outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
+
+
+def test_a_crashed_worker_is_told(pytester, recorded):
+    pytester.makepyfile(
+        test_it="""
+        import os
+
+        def test_crash(assert_json_match):
+            assert_json_match({}, {})
+            os._exit(1)
+
+        def test_fine(assert_json_match):
+            assert_json_match({}, {})
+        """
+    )
+    outcome = pytester.runpytest("-n", "1")
+    outcome.assert_outcomes(passed=1, failed=1)
+    assert recorded() == [("test_it.py::test_fine#1", 1.0)]
+    outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
+
+
+def test_the_last_rerun_wins(pytester, recorded, workers):
+    pytest.importorskip("pytest_rerunfailures")
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        tries = []
+
+        def test_flaky():
+            tries.append(1)
+            assert_json_match({"a": 1}, {"a": 1})
+            assert_json_match({"a": len(tries)}, {"a": 3})
+        """
+    )
+    outcome = pytester.runpytest("--reruns", "2", *workers)
+    assert outcome.parseoutcomes() == {"passed": 1, "rerun": 2}
+    assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
+
+
+def test_a_rerun_begins_its_user_properties_anew(pytester):
+    pytest.importorskip("pytest_rerunfailures")
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        tries = []
+
+        def test_flaky(request):
+            request.node.user_properties.append(("try", len(tries)))
+            tries.append(1)
+            assert_json_match({"a": len(tries)}, {"a": 2})
+        """
+    )
+    reports = pytester.inline_run("--reruns", "1").getreports("pytest_runtest_logreport")
+    assert reports[-1].user_properties == [("try", 0), ("try", 1), ("jsonmatch_score#1", 1.0)]
+
+
+def test_groups_of_xdist_do_not_show_in_ids(pytester, recorded):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.xdist_group("one@two")
+        def test_one():
+            assert_json_match({}, {})
+
+        @pytest.mark.xdist_group(name="other")
+        def test_two():
+            assert_json_match({}, {})
+
+        def test_three():
+            assert_json_match({}, {})
+        """
+    )
+    pytester.runpytest("-n", "2", "--dist", "loadgroup").assert_outcomes(passed=3)
+    assert [identity for identity, _ in recorded()] == [
+        "test_it.py::test_one#1",
+        "test_it.py::test_three#1",
+        "test_it.py::test_two#1",
+    ]
+
+
+def test_half_a_surrogate_pair_does_not_end_a_run(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it=r"""
+        def test_one(assert_json_match):
+            assert_json_match({"\ud800": "\udc00"}, {"\ud800": "\udfff"}, threshold=0, name="\ud83d")
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("\\ud83d", 0.0)]
+
+
+def test_scores_are_user_properties(pytester, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({}, {})
+            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, name="half", threshold=0.5)
+        """
+    )
+    pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(passed=1)
+    junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
+    assert '<property name="jsonmatch_score#1" value="1.0"' in junit
+    assert '<property name="jsonmatch_score[half]" value="0.5"' in junit
+    assert junit.count("<property ") == 2
+
+
+def test_reports_carry_built_in_types_only(pytester):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({"a": [1]}, {"a": [1]}, threshold={"recall": 1, "fields": {"a": 1}})
+
+        def test_two():
+            pass
+        """
+    )
+    run = pytester.inline_run()
+    payloads = {
+        (report.nodeid, report.when): report.jsonmatch
+        for report in run.getreports("pytest_runtest_logreport")
+        if hasattr(report, "jsonmatch")
+    }
+    (key, (payload,)) = next(iter(payloads.items()))
+    assert (len(payloads), key) == (1, ("test_it.py::test_one", "call"))
+    assert kinds(payload) <= {dict, list, str, float, int, bool}
+    assert payload["threshold"] == {"recall": 1.0, "fields": {"a": 1.0}}
+
+
+def kinds(value):
+    members = (
+        [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    )
+    return {type(value)}.union(*map(kinds, members))
+
+
+def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        pytest_plugins = ["pytester"]
+
+        def test_outer(pytester):
+            assert_json_match({}, {}, name="before")
+            pytester.makepyfile(
+                test_inner='''
+                from pytest_jsonmatch import assert_json_match
+
+                def test_inner():
+                    assert_json_match({"a": 1}, {"a": 2}, threshold=0, name="inner")
+                '''
+            )
+            result = pytester.runpytest_inprocess("-p", "no:xdist")
+            result.assert_outcomes(passed=1)
+            assert_json_match({}, {}, name="after")
+        """
+    )
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    assert recorded() == [("before", 1.0), ("after", 1.0)]
+
+
+def test_without_the_plugin_it_only_asserts(pytester, workers):
+    pytester.path.joinpath("conftest.py").unlink()  # it implements a hook that nobody knows now
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({"a": 1}, {"a": 1})
+            with pytest.raises(AssertionError):
+                assert_json_match({"a": 1}, {"a": 2})
+        """
+    )
+    outcome = pytester.runpytest_subprocess("-p", "no:jsonmatch", *workers)
+    outcome.assert_outcomes(passed=1)
+    assert "jsonmatch" not in outcome.stdout.str().split("collected")[-1]
+
+
+UNREADABLE = """
+    from pytest_jsonmatch import assert_json_match
+
+    def test_truncated():
+        assert_json_match('{"a": 1, "b": ', {"a": 1, "b": 2}, threshold=0)
+
+    def test_of_another_type():
+        assert_json_match([1], {"a": 1})
+
+    def test_fine():
+        assert_json_match({"a": 1}, {"a": 1})
+"""
+
+
+def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
+    pytester.makepyfile(test_it=UNREADABLE)
+    outcome = pytester.runpytest("--jsonmatch-summary=all", *workers)
+    outcome.assert_outcomes(passed=1, failed=2)
+    assert recorded() == [
+        ("test_it.py::test_fine#1", 1.0),
+        ("test_it.py::test_of_another_type#1", 0.0),
+        ("test_it.py::test_truncated#1", 0.0),
+    ]
+    outcome.stdout.re_match_lines([r"a +3 +1 +0 +2 +0 .*", r"b +1 +0 +0 +1 +0 .*"], consecutive=True)
+
+
+def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded, workers):
+    pytester.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_wrong():
+            assert_json_match({"a": 1}, '{"a": ')
+
+        def test_fine():
+            assert_json_match({"a": 1}, {"a": 1})
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, failed=1)
+    assert recorded() == [("test_it.py::test_fine#1", 1.0)]
+    outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
