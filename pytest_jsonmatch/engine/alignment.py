@@ -4,7 +4,7 @@ Unordered arrays are paired in two steps. Twins first: elements equal under the 
 The rest so that the sum of the pairs' similarities is greatest over the pairs above the threshold, a pair's
 similarity being the metric's own score of the two elements alone. Large rests are scored by column
 (`similarity.py`); where a pair is dear to score (nested arrays, a user's comparator), only an upper bound is,
-and exact scores replace it for the pairs that the optimum of the bounds chooses, until all it chooses are exact.
+and exact scores replace it for the pairs that the optimum of the bounds chooses, until all of them are exact.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from pytest_jsonmatch.engine.assignment import (
 )
 from pytest_jsonmatch.engine.canonical import Canon
 from pytest_jsonmatch.engine.paths import ELEMENT
-from pytest_jsonmatch.engine.values import MISSING, JsonValue
+from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
     from pytest_jsonmatch.engine.results import Totals
+    from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["Aligner", "Pairing", "pair_by_key"]
 
@@ -37,9 +38,7 @@ Pairing: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
 
-def pair_by_key(
-    element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]
-) -> Pairing:
+def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
     """Pair the objects of two arrays by the transformed value of one member, compared as JSON.
 
     Null, boolean and container keys match nothing, nor do duplicates after the first.
@@ -92,7 +91,7 @@ _CHEAP_CELLS: Final = 64
 class Aligner:
     """Pairs the unordered arrays of one comparison; nested pairings found on the way are kept."""
 
-    __slots__ = ("_canon", "_depth", "_kept", "_measure", "_plan", "approximate", "totals")
+    __slots__ = ("_canon", "_depth", "_kept", "_measure", "_plan", "approximate", "leaves", "totals")
 
     def __init__(
         self, plan: Plan, measure: Callable[[Aligner, PlanNode, JsonValue, JsonValue, bool], Totals]
@@ -102,11 +101,12 @@ class Aligner:
         self._measure = measure
         self._canon = Canon(nulls_absent=plan.options.nulls == "absent")
         self._kept: dict[tuple[int, int, bool], Pairing] = {}
-        self.totals: dict[tuple[int, int, bool], Totals] = {}
+        self.totals: dict[tuple[PlanNode, int, int, bool], Totals] = {}
+        self.leaves: dict[tuple[PlanNode, int], tuple[int, float]] = {}
         self._depth = 0
         self.approximate = False
 
-    def keep_totals(self, key: tuple[int, int, bool], totals: Totals) -> None:
+    def keep_totals(self, key: tuple[PlanNode, int, int, bool], totals: Totals) -> None:
         """Keep the sums of two nested arrays for when they are met again."""
         if len(self.totals) < _MAX_KEPT:
             self.totals[key] = totals
@@ -175,9 +175,9 @@ class Aligner:
         rows: list[int] = []
         taken: set[int] = set()
         for at, key in enumerate(self._canon.keys(element, expected)):
-            places = None if key is MISSING else where.get(key)
-            if places:
-                partner = places.pop()
+            free = None if key is MISSING else where.get(key)
+            if free:
+                partner = free.pop()
                 taken.add(partner)
                 pairs.append((at, partner))
             else:
@@ -275,10 +275,15 @@ class _Rest:
         ]
         if len(edges) == len(chosen):
             return chosen
-        return self._untied(edges, chosen)
+        return self._untied(edges, chosen, row_prices, column_prices)
 
-    def _untied(self, edges: list[tuple[int, int]], chosen: Pairing) -> Pairing:
-        """Take, of the optima that tight edges allow, the one that the rules prefer."""
+    def _untied(
+        self, edges: list[tuple[int, int]], chosen: Pairing, row_prices: Any, column_prices: Any
+    ) -> Pairing:
+        """Take, of the optima that tight edges allow, the one that the rules prefer.
+
+        Over tight edges a pairing is optimal if and only if it leaves out nothing that has a price.
+        """
         parts = tied_parts(edges, chosen)
         loose = {i for rows, _ in parts for i in rows}
         taken = {j for _, columns in parts for j in columns}
@@ -289,15 +294,24 @@ class _Rest:
                 inside = set(rows)
                 pairs.extend(pair for pair in chosen if pair[0] in inside)
             else:
-                pairs.extend(
-                    lexicographic(rows, columns, lambda i, j: self._rank(i, j) if (i, j) in tight else None)
-                )
+                ranks = {
+                    (i, j): self._rank(i, j, int(row_prices[i] > TIE) + int(column_prices[j] > TIE))
+                    for i in rows
+                    for j in columns
+                    if (i, j) in tight
+                }
+                pairs.extend(lexicographic(rows, columns, ranks))
         return pairs
 
-    def _rank(self, i: int, j: int) -> tuple[float, float, tuple[str, str], int]:
-        worth, score = self._measured(i, j)
+    def _rank(self, i: int, j: int, priced: int) -> tuple[int, float, tuple[str, str], int]:
+        _, score = self._measured(i, j)
         row, column = self._rows[i], self._columns[j]
-        return worth, score, (self._text(i, self._expected[row]), self._text(-1 - j, self._actual[column])), abs(row - column)
+        return (
+            priced,
+            score,
+            (self._text(i, self._expected[row]), self._text(-1 - j, self._actual[column])),
+            abs(row - column),
+        )
 
     def _text(self, slot: int, value: JsonValue) -> str:
         found = self._texts.get(slot)
@@ -339,7 +353,8 @@ class _Rest:
             worth = sums.similarity(as_ratio=self._as_ratio)
         if exact:
             worth[worth <= self._threshold] = 0.0
-            return self._tight(worth, self._assigned(worth), None)
+            pairs: Pairing = self._tight(worth, self._assigned(worth), None)
+            return pairs
         return self._bounded(worth)
 
     def _bounded(self, worth: Any) -> Pairing:
@@ -357,7 +372,7 @@ class _Rest:
                 for i, j in zip(fresh.tolist(), columns[fresh].tolist()):
                     self._make_exact(worth, known, i, j)
                 continue
-            pairs = self._tight(worth, columns, known)
+            pairs: Pairing | None = self._tight(worth, columns, known)
             if pairs is not None:
                 return pairs
 
@@ -395,7 +410,7 @@ class _Rest:
                 for i, j in bounds:
                     self._make_exact(worth, known, i, j)
                 return None
-        return self._untied(edges, chosen)
+        return self._untied(edges, chosen, row_prices, column_prices)
 
 
 _ROUNDING: Final = 1e-12

@@ -1,17 +1,19 @@
 """The assignment problem: the one-to-one pairs of greatest total worth, and which of several is taken.
 
 `solve` finds an optimum (our own shortest augmenting paths for small problems, scipy's for large ones) and
-then looks whether it is the only one: the edges that any optimum can use are those of reduced cost 0 under the
-optimum's dual prices. Where such edges leave a choice, the part of the graph they connect is solved again,
-exactly, in integers that rank (worth, then what the caller ranks by).
+then looks whether it is the only one: the edges that any optimum can use are those of reduced cost 0 under
+the optimum's dual prices. Where such edges leave a choice, the part of the graph they connect is solved
+again, exactly, in integers that rank (worth, then what the caller ranks by).
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,15 +29,13 @@ TIE: Final = 1e-9
 """Sums of worths that differ by no more than this are tied."""
 
 _PAD_FROM: Final = 200
-# Worths are compared in steps of about 1e-10: finer differences are rounding, and ties to the reader.
-_STEPS: Final = 2**33
 
 
 def assign_small(worth: Sequence[Sequence[Any]]) -> tuple[list[int], list[Any], list[Any]]:
-    """Pair rows with columns so that the sum of worths is greatest; worths are at least 0, in any number type.
+    """Pair rows with columns so that the sum of worths is greatest; worths are at least 0.
 
     Args:
-        worth: n rows of m numbers. A row that is better left alone is paired where the worth is 0, or with -1.
+        worth: n rows of m numbers of any type. A row better left alone is paired at worth 0, or not.
 
     Returns:
         The column of each row (-1 for none), and the dual prices of rows and columns: price(row) +
@@ -208,45 +208,47 @@ def tied_parts(
 
 
 def lexicographic(
-    rows: Sequence[int], columns: Sequence[int], ranks: Callable[[int, int], tuple[Any, ...] | None]
+    rows: Sequence[int], columns: Sequence[int], ranks: Mapping[tuple[int, int], tuple[int, float, Any, int]]
 ) -> list[tuple[int, int]]:
     """Pair rows with columns so that the sums of ranks are greatest in lexicographic order, exactly.
 
     Args:
-        rows, columns: what is to be paired.
-        ranks: for a pair (worth, second, text, distance) - worth and second are summed, as numbers; of the
-            texts, the sorted list of those chosen is to be the smallest; then the sum of the distances; then
-            the sorted list of the pairs themselves. None: the pair may not be chosen.
+        rows: what is to be paired.
+        columns: what it is to be paired with.
+        ranks: for each pair that may be chosen (worth, second, text, distance). Worths are summed, then the
+            seconds; of the texts, the sorted list of those chosen is to be the smallest; then the sum of the
+            distances is; then the sorted list of the pairs themselves.
 
     Returns:
         The pairs, by row.
     """
-    told = {(i, j): rank for i in rows for j in columns if (rank := ranks(i, j)) is not None}
-    most = min(len(rows), len(columns))
-    texts = {text: place for place, text in enumerate(sorted({rank[2] for rank in told.values()}, reverse=True))}
-    pairs = {pair: place for place, pair in enumerate(sorted(told, reverse=True))}
-    longest = max((rank[3] for rank in told.values()), default=0)
-    base = most + 1
+    base = min(len(rows), len(columns)) + 1
+    ordered = sorted({rank[2] for rank in ranks.values()}, reverse=True)
+    texts = {text: place for place, text in enumerate(ordered)}
+    pairs = {pair: place for place, pair in enumerate(sorted(ranks, reverse=True))}
+    longest = max(rank[3] for rank in ranks.values())
+    # Seconds are sums of scores: read as simple fractions, 1/3 + 1/3 is 2/3 to the last digit.
+    seconds = {pair: Fraction(rank[1]).limit_denominator(_SIMPLE) for pair, rank in ranks.items()}
+    unit = math.lcm(*(second.denominator for second in seconds.values()))
     # Each level is an integer whose sums stay below the next level's unit.
     pair_room = base ** len(pairs)
     distance_room = base * (longest + 1)
     text_room = base ** len(texts)
-    second_room = base * (2 + max((_steps(rank[1]) for rank in told.values()), default=0))
+    second_room = base * (1 + int(max(seconds.values()) * unit))
 
     def weight(pair: tuple[int, int]) -> int:
-        rank = told.get(pair)
+        rank = ranks.get(pair)
         if rank is None:
             return 0
-        worth, second, text, distance = rank
-        value = _steps(worth) * second_room + _steps(second)
-        value = value * text_room + base ** texts[text]
-        value = value * distance_room + (longest - distance)
-        return value * pair_room + base ** pairs[pair]
+        value: int = rank[0] * second_room + int(seconds[pair] * unit)
+        value = value * text_room + base ** texts[rank[2]]
+        value = value * distance_room + (longest - rank[3])
+        last: int = base ** pairs[pair]
+        return value * pair_room + last
 
     found, _, _ = assign_small([[weight((i, j)) for j in columns] for i in rows])
     chosen = ((rows[at], columns[to]) for at, to in enumerate(found) if to >= 0)
-    return [pair for pair in chosen if pair in told]
+    return [pair for pair in chosen if pair in ranks]
 
 
-def _steps(number: float) -> int:
-    return round(number * _STEPS)
+_SIMPLE: Final = 10**6

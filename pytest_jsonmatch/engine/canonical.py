@@ -12,12 +12,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.paths import ELEMENT
-from pytest_jsonmatch.engine.values import MISSING, JsonValue, number_text
+from pytest_jsonmatch.engine.values import MISSING, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from pytest_jsonmatch.engine.plan import PlanNode
+    from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["Canon"]
 
@@ -36,18 +37,15 @@ class _Form:
 
 
 @final
-class _NotFiniteError(Exception):
-    """The value holds NaN or an infinity, which equals nothing."""
-
-
-@final
 class Canon:
     """Canonical forms under one plan; those of one Canon can be compared."""
 
-    __slots__ = ("_forms", "_nulls_absent")
+    __slots__ = ("_forms", "_known", "_nulls_absent")
 
     def __init__(self, *, nulls_absent: bool) -> None:
         self._forms: dict[Hashable, _Form] = {}
+        # Containers by their id, so that what is nested is not gone through again at every level.
+        self._known: dict[int, Any] = {}
         self._nulls_absent = nulls_absent
 
     def keys(self, element: PlanNode, values: list[JsonValue]) -> list[Hashable]:
@@ -63,18 +61,21 @@ class Canon:
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
-        try:
-            key: Hashable = _fold(node, value, _scalar_key, self._intern, nulls_absent=self._nulls_absent)
-        except _NotFiniteError:
-            return MISSING
+        key: Hashable = _fold(
+            node, value, _scalar_key, self._intern, known=self._known, nulls_absent=self._nulls_absent
+        )
         return key
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
         """Return the canonical JSON text: keys sorted, no spaces, integral numbers without a fraction."""
-        text: str = _fold(node, value, _scalar_text, _container_text, nulls_absent=self._nulls_absent)
+        text: str = _fold(
+            node, value, _scalar_text, _container_text, known={}, nulls_absent=self._nulls_absent
+        )
         return text
 
     def _intern(self, kind: str, parts: list[Any], keys: list[str]) -> Hashable:
+        if MISSING in parts:
+            return MISSING
         flat: Hashable
         if kind == "object":
             flat = frozenset(zip(keys, parts))
@@ -96,7 +97,7 @@ def _scalar_key(value: JsonValue) -> Any:
     if type(value) is bool:
         return _TRUE if value else _FALSE
     if type(value) is float and value - value != 0.0:
-        raise _NotFiniteError
+        return MISSING
     return value
 
 
@@ -114,7 +115,9 @@ def _container_text(kind: str, parts: list[Any], keys: list[str]) -> str:
     texts = ["…" if part is _SKIPPED else part for part in parts]
     if kind == "object":
         pairs = sorted(zip(keys, texts))
-        members = (text if text == "…" else f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in pairs)
+        members = (
+            text if text == "…" else f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in pairs
+        )
         return "{" + ",".join(members) + "}"
     return "[" + ",".join(sorted(texts) if kind == "multiset" else texts) + "]"
 
@@ -125,22 +128,31 @@ def _fold(
     scalar: Callable[[JsonValue], Any],
     combine: Callable[[str, list[Any], list[str]], Any],
     *,
+    known: dict[int, Any],
     nulls_absent: bool,
 ) -> Any:
-    """Make one form of a value, from the leaves up, with an explicit stack."""
+    """Make one form of a value, from the leaves up, with an explicit stack.
+
+    `known` holds the forms of containers by id; one container stands at one place of one document.
+    """
     if type(value) is not dict and type(value) is not list:
         return scalar(node.prepare(value))
+    if (form := known.get(id(value))) is not None:
+        return form
     # A frame: (kind, members still to do, forms done, their keys). A node of None: a value that a
     # comparator takes whole, to which no rule of the plan applies any more.
     top: list[Any] = []
     stack = [_frame(node, value, nulls_absent=nulls_absent)]
     while stack:
-        kind, members, parts, keys = stack[-1]
+        kind, members, parts, keys, ident = stack[-1]
         for key, below, item in members:
             keys.append(key)
             if below is not None and below.skip:
                 parts.append(_SKIPPED)
             elif type(item) is dict or type(item) is list:
+                if below is not None and (form := known.get(id(item))) is not None:
+                    parts.append(form)
+                    continue
                 stack.append(_frame(below, item, nulls_absent=nulls_absent))
                 break
             else:
@@ -148,6 +160,8 @@ def _fold(
         else:
             stack.pop()
             form = combine(kind, *_without_skipped(parts, keys))
+            if ident:
+                known[ident] = form
             (stack[-1][2] if stack else top).append(form)
     return top[0]
 
@@ -164,8 +178,13 @@ def _without_skipped(parts: list[Any], keys: list[str]) -> tuple[list[Any], list
 
 def _frame(
     node: PlanNode | None, value: JsonValue, *, nulls_absent: bool
-) -> tuple[str, Iterator[tuple[str, PlanNode | None, JsonValue]], list[Any], list[str]]:
-    if node is not None and node.explicit is not None:
+) -> tuple[str, Iterator[tuple[str, PlanNode | None, JsonValue]], list[Any], list[str], int]:
+    ident = id(value)
+    if node is None:
+        ident = 0
+    elif node.explicit is not None:
+        # (Transformed at every depth, it is a copy: what is in it has no id to be known by.)
+        value = node.prepare(value)
         node = None
     kind = "object" if type(value) is dict else "array"
     members: Iterator[tuple[str, PlanNode | None, JsonValue]]
@@ -179,4 +198,4 @@ def _frame(
         members = (("", element, item) for item in value)
         if node is not None and node.align == "unordered":
             kind = "multiset"
-    return kind, members, [], []
+    return kind, members, [], [], ident

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ComparatorError",
     "ConfigurationError",
+    "GoldValidationError",
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
@@ -76,6 +77,22 @@ class UnsupportedValueError(JsonMatchError, TypeError):
 
 class InvalidExpectedError(JsonMatchError, ValueError):
     """Expected data holds something that JSON cannot say (NaN, an infinity); the message names its path."""
+
+
+class GoldValidationError(JsonMatchError, ValueError):
+    """Expected data does not fit the schema that says how to score them, such as a field it does not list.
+
+    `record_id` is the record's id or its index (None where there is one record only); `path` is the instance
+    path of the value.
+    """
+
+    def __init__(self, message: str, record_id: str | int | None = None, path: str = "") -> None:
+        super().__init__(message)
+        self.record_id = record_id
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.record_id, self.path)
 
 
 class RootTypeError(JsonMatchError, TypeError):

@@ -80,7 +80,11 @@ PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
                     "string": "jaccard",
                     "integer": "binary",
                     "number": MappingProxyType(
-                        {"threshold": MappingProxyType({"threshold": 0.001, "difference_penalty_weighting": 0.1})}
+                        {
+                            "threshold": MappingProxyType(
+                                {"threshold": 0.001, "difference_penalty_weighting": 0.1}
+                            )
+                        }
                     ),
                     "boolean": "binary",
                 }

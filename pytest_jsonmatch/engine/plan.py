@@ -33,7 +33,7 @@ RULES_VERSION: Final = "1"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
 
 # More nodes than this and the tree is begun anew: keys that are data (ids, dates) must not fill the memory.
-_MAX_NODES: Final = 50_000
+_MAX_NODES: Final = 200_000
 _MAX_PLANS: Final = 256
 _KEPT_PATH_DEPTH: Final = 64
 
@@ -56,7 +56,8 @@ class BoundComparator:
         """Return the vectorised form: two lists to the matrix of their pairs' scores; None if it has none."""
         if self._matrix is None and self.comparator.pairwise is not None:
             self._matrix = self.comparator.pairwise(self.params)
-        return self._matrix
+        matrix: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = self._matrix
+        return matrix
 
     def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
@@ -186,12 +187,50 @@ class PlanNode:
         """Return a value after this node's transforms, or as it is when a transform of the user's fails."""
         if value is None or value is MISSING:
             return value
-        if self.transforms and type(value) is not dict and type(value) is not list:
-            try:
-                for transform in self.transforms:
-                    value = transform(value)
-            except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
-                return value
+        container = type(value) is dict or type(value) is list
+        if container and (self.explicit is None or not (self.transforms or self.plan.nulls_absent)):
+            return value
+        try:
+            if container:
+                return self.whole(value, nulls_absent=self.plan.nulls_absent)
+            return self._transform(value)
+        except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
+            return value
+
+    def whole(self, value: JsonValue, *, nulls_absent: bool) -> JsonValue:
+        """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
+
+        Raises whatever a transform of the user's raises.
+        """
+        kind = type(value)
+        if kind is not dict and kind is not list:
+            return value if value is None else self._transform(value)
+        if not self.transforms and not nulls_absent:
+            return value
+        top: list[JsonValue] = []
+        stack: list[tuple[Any, Any]] = [(top, (None, value))]
+        # (What a container becomes is made before it is filled: depth costs no recursion.)
+        while stack:
+            into, (key, item) = stack.pop()
+            fresh: Any
+            if type(item) is dict:
+                present = [pair for pair in item.items() if pair[1] is not None or not nulls_absent]
+                fresh = dict.fromkeys(name for name, _ in present)
+                stack.extend((fresh, pair) for pair in present)
+            elif type(item) is list:
+                fresh = [None] * len(item)
+                stack.extend((fresh, pair) for pair in enumerate(item))
+            else:
+                fresh = item if item is None else self._transform(item)
+            if key is None:
+                into.append(fresh)
+            else:
+                into[key] = fresh
+        return top[0]
+
+    def _transform(self, value: JsonValue) -> JsonValue:
+        for transform in self.transforms:
+            value = transform(value)
         return value
 
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
@@ -285,8 +324,10 @@ class Plan:
         "_others",
         "align",
         "by_type",
+        "flat",
         "metric",
         "nodes",
+        "nulls_absent",
         "options",
         "reflexive",
         "root",
@@ -301,6 +342,7 @@ class Plan:
     def __init__(self, metric: str, options: Options, registry: Registry) -> None:
         self.metric = metric
         self.options = options
+        self.nulls_absent = options.nulls == "absent"
         self.nodes = 0
         bound = {
             kind: bind_comparator(options.compare.get(kind, default), registry, f"compare[{kind!r}]")
@@ -324,6 +366,15 @@ class Plan:
         )
         self.uniform = not self.rules and not self.transforms
         """Whether every path is scored alike, by the values' types alone."""
+        self.flat = (
+            not self.rules
+            and self.reflexive
+            and all(_spec_name(spec) in _STRING_TRANSFORMS for spec in options.transform)
+            and options.nulls == "value"
+            and options.leaf_threshold is None
+            and options.target_key == "*"
+        )
+        """Whether two objects of scalars can be scored by `scoring.score_flat`."""
         self.weighted = any("weight" in rule.words for rule in self.rules)
         self.align = _global_alignment(options.arrays)
         self.target = () if options.target_key == "*" else _target(options.target_key)
@@ -415,6 +466,25 @@ def bind_transforms(
             message = f"{where}: {error}"
             raise ConfigurationError(message) from None
     return tuple(bound)
+
+
+# Transforms that make strings of strings and leave everything else as it is.
+_STRING_TRANSFORMS: Final = frozenset(
+    {
+        "casefold",
+        "lowercase",
+        "normalize_whitespace",
+        "sort_tokens",
+        "strip",
+        "strip_accents",
+        "strip_punctuation",
+        "unicode",
+    }
+)
+
+
+def _spec_name(spec: Any) -> Any:
+    return next(iter(spec), None) if isinstance(spec, Mapping) else spec
 
 
 def _named(spec: Any, where: str, what: str) -> tuple[str, Mapping[str, Any]]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
+    from pytest_jsonmatch.engine.scoring import Outcome
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = [
@@ -452,12 +453,21 @@ class MatchResult:
     1
     """
 
-    __slots__ = ("_errors", "_per_field", "_plan", "_rows", "_totals", "_warnings")
+    __slots__ = ("_errors", "_found", "_per_field", "_plan", "_source", "_totals", "_warnings")
 
-    def __init__(self, plan: Plan, rows: list[Row], totals: Totals, warnings: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        totals: Totals,
+        found: Outcome | None,
+        source: tuple[JsonValue, JsonValue] | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        """Take what a walk `found`, or the `source` (expected, actual) to walk when somebody looks."""
         self._plan = plan
-        self._rows = rows
         self._totals = totals
+        self._found = found
+        self._source = source
         self._warnings = warnings
         self._per_field: FieldTable | None = None
         self._errors: tuple[ErrorEntry, ...] | None = None
@@ -501,6 +511,20 @@ class MatchResult:
         precision, recall = self.precision, self.recall
         weighted = beta * beta * precision + recall
         return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+
+    def _outcome(self) -> Outcome:
+        """Return the walk's findings, walking now if only totals were asked for so far."""
+        if self._found is None:
+            from pytest_jsonmatch.engine.scoring import score  # the walk makes results, not the other way
+
+            assert self._source is not None  # noqa: S101 - one of the two is always there
+            self._found = score(self._plan, *self._source)
+            self._source = None
+        return self._found
+
+    @property
+    def _rows(self) -> list[Row]:
+        return self._outcome().rows
 
     @property
     def field_results(self) -> Sequence[FieldResult]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
 from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+from pytest_jsonmatch.engine.deep import DEEP, CollectorPause
 from pytest_jsonmatch.engine.errors import RootTypeError
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.results import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["score"]
+__all__ = ["Outcome", "score", "score_flat"]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
@@ -51,7 +52,16 @@ AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, Pairing, int, i
 _NUMBERS: Final = frozenset({int, float, Decimal})
 
 
-def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> tuple[list[Row], Totals]:
+@final
+class Outcome(NamedTuple):
+    """What a walk found: rows in the order of the document, totals, and how arrays were aligned."""
+
+    rows: list[Row]
+    totals: Totals
+    alignments: list[AlignedRow]
+
+
+def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
     """Score two JSON values under a plan.
 
     Args:
@@ -60,7 +70,7 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> tuple[list[Row]
         actual: a JSON value, or MISSING.
 
     Returns:
-        The rows, in the order of the document, and the totals every figure is made of.
+        The rows, the totals every figure is made of, and the alignments.
 
     Raises:
         RootTypeError: the metric compares objects and one side is none.
@@ -77,14 +87,61 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> tuple[list[Row]
         key = segment
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
+    # (A target that expected has as {} and actual not at all is itself what is missing: no unit of it.)
     units = plan.options.granularity == "fields" and type(expected) is dict
-    if units and (actual is MISSING or type(actual) is dict):
-        # Where a target is missing in actual, so is every key of it.
-        actual = {} if actual is MISSING else actual
-        walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
-    else:
-        walk.run(node, trail, key, expected, actual)
-    return walk.rows, walk.totals()
+    try:
+        if units and (type(actual) is dict or (actual is MISSING and expected)):
+            # Where a target is missing in actual, so is every key of it.
+            actual = {} if actual is MISSING else actual
+            walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
+        else:
+            walk.run(node, trail, key, expected, actual)
+    finally:
+        walk.pause.end()
+    return Outcome(walk.rows, walk.totals(), walk.alignments)
+
+
+def score_flat(plan: Plan, expected: dict[str, JsonValue], actual: dict[str, JsonValue]) -> Totals:
+    """Return the totals of two objects of scalars, as `score` would, without a row for any of them.
+
+    Args:
+        plan: a plan whose `flat` holds: nothing depends on the path, and equal values score 1.
+        expected: from `flat_copy`.
+        actual: from `flat_copy`.
+    """
+    by_type, transforms = plan.by_type, plan.transforms
+    get = actual.get
+    matches = present = 0
+    parts: list[float] = []
+    for key, item in expected.items():
+        one, other = item, get(key, MISSING)
+        kind = type(one)
+        if kind is type(other):
+            present += 1
+            if one == other:
+                matches += 1
+                continue
+            if kind is str and transforms:
+                for transform in transforms:
+                    one, other = transform(one), transform(other)
+                if one == other:
+                    matches += 1
+                    continue
+            value = by_type[kind](one, other)
+        elif other is MISSING:
+            continue
+        else:
+            present += 1
+            if kind not in _NUMBERS or type(other) not in _NUMBERS:
+                continue
+            value = by_type[float](one, other)
+        if value == 1.0:
+            matches += 1
+        elif value:
+            parts.append(value)
+    found = len(actual) if plan.options.extra == "count" else present
+    total = math.fsum((matches, *parts)) if parts else matches
+    return Totals(total, len(expected), found, matches == len(expected) == found)
 
 
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
@@ -125,6 +182,7 @@ class _Walk:
         "nulls_absent",
         "others",
         "parts",
+        "pause",
         "plan",
         "rows",
     )
@@ -135,6 +193,7 @@ class _Walk:
         # A walk with somebody else's aligner wants sums, not rows: it takes a nested array's as known.
         self._aligner = aligner
         self._sums_only = aligner is not None
+        self.pause = CollectorPause()
         self.nested: list[Totals] = []
         self.alignments: list[AlignedRow] = []
         self.count_extra = options.extra == "count"
@@ -155,7 +214,7 @@ class _Walk:
         else:
             matches = len(self.rows) - self.others
             totals = Totals(
-                math.fsum((matches, *self.parts)),
+                math.fsum((matches, *self.parts)) if self.parts else matches,
                 matches + self.expected_leaves,
                 matches + self.actual_leaves,
                 perfect=not (self.expected_leaves or self.actual_leaves),
@@ -175,6 +234,8 @@ class _Walk:
         ekey: Any
         akey: Any
         while True:
+            if len(stack) == DEEP:
+                self.pause.begin()
             for ekey, akey, expected, actual, node in items:  # noqa: PLR1704 - the arguments are the first item
                 kind = type(expected)
                 if kind is type(actual) and not node.special:
@@ -187,7 +248,11 @@ class _Walk:
                         continue
                 elif self._settle(node, trail, ekey, akey, expected, actual):
                     continue
-                if self._sums_only and node.align == "unordered" and self._take_nested(node, expected, actual):
+                if (
+                    self._sums_only
+                    and node.align == "unordered"
+                    and self._take_nested(node, expected, actual)
+                ):
                     continue
                 members = self._members(node, trail, ekey, akey, expected, actual)
                 if members is not None:
@@ -207,7 +272,7 @@ class _Walk:
             return False
         aligner = self._aligner
         assert aligner is not None  # noqa: S101 - for the type checker: a walk for sums has one
-        key = (id(expected), id(actual), self.count_extra)
+        key = (node, id(expected), id(actual), self.count_extra)
         totals = aligner.totals.get(key)
         if totals is None:
             walk = _Walk(self.plan, aligner)
@@ -353,6 +418,9 @@ class _Walk:
         """Score what only one side has; False: it is a container with leaves of its own, go down."""
         value = actual if expected is MISSING else expected
         if (type(value) is dict or type(value) is list) and node.explicit is None:
+            if self._sums_only:
+                self._take_one_sided(node, ekey, akey, expected, actual)
+                return True
             if self.empties != "if_absent":
                 return False
             # The node that is missing counts at least once; what is empty inside it, not.
@@ -363,6 +431,26 @@ class _Walk:
             return False
         self._one_sided(node, trail, ekey, akey, expected, actual)
         return True
+
+    def _take_one_sided(
+        self, node: PlanNode, ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue
+    ) -> None:
+        """Add the leaves of a container that only one side has, each container's counted once."""
+        if actual is not MISSING and not self.count_extra:
+            return
+        aligner = self._aligner
+        assert aligner is not None  # noqa: S101 - for the type checker: a walk for sums has one
+        value = actual if expected is MISSING else expected
+        empties = self.empties == "leaf"
+        leaves, weight = _leaf_sums(
+            node, value, aligner.leaves, empties=empties, nulls_absent=self.nulls_absent
+        )
+        if not leaves and self.empties == "if_absent" and ekey is not MISSING and akey is not MISSING:
+            leaves, weight = 1, node.weight
+        if actual is MISSING:
+            self.nested.append(Totals(0.0, weight, 0.0, perfect=not leaves))
+        else:
+            self.nested.append(Totals(0.0, 0.0, weight, perfect=not leaves))
 
     def _one_sided(
         self,
@@ -408,7 +496,8 @@ class _Walk:
         bound = node.explicit
         assert bound is not None  # noqa: S101 - for the type checker; the caller has looked
         try:
-            one, other = _transformed(node, expected), _transformed(node, actual)
+            one = node.whole(expected, nulls_absent=self.nulls_absent)
+            other = node.whole(actual, nulls_absent=self.nulls_absent)
         except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
             detail = Detail(error=_failure(error, "its transform raised"))
             self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
@@ -486,7 +575,13 @@ class _Walk:
         return None
 
     def _pairs(
-        self, node: PlanNode, trail: Trail | None, ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
     ) -> Iterator[Item]:
         """Return the members of two containers of one kind side by side, expected's first."""
         children = node.children
@@ -545,13 +640,14 @@ class _Walk:
         """Return how many leaves a mistyped value has, and their weight."""
         if type(value) is not dict and type(value) is not list:
             return 1, node.weight
-        number, weights = 0, []
-        for leaf in _each_leaf(node, value, empties=self.empties == "leaf", nulls_absent=self.nulls_absent):
-            number += 1
-            weights.append(leaf.weight)
-        if number == 0 and self.empties == "if_absent":
-            return 1, node.weight
-        return number, math.fsum(weights)
+        number, weight = _leaf_sums(
+            node,
+            value,
+            {} if self._aligner is None else self._aligner.leaves,
+            empties=self.empties == "leaf",
+            nulls_absent=self.nulls_absent,
+        )
+        return (1, node.weight) if number == 0 and self.empties == "if_absent" else (number, weight)
 
 
 def _measure(
@@ -560,7 +656,10 @@ def _measure(
     """Return the totals of two values alone."""
     walk = _Walk(node.plan, aligner)
     walk.count_extra = count_extra
-    walk.run(node, None, None, expected, actual)
+    try:
+        walk.run(node, None, None, expected, actual)
+    finally:
+        walk.pause.end()
     return walk.totals()
 
 
@@ -602,29 +701,75 @@ def _one_side(node: PlanNode, value: JsonValue, *, expected_too: bool) -> Iterat
     )
 
 
-def _each_leaf(node: PlanNode, value: JsonValue, *, empties: bool, nulls_absent: bool) -> Iterator[PlanNode]:
-    """Yield the node of each leaf: scalars, what a comparator takes whole, empties if asked."""
-    stack = [(node, value)]
-    while stack:
-        node, value = stack.pop()
-        if node.skip:
-            continue
+def _leaf_sums(
+    node: PlanNode,
+    value: JsonValue,
+    known: dict[tuple[PlanNode, int], tuple[int, float]],
+    *,
+    empties: bool,
+    nulls_absent: bool,
+) -> tuple[int, float]:
+    """Return how many leaves a container has, and their weight; `known` keeps what is found, by id.
+
+    Leaves are scalars, what a comparator takes whole and, if asked, empty containers.
+    """
+    found = known.get((node, id(value)))
+    if found is not None:
+        return found
+    # A frame: (node and id, members still to do, [leaves, weight] so far).
+    stack = [((node, id(value)), _members_of(node, value, nulls_absent=nulls_absent), [0, 0.0])]
+    if empties and not (_without_nulls(value) if nulls_absent else value):
+        stack[0][2][:] = [1, node.weight]
+    while True:
+        ident, members, sums = stack[-1]
+        for below, item in members:
+            if below.skip:
+                continue
+            if (type(item) is not dict and type(item) is not list) or below.explicit is not None:
+                sums[0] += 1
+                sums[1] += below.weight
+                continue
+            found = known.get((below, id(item)))
+            if found is None:
+                inner = _members_of(below, item, nulls_absent=nulls_absent)
+                empty = empties and not (_without_nulls(item) if nulls_absent else item)
+                stack.append(((below, id(item)), inner, [1, below.weight] if empty else [0, 0.0]))
+                break
+            sums[0] += found[0]
+            sums[1] += found[1]
+        else:
+            stack.pop()
+            found = known[ident] = (int(sums[0]), sums[1])
+            if not stack:
+                return found
+            stack[-1][2][0] += found[0]
+            stack[-1][2][1] += found[1]
+
+
+def _members_of(
+    node: PlanNode, value: JsonValue, *, nulls_absent: bool
+) -> Iterator[tuple[PlanNode, JsonValue]]:
+    if type(value) is dict:
         if nulls_absent:
             value = _without_nulls(value)
-        if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
-            yield node
-        elif not value:
-            if empties:
-                yield node
-        elif type(value) is dict:
-            stack.extend((node.children[key], item) for key, item in value.items())
-        else:
-            element = node.children[ELEMENT]
-            stack.extend((element, item) for item in value)
+        return zip(map(node.children.__getitem__, value), value.values())
+    return zip(repeat(node.children[ELEMENT]), value)
 
 
 def _has_leaf(node: PlanNode, value: JsonValue, *, nulls_absent: bool) -> bool:
-    return any(True for _ in _each_leaf(node, value, empties=False, nulls_absent=nulls_absent))
+    """Tell whether a container has a leaf that is no empty container."""
+    stack = [_members_of(node, value, nulls_absent=nulls_absent)]
+    while stack:
+        for below, item in stack[-1]:
+            if below.skip:
+                continue
+            if (type(item) is not dict and type(item) is not list) or below.explicit is not None:
+                return True
+            stack.append(_members_of(below, item, nulls_absent=nulls_absent))
+            break
+        else:
+            stack.pop()
+    return False
 
 
 def _without_nulls(value: JsonValue) -> JsonValue:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.plan import is_integral
-from pytest_jsonmatch.engine.values import JsonValue, json_type
+from pytest_jsonmatch.engine.values import json_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.plan import BoundComparator, Plan, PlanNode
+    from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["PairSums", "pair_sums"]
 
@@ -91,7 +92,7 @@ class PairSums:
         return self.less_actual
 
     def similarity(self, *, as_ratio: bool) -> NDArray[np.float64]:
-        """Return the (n, m) scores of the pairs alone: 2Σ / (E + A), or Σ / E, 0/0 being 1. Ends this object."""
+        """Return the (n, m) scores: 2Σ / (E + A), or Σ / E, 0/0 being 1; `score` is used up for it."""
         if as_ratio:
             whole = np.repeat(self.expected[:, None], len(self.actual), axis=1)
             if self.less_expected is not None:
@@ -294,10 +295,8 @@ class _Columns:
             lacking = sorted(set(range(len(expected))) - set(rows))
             sums.lower_actual(lacking, columns, block.actual)
 
-    def _empty(
-        self, sums: PairSums, node: PlanNode, expected: Sequence[Any], actual: Sequence[Any]
-    ) -> None:
-        """Count what empty containers count for: a leaf, but nothing against a non-empty one of their kind."""
+    def _empty(self, sums: PairSums, node: PlanNode, expected: Sequence[Any], actual: Sequence[Any]) -> None:
+        """Count an empty container as a leaf, but for nothing against a non-empty one of its kind."""
         if self._empties == "never":
             return
         rows = [i for i, item in enumerate(expected) if not item]
@@ -340,7 +339,7 @@ class _Columns:
         expected: Sequence[list[JsonValue]],
         actual: Sequence[list[JsonValue]],
     ) -> None:
-        """Bound what two nested arrays can match: each element its best partner in the other array, no more."""
+        """Bound what two nested arrays can match: for each element its best partner in the other."""
         rows = [i for i, item in enumerate(expected) if item]
         columns = [j for j, item in enumerate(actual) if item]
         if columns and not self._count_extra:
@@ -361,7 +360,7 @@ class _Columns:
             sums.actual[columns] += np.add.reduceat(inner.actual, others)
         if not (rows and columns):
             return
-        # A pair that cannot be made gives nothing; what pairs have less of the leaves, all might have less of.
+        # A pair that cannot be made gives nothing; leaves that some pairs do without, all might.
         best_of_rows = np.add.reduceat(np.maximum.reduceat(inner.score, others, axis=1), starts, axis=0)
         best_of_columns = np.add.reduceat(np.maximum.reduceat(inner.score, starts, axis=0), others, axis=1)
         block = np.ix_(rows, columns)

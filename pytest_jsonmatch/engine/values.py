@@ -21,6 +21,7 @@ from itertools import repeat
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.deep import DEEP, CollectorPause
 from pytest_jsonmatch.engine.errors import InvalidExpectedError, UnsupportedValueError
 from pytest_jsonmatch.engine.paths import format_path
 
@@ -31,6 +32,7 @@ __all__ = [
     "MAX_INTEGER_DIGITS",
     "MISSING",
     "JsonValue",
+    "flat_copy",
     "json_equal",
     "json_type",
     "number_text",
@@ -51,7 +53,6 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII
 _PLAIN_DIGITS: Final = 600
 
 _TEXT_AND_ATOMS: Final = frozenset({str, bool, NoneType})
-_SCALARS: Final = frozenset({str, bool, NoneType, int, float})
 
 
 @final
@@ -110,31 +111,33 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     >>> to_json_value({"when": dt.date(2026, 1, 31), "tags": ("a", "b")})
     {'when': '2026-01-31', 'tags': ['a', 'b']}
     """
-    kind = type(value)
-    if kind is dict and (flat := _flat_copy(value)) is not None:
+    if type(value) is dict and (flat := flat_copy(value)) is not None:
         return flat
     return _convert(value, side)
 
 
-def _flat_copy(value: Any) -> dict[str, JsonValue] | None:
-    """Copy a dict of plain scalars at C speed; None when it holds anything that needs a closer look."""
-    kinds = set(map(type, value.values()))
-    if not kinds <= _SCALARS:
+def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
+    """Copy a dict of plain scalars as fast as Python can; None for anything that needs a closer look."""
+    total = 0.0
+    for item in value.values():
+        kind = type(item)
+        if kind is str or kind is bool or item is None:
+            continue
+        if kind is float:
+            total += item
+        elif kind is not int or not -_EVERYDAY_INTEGER < item < _EVERYDAY_INTEGER:
+            return None
+    # The sum tells, at one test for all, whether a number was NaN or infinite. (Or overflowed: look closer.)
+    if total - total != 0.0:
         return None
     try:
         "".join(value)
     except TypeError:
         return None
-    if not kinds <= _TEXT_AND_ATOMS:
-        try:
-            # One sum tells that no number is NaN, infinite or too long: any of them makes it so (or raises).
-            total = sum(map(abs, [item for item in value.values() if type(item) in _NUMBERS]))
-        except OverflowError:
-            return None
-        if not total < _INTEGER_LIMIT:
-            return None
-    copy: dict[str, JsonValue] = value.copy()
-    return copy
+    return value.copy()
+
+
+_EVERYDAY_INTEGER: Final = 2**63
 
 
 def _convert(value: object, side: Side) -> JsonValue:
@@ -145,7 +148,24 @@ def _convert(value: object, side: Side) -> JsonValue:
         (iter([(0, value)]), holder, None, 0)
     ]
     open_ids: set[int] = set()
+    pause = CollectorPause()
+    try:
+        _convert_all(stack, open_ids, side, pause)
+    finally:
+        pause.end()
+    return holder[0]
+
+
+def _convert_all(
+    stack: list[tuple[Iterator[tuple[Any, Any]], Any, _Trail | None, int]],
+    open_ids: set[int],
+    side: Side,
+    pause: CollectorPause,
+) -> None:
+    """Work the stack of `_convert` off."""
     while stack:
+        if len(stack) == DEEP:
+            pause.begin()
         pairs, target, trail, source_id = stack[-1]
         for key, item in pairs:
             kind = type(item)
@@ -189,7 +209,6 @@ def _convert(value: object, side: Side) -> JsonValue:
         else:
             stack.pop()
             open_ids.discard(source_id)
-    return holder[0]
 
 
 _Trail: TypeAlias = "tuple[Any, Any]"
@@ -320,9 +339,18 @@ def parse_number(text: str) -> int | float | Decimal:
         if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
             message = f"an integer of more than {MAX_INTEGER_DIGITS:,} digits; give it as a string"
             raise ValueError(message)
-        return int(Decimal(text))
+        return -_long_integer(text[1:]) if text.startswith("-") else _long_integer(text)
     number = float(text)
     return _overflowing(text) if math.isinf(number) else number
+
+
+def _long_integer(digits: str) -> int:
+    """Read many digits by halves, each short enough for Python's limit."""
+    if len(digits) <= _PLAIN_DIGITS:
+        return int(digits)
+    low = len(digits) // 2
+    shifted: int = _long_integer(digits[:-low]) * 10**low
+    return shifted + _long_integer(digits[-low:])
 
 
 def _overflowing(text: str) -> Decimal | float:

@@ -807,7 +807,12 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
         for j in right
         if (alone := similarity(plan, place, expected, actual, i, j)).score > plan.array_threshold + 1e-12
     }
-    candidates = list(assignments(left, right, admissible))
+    # Reading 25: an admissible pair of two free elements is always made, be it worth less than the 1e-9 of a tie.
+    candidates = [
+        pairs
+        for pairs in assignments(left, right, admissible)
+        if not any(i not in dict(pairs) and j not in dict(pairs).values() for i, j in admissible)
+    ]
     candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].score for pair in pairs))
     candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].matched for pair in pairs))
 
