@@ -240,11 +240,11 @@ def lexicographic(
         rank = ranks.get(pair)
         if rank is None:
             return 0
-        value: int = rank[0] * second_room + int(seconds[pair] * unit)
+        value = rank[0] * second_room + int(seconds[pair] * unit)
         value = value * text_room + base ** texts[rank[2]]
         value = value * distance_room + (longest - rank[3])
-        last: int = base ** pairs[pair]
-        return value * pair_room + last
+        ranked: int = value * pair_room + base ** pairs[pair]
+        return ranked
 
     found, _, _ = assign_small([[weight((i, j)) for j in columns] for i in rows])
     chosen = ((rows[at], columns[to]) for at, to in enumerate(found) if to >= 0)

@@ -40,7 +40,7 @@ class JsonParseError(JsonMatchError, ValueError):
 
     def __init__(self, reason: str, *, line: int = 1, column: int = 1, excerpt: str = "") -> None:
         near = f" near {excerpt!r}" if excerpt else ""
-        super().__init__(f"not valid JSON: {reason} at line {line}, column {column}{near}")
+        super().__init__(f"not valid JSON (line {line}, column {column}): {reason}{near}")
         self.reason = reason
         self.line = line
         self.column = column

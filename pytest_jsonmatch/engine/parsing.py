@@ -54,6 +54,9 @@ class Extraction:
             balanced object or array in prose), "repair" (the json-repair library).
         span: (start, end) of its text in the text given, in characters (for bytes: in the decoded text).
         warnings: what was tolerated, one sentence each: duplicate keys, NaN, repairs, a truncated rest.
+
+    >>> extract_json('Here it is: {"total": 12} as asked')
+    Extraction({"total": 12}, method='span', span=(12, 25), warnings=())
     """
 
     value: JsonValue

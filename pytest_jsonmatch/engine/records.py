@@ -21,7 +21,15 @@ _SHOWN_LEVELS = 200
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One comparison of a session, as summaries and gates read it."""
+    """One comparison of a session, as summaries and gates read it.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> kept = Comparison.of(
+    ...     compare_json({"a": 1}, {"a": 1}), id="t.py::t#1", nodeid="t.py::t", threshold={}, passed=True
+    ... )
+    >>> Comparison.from_payload(kept.to_payload()) == kept
+    True
+    """
 
     id: str
     """`NODEID#1`, or the name given."""

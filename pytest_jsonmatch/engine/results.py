@@ -388,7 +388,11 @@ class FieldTable(Mapping[str, FieldAggregation]):
 @final
 @dataclass(frozen=True, slots=True)
 class ErrorEntry:
-    """A comparator that raised, or whose score was outside [0, 1]."""
+    """A comparator that raised, or whose score was outside [0, 1].
+
+    >>> str(ErrorEntry("total", "ours", "raised KeyError: 'x'"))
+    "total: comparator 'ours' raised KeyError: 'x'"
+    """
 
     path: str
     comparator: str
@@ -405,6 +409,9 @@ class Signature:
 
     `options` are those that differ from the metric's preset, as text; `schema` is the hash of the schema or
     "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
+
+    >>> str(Signature("field_match", "", "none", "1"))
+    'field_match|options:none|schema:none|rules:1'
     """
 
     metric: str
