@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.paths import parse_pattern
 from pytest_jsonmatch.engine.values import json_type, to_json_value
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.raising import raiser
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -574,6 +574,8 @@ class _Reader:
 
     def read(self) -> GoldenCases:
         top = self.document.value
+        if top is None:
+            raise GoldenFileError(self.document.name, 1, 1, EMPTY)
         if type(top) is list:
             raise self.document.error((), "the file is a list; write it below `cases:`")
         if type(top) is not dict:

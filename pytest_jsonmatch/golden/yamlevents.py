@@ -11,6 +11,7 @@ import gc
 import re
 from array import array
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.errors import nearest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Position", "load", "paused_collection"]
 
+EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
 MAX_DEPTH: Final = 1_000
 MAX_ALIASED_NODES: Final = 1_000_000
 
@@ -57,6 +59,7 @@ _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH:,} levels; keep such data in a JSON file of its own"
 _TOO_MANY: Final = f"aliases stand for more than {MAX_ALIASED_NODES:,} values up to here; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and quote what is to be a string"
+_CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
 _SURROGATE_ESCAPE: Final = "found invalid Unicode character escape code"
 _SURROGATE_REASON: Final = (
     "an escape names half of a character (YAML has no surrogate pairs); write the character itself, "
@@ -254,7 +257,7 @@ class _Builder:
         get_event()
         event = get_event()
         if type(event) is events.StreamEndEvent:
-            raise GoldenFileError(self.name, 1, 1, "the file is empty; it should hold a case, or `cases:`")
+            raise GoldenFileError(self.name, 1, 1, EMPTY)
         value = self._node(get_event, events)
         get_event()
         event = get_event()
@@ -341,7 +344,7 @@ class _Builder:
                     return value
 
     def _mended(self, event: Any, value: str) -> str:
-        """Return a string as it stands in the text; half a character, which only libyaml refuses, is an error."""
+        """Return a string as it stands in the text; refuse half a character, as libyaml does by itself."""
         if _HALF.search(value):
             self._fail(event.start_mark, _SURROGATE_REASON)
         return value if self.restore is None else value.translate(self.restore)
@@ -381,9 +384,7 @@ class _Builder:
 
     def _duplicate(self, mark: Any, target: dict[str, JsonValue], node: int, key: str) -> NoReturn:
         first = node + 1
-        for name in target:
-            if name == key:
-                break
+        for _ in takewhile(key.__ne__, target):
             first = self.ends.get(first + 1, first + 2)
         line = (self.marks[first] >> 32) + 1
         self._fail(mark, f"the key {key!r} is already at line {line}; keep one of them")
@@ -409,13 +410,12 @@ class _Builder:
         lines = re.split("\r\n|\r|\n", self.text)
         at = lines[line - 1][column - 1 : column] if line <= len(lines) else ""
         opened = error.context_mark
-        ends_early = line >= len(lines) and opened is not None and opened.line < line
-        if ends_early and "parsing a block" not in error.context:
+        if "cannot start any token" in problem and at in _HINTS:
+            reason = _HINTS[at]
+        elif line >= len(lines) and opened is not None and _CLOSED_BY_A_MARK.search(error.context):
             # Something was opened and the text ended: its beginning is what a person has to look for.
             line, column = opened.line + 1, opened.column + 1
             reason = f"not YAML: {error.context.removeprefix('while ')} that begins here, the text ends"
-        elif "cannot start any token" in problem and at in _HINTS:
-            reason = _HINTS[at]
         elif problem == _SURROGATE_ESCAPE:
             reason = _SURROGATE_REASON
         else:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from pytest_jsonmatch.golden import collector
 
 ONE = "actual: {a: 1}\nexpected: {a: 1}\n"
 TWO = """
@@ -96,7 +100,9 @@ def test_the_id_of_a_listed_case_is_its_place(pytester, write):
 
 
 def test_ids_may_hold_all_that_node_ids_can(pytester, write, workers):
-    write("a.golden.yaml", "cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS))
+    write(
+        "a.golden.yaml", "cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS)
+    )
     pytester.runpytest("a.golden.yaml::größe.1", "a.golden.yaml::x@2", *workers).assert_outcomes(passed=2)
     pytester.runpytest(*workers).assert_outcomes(passed=len(IDS))
 
@@ -169,7 +175,9 @@ def test_the_case_fixture_belongs_to_golden_cases(pytester):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
-        ["jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is none and can't use them"]
+        [
+            "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is none and can't use them"
+        ]
     )
 
 
@@ -187,3 +195,11 @@ def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
     )
     write("a.golden.yaml", ONE)
     assert collected(pytester) == ["a.golden.yaml::a"]
+
+
+def test_a_file_on_another_drive_is_named_in_full(monkeypatch):
+    def other_drive(path, start):
+        raise ValueError(f"path is on mount {path!r}, start on mount {start!r}")
+
+    monkeypatch.setattr(collector.os.path, "relpath", other_drive)
+    assert collector._display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"

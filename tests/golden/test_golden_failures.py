@@ -35,7 +35,9 @@ def failures(outcome):
     lines = outcome.outlines
     start = next(index for index, line in enumerate(lines) if line.endswith("receipt " + "_" * 36)) + 1
     end = next(index for index in range(start, len(lines)) if lines[index].startswith(("==", "--", "__")))
-    return [" ".join(line.split()) for line in lines[start:end] if line.strip() and not line.startswith("[gw")]
+    return [
+        " ".join(line.split()) for line in lines[start:end] if line.strip() and not line.startswith("[gw")
+    ]
 
 
 def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write, workers):
@@ -43,19 +45,22 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write, wo
     outcome = pytester.runpytest("--jsonmatch-summary=none", *workers)
     outcome.assert_outcomes(failed=1, passed=1)
     shown = failures(outcome)
-    assert shown[:6] == [
+    assert shown[:7] == [
+        "merchant: Blue Cafe",
         "total: 13.5",
         "items:",
         "- name: espresso",
         "qty: 2",
         "> - name: cake",
-        "E AssertionError: json_similarity score 0.58 < 1.00",
+        "E AssertionError: json_similarity score 0.65 < 1.00",
     ]
     assert shown[-1] == "golden/a.golden.yaml:16: AssertionError"
     outcome.stdout.fnmatch_lines(
         [
-            "E *items[[]1].name *omitted *golden/a.golden.yaml:16",
-            "E *items[[]1].qty *omitted *golden/a.golden.yaml:17",
+            "E *items[[]1].name *omitted",
+            "*golden/a.golden.yaml:16",
+            "E *items[[]1].qty *omitted",
+            "*golden/a.golden.yaml:17",
             "E *total *mismatch*",
             "*golden/a.golden.yaml:12",
         ]
@@ -67,29 +72,29 @@ def test_short_tracebacks_show_the_line(pytester, write, workers):
     assert failures(pytester.runpytest("--tb=short", *workers))[:3] == [
         "a.golden.yaml:16: in receipt",
         "- name: cake",
-        "E AssertionError: json_similarity score 0.58 < 1.00",
+        "E AssertionError: json_similarity score 0.65 < 1.00",
     ]
 
 
 def test_line_tracebacks_name_it(pytester, write, workers):
     write("a.golden.yaml", RECEIPT)
     outcome = pytester.runpytest("--tb=line", *workers)
-    outcome.stdout.fnmatch_lines(["*a.golden.yaml:16: AssertionError: json_similarity score 0.58 < 1.00"])
+    outcome.stdout.fnmatch_lines(["*a.golden.yaml:16: AssertionError: json_similarity score 0.65 < 1.00"])
 
 
 def test_native_tracebacks_show_the_line(pytester, write, workers):
     write("a.golden.yaml", RECEIPT)
     shown = failures(pytester.runpytest("--tb=native", *workers))
-    assert shown[0] == "Traceback (most recent call last):"
-    assert shown[1].endswith('a.golden.yaml", line 16, in receipt')
-    assert shown[2:4] == ["- name: cake", "AssertionError: json_similarity score 0.58 < 1.00"]
+    at = shown.index("AssertionError: json_similarity score 0.65 < 1.00")
+    assert shown[at - 2].endswith('a.golden.yaml", line 16, in receipt')
+    assert shown[at - 1] == "- name: cake"
 
 
 def test_full_traces_and_locals_end_no_differently(pytester, write):
     write("a.golden.yaml", RECEIPT)
     outcome = pytester.runpytest("--full-trace", "--showlocals")
     outcome.assert_outcomes(failed=1, passed=1)
-    outcome.stdout.fnmatch_lines(["> *- name: cake", "E *AssertionError: json_similarity score 0.58 < 1.00"])
+    outcome.stdout.fnmatch_lines(["> *- name: cake", "E *AssertionError: json_similarity score 0.65 < 1.00"])
 
 
 def test_the_first_lines_of_a_case_are_enough_context(pytester, write):
@@ -119,7 +124,11 @@ def test_an_expected_file_is_pointed_into(pytester, write):
     )
     outcome = pytester.runpytest()
     outcome.stdout.fnmatch_lines(
-        ["> *expected_file: expected/r.json", "E *b.c *golden/expected/r.json:3", "E *d *golden/expected/r.json:4"]
+        [
+            "> *expected_file: expected/r.json",
+            "E *b.c *golden/expected/r.json:3",
+            "E *d *golden/expected/r.json:4",
+        ]
     )
 
 
@@ -154,7 +163,7 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}}",
             "fields: {a: {compare: exakt}}",
-            "AssertionError: a.golden.yaml:5:12: fields['a'].compare: *'exakt'; did you mean 'exact'?",
+            "AssertionError: a.golden.yaml:5:12: fields[[]'a'].compare: *'exakt'; did you mean 'exact'?",
         ),
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}}",
@@ -198,7 +207,9 @@ def test_errors_stand_at_the_key_they_are_about(pytester, write, case, line, mes
 
 
 def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):
-    pytester.makeconftest("def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n")
+    pytester.makeconftest(
+        "def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n"
+    )
     write("receipt.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
@@ -226,7 +237,10 @@ def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
 
 def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, write, workers):
     # From Python 3.12 on, reading the YAML as Python (note the apostrophe) would end in an internal error.
-    write("a.golden.yaml", RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n")
+    write(
+        "a.golden.yaml",
+        RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n",
+    )
     outcome = pytester.runpytest(*workers)
     outcome.assert_outcomes(failed=1, passed=1, errors=1)
     outcome.stdout.fnmatch_lines(

@@ -1,0 +1,282 @@
+"""A file that is not valid: what its errors say, and that it is one failing test and no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.errors import GoldenFileError
+
+
+def errors_of(text):
+    with pytest.raises(GoldenFileError) as caught:
+        load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml")
+    return str(caught.value).split("\n")
+
+
+def in_case(key):
+    """A file with one listed case that has the key beside `expected`, at line 4."""
+    return f"cases:\n- id: a\n  expected: 1\n  {key}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", "x.yaml:1:1: the file is a list; write it below `cases:`"),
+        ("just text\n", "x.yaml:1:1: the file is a string, not a case or `cases:`"),
+        ("---\n~\n", "x.yaml:1:1: the file is empty; it should hold a case, or `cases:`"),
+        (
+            "id: a\n",
+            (
+                "x.yaml:1:1: the case has no `expected` and no `expected_file`; "
+                "a file of several cases lists them below `cases:`"
+            ),
+        ),
+        ("cases:\n- id: a\n", "x.yaml:2:3: the case has no `expected` and no `expected_file`"),
+        ("expcted: 1\n", "x.yaml:1:1: unknown key 'expcted'; did you mean 'expected'?"),
+        ("case:\n- expected: 1\n", "x.yaml:1:1: unknown key 'case'; did you mean 'cases'?"),
+        ("metric: a\ncasess: []\n", "x.yaml:2:1: unknown key 'casess'; did you mean 'cases'?"),
+        (in_case("inputt: 1"), "x.yaml:4:3: unknown key 'inputt'; did you mean 'input'?"),
+        (in_case("cases: []"), "x.yaml:4:3: `cases` can't stand inside a case"),
+        ("cases: {}\n", "x.yaml:1:1: `cases` is an object, not a list of cases"),
+        ("cases:\n", "x.yaml:1:1: `cases` is null, not a list of cases"),
+        ("cases: []\n", "x.yaml:1:1: `cases` is empty; a file without cases tests nothing"),
+        ("cases:\n- expected: 1\n- text\n", "x.yaml:3:3: the case is a string, not a mapping"),
+        (
+            "id: x\ncases:\n- expected: 1\n",
+            "x.yaml:1:1: `id` belongs to a case and can't stand beside `cases`",
+        ),
+        (
+            "cases:\n- expected: 1\nactual: 1\n",
+            "x.yaml:3:1: `actual` belongs to a case and can't stand beside `cases`",
+        ),
+        (
+            "cases:\n- {id: a, expected: 1}\n- {expected: 1}\n- {id: a, expected: 1}\n",
+            "x.yaml:4:4: the id 'a' is already taken by the case at line 2; choose another",
+        ),
+        (
+            "cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n",
+            (
+                "x.yaml:3:3: the id 'case-2', which a case without one gets by its place, "
+                "is already taken by the case at line 2; choose another"
+            ),
+        ),
+        (in_case("expected_file: a.json"), "x.yaml:4:3: both `expected` and `expected_file`; keep one"),
+        (in_case("input: 1\n  input_file: a"), "x.yaml:5:3: both `input` and `input_file`; keep one"),
+        (in_case("actual: 1\n  actual_file: a"), "x.yaml:5:3: both `actual` and `actual_file`; keep one"),
+        (
+            "expected_file: a.txt\n",
+            "x.yaml:1:1: `expected_file` 'a.txt' has to be a .json, .yaml or .yml file",
+        ),
+        ("expected_file: 3\n", "x.yaml:1:1: `expected_file` is a number, not a string; put it in quotes"),
+        (
+            in_case("actual_file: ''"),
+            "x.yaml:4:3: `actual_file` is empty; give a path, relative to this file",
+        ),
+        (in_case("title: true"), "x.yaml:4:3: `title` is a boolean, not a string; put it in quotes"),
+        (in_case("title: [a]"), "x.yaml:4:3: `title` is an array, not a string; it has to be a string"),
+        (in_case("metric: ''"), "x.yaml:4:3: `metric` is empty; name a metric"),
+        (
+            in_case("threshold: high"),
+            "x.yaml:4:3: `threshold` has to be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields",
+        ),
+        (
+            in_case("threshold: {scor: 1}"),
+            "x.yaml:4:15: `threshold` has no figure 'scor'; did you mean 'score'?",
+        ),
+        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1"),
+        (in_case("threshold: {f1: true}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1"),
+        (
+            in_case("threshold: {fields: 1}"),
+            "x.yaml:4:15: `threshold` `fields` has to map path patterns to numbers from 0 to 1",
+        ),
+        (in_case("threshold: {fields: {a: 2}}"), "x.yaml:4:24: `threshold` has to be a number from 0 to 1"),
+        (in_case("options: []"), "x.yaml:4:3: `options` is an array, not an object"),
+        (
+            in_case("options: {emptie: leaf}"),
+            "x.yaml:4:13: `options`: unknown option 'emptie'; did you mean 'empties'?",
+        ),
+        (
+            in_case("options: {fields: {}}"),
+            "x.yaml:4:13: `options` hold no `fields`; they stand beside `options`",
+        ),
+        (
+            in_case("options: {metric: a}"),
+            "x.yaml:4:13: `options` hold no `metric`; it stands beside `options`",
+        ),
+        (in_case("options: {repair: 1}"), "x.yaml:4:13: `options` `repair` has to be true or false"),
+        (in_case("fields: []"), "x.yaml:4:3: `fields` is an array, not an object"),
+        (
+            in_case("producer: module.function"),
+            'x.yaml:4:3: `producer` has to be "module:function", such as "myproject.extract:receipt"',
+        ),
+        (
+            in_case("marks: slow"),
+            "x.yaml:4:3: `marks` has to be a list, such as [slow] or [{skip: the reason}]",
+        ),
+        (
+            in_case("marks: [1]"),
+            "x.yaml:4:11: `marks`: a mark is a name, or a mapping of one name to its arguments",
+        ),
+        (
+            in_case("marks: [{a: 1, b: 2}]"),
+            "x.yaml:4:11: `marks`: a mark is a name, or a mapping of one name to its arguments",
+        ),
+        (
+            in_case("marks: ['slow or fast']"),
+            (
+                "x.yaml:4:11: `marks`: 'slow or fast' can't be the name of a mark; "
+                "list marks one by one, arguments as {name: argument}"
+            ),
+        ),
+        (
+            in_case("marks: [usefixtures]"),
+            "x.yaml:4:11: `marks`: `usefixtures` takes names of fixtures: {usefixtures: [db]}",
+        ),
+        (in_case("marks: [{skip: 1}]"), "x.yaml:4:11: `marks`: `skip` takes a reason: {skip: the reason}"),
+        (
+            in_case("marks: [{xfail: {reson: x}}]"),
+            "x.yaml:4:11: `marks`: `xfail` has no argument 'reson' here; did you mean 'reason'?",
+        ),
+        (
+            in_case("marks: [{xfail: {strict: 1}}]"),
+            "x.yaml:4:11: `marks`: `strict` of `xfail` has to be true or false",
+        ),
+        (
+            in_case("marks: [{skipif: 'True'}]"),
+            (
+                "x.yaml:4:11: `marks`: `skipif` takes Python code, which a data file can't hold; "
+                "use `skip`, or a mark of your own and -m"
+            ),
+        ),
+        (
+            in_case("marks: [parametrize]"),
+            "x.yaml:4:11: `marks`: `parametrize` is for Python functions; write one case for each row",
+        ),
+    ],
+)
+def test_messages(text, message):
+    assert errors_of(text) == [message]
+
+
+@pytest.mark.parametrize("pattern", ["a[", "[x]", "a..b"])
+def test_patterns_are_checked(pattern):
+    (message,) = errors_of(in_case(f"fields: {{'{pattern}': {{skip: true}}}}"))
+    assert message.startswith(f"x.yaml:4:12: `fields`: {pattern!r} is not a path pattern")
+    (message,) = errors_of(in_case(f"threshold: {{fields: {{'{pattern}': 1}}}}"))
+    assert message.startswith(f"x.yaml:4:24: `threshold`: {pattern!r} is not a path pattern")
+
+
+def test_rules_are_checked():
+    (message,) = errors_of(in_case("fields:\n    a: {comparee: exact}"))
+    assert message.startswith(
+        "x.yaml:5:5: `fields`: fields['a'] has the rule 'comparee'; did you mean 'compare'?"
+    )
+
+
+@pytest.mark.parametrize("case_id", ["a b", "a::b", "a/b", "a[1]", "", "a,b", "a\\nb", "(file error)"])
+def test_ids_that_node_ids_cannot_hold(case_id):
+    (message,) = errors_of(f'cases:\n- expected: 1\n  id: "{case_id}"\n')
+    assert message.startswith("x.yaml:3:3: `id` ")
+    assert message.endswith(
+        "can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
+    )
+
+
+@pytest.mark.parametrize(
+    "case_id",
+    ["setup_module", "tearDownModule", "setup_function", "teardown", "pytest_generate_tests", "pytestmark"],
+)
+def test_ids_that_pytest_keeps_for_itself(case_id):
+    assert errors_of(f"id: {case_id}\nexpected: 1\n") == [
+        f"x.yaml:1:1: `id` {case_id!r} is a name that pytest keeps for itself; choose another"
+    ]
+
+
+def test_ids_that_python_keeps_for_itself():
+    assert errors_of("id: __test__\nexpected: 1\n") == [
+        "x.yaml:1:1: `id` '__test__' begins with two underscores, as Python's own names do; choose another"
+    ]
+
+
+def test_an_id_is_a_string():
+    assert errors_of("id: 7\nexpected: 1\n") == [
+        "x.yaml:1:1: `id` is a number, not a string; put it in quotes"
+    ]
+
+
+def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
+    assert errors_of("cases:\n- id: a b\n- expected: 1\n  x: 1\nmetrik: 1\n") == [
+        "x.yaml:2:3: `id` 'a b' can't name a test: use letters, digits and _ . @ + -, and put prose into `title`",
+        "x.yaml:4:3: unknown key 'x'; known: " + ", ".join(sorted(KEYS)),
+        "x.yaml:5:1: unknown key 'metrik'; did you mean 'metric'?",
+    ]
+
+
+KEYS = [
+    "id",
+    "title",
+    "input",
+    "input_file",
+    "actual",
+    "actual_file",
+    "expected",
+    "expected_file",
+    "metric",
+    "threshold",
+    "options",
+    "fields",
+    "producer",
+    "marks",
+]
+
+
+def test_many_errors_are_cut():
+    lines = errors_of("cases:\n" + "- {expcted: 1}\n" * 30)
+    assert (len(lines), lines[-1]) == (11, "and 20 more")
+
+
+def test_each_broken_file_is_one_failing_test_and_the_others_run(pytester, write, workers):
+    write("a.golden.yaml", "cases:\n- expected: {}\n  actual: {}\n")
+    write("b.golden.yaml", "cases:\n  - id: x\n    expected: 1\n  - id: x\n    expected: 1\n")
+    write("c.golden.yaml", "a: 1\n---\nb: 1\n")
+    write("d.golden.yaml", "")
+    (pytester.path / "e.golden.yaml").write_bytes(b"a: \xff")
+    write("f.golden.yaml", "a:\n\tb")
+    outcome = pytester.runpytest("-rf", *workers)
+    outcome.assert_outcomes(passed=1, failed=5)
+    for line in [
+        "FAILED b.golden.yaml::(file error) - AssertionError: b.golden.yaml:4:5: *",
+        "FAILED c.golden.yaml::(file error) - AssertionError: c.golden.yaml:2:1: *",
+        "FAILED d.golden.yaml::(file error) - AssertionError: d.golden.yaml:1:1: *",
+        "FAILED e.golden.yaml::(file error) - AssertionError: e.golden.yaml:1:4: *",
+        "FAILED f.golden.yaml::(file error) - AssertionError: f.golden.yaml:2:1: *",
+    ]:
+        outcome.stdout.fnmatch_lines([line])
+    outcome.stdout.fnmatch_lines(
+        [">*- id: x", "E *AssertionError: b.golden.yaml:4:5: the id 'x' *", "b.golden.yaml:4: *"]
+    )
+
+
+def test_a_broken_file_can_be_run_by_its_name(pytester, write):
+    write("b.golden.yaml", "nothing: here\n")
+    pytester.runpytest("b.golden.yaml::(file error)").assert_outcomes(failed=1)
+
+
+def test_a_file_that_cannot_be_read_is_its_own_failure(pytester, write):
+    pytester.makeconftest(
+        "def pytest_collectstart(collector):\n    if collector.name == 'gone.golden.yaml':\n        collector.path.unlink()\n"
+    )
+    write("gone.golden.yaml", "expected: {}\nactual: {}\n")
+    write("a.golden.yaml", "expected: {}\nactual: {}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(["E *gone.golden.yaml:1:1: the file can't be read: *"])
+
+
+def test_a_number_for_an_id_in_a_list():
+    assert errors_of("cases:\n- {id: 7, expected: 1}\n- {expected: 1}\n") == [
+        "x.yaml:2:4: `id` is a number, not a string; put it in quotes"
+    ]

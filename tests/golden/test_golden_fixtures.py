@@ -1,0 +1,147 @@
+"""Fixtures around golden cases: overridden, parametrized, automatic, at every level."""
+
+from __future__ import annotations
+
+import pytest
+
+CASES = """\
+cases:
+  - id: one
+    input: 1
+    expected: {n: 1}
+  - id: two
+    input: 2
+    expected: {n: 2}
+"""
+
+
+def test_overriding_the_answer_in_a_conftest(pytester, write, workers):
+    write(
+        "conftest.py",
+        "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    return {'n': jsonmatch_case.input}\n",
+    )
+    write(
+        "sub/conftest.py",
+        "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_actual):\n    return {'n': -jsonmatch_actual['n']}\n",
+    )
+    write("a.golden.yaml", CASES)
+    write("sub/b.golden.yaml", CASES)
+    pytester.runpytest(*workers).assert_outcomes(passed=2, failed=2)
+
+
+def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(params=["small", "large"])
+        def model(request):
+            return request.param
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case, model):
+            return {"n": jsonmatch_case.input if model == "large" else 1}
+        """
+    )
+    write("a.golden.yaml", CASES)
+    outcome = pytester.runpytest("-v", *workers)
+    outcome.assert_outcomes(passed=3, failed=1)
+    pytester.runpytest("a.golden.yaml::two[small]", *workers).assert_outcomes(failed=1)
+
+
+def test_a_hook_that_parametrizes_some_cases_only(pytester, write):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_generate_tests(metafunc):
+            if metafunc.function.__name__ == "two":
+                metafunc.fixturenames.append("repeat")
+                metafunc.parametrize("repeat", [1, 2, 3])
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case):
+            return {"n": jsonmatch_case.input}
+        """
+    )
+    write("a.golden.yaml", CASES)
+    pytester.runpytest().assert_outcomes(passed=4)
+
+
+def test_automatic_and_module_wide_fixtures(pytester, write, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(autouse=True, scope="module")
+        def server(request):
+            assert request.module.__file__ == str(request.path)
+            yield
+            print("server stopped")
+
+        @pytest.fixture(autouse=True)
+        def every(request, server):
+            assert request.function.__name__ == request.node.originalname
+
+        def pytest_jsonmatch_actual(case):
+            return {"n": case.input}
+        """
+    )
+    write("a.golden.yaml", CASES)
+    outcome = pytester.runpytest("-rP", *workers)
+    outcome.assert_outcomes(passed=2)
+
+
+# pytest-asyncio looks at each test by itself, and then so do we: without it, cases share what pytest found out.
+@pytest.mark.parametrize("arguments", [(), ("-p", "no:asyncio")])
+def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        ran = []
+
+        @pytest.fixture
+        def special(request):
+            ran.append(request.node.name)
+
+        def pytest_jsonmatch_actual(case):
+            return {"n": case.input}
+
+        def pytest_unconfigure():
+            print("special ran for", ran)
+        """
+    )
+    write(
+        "a.golden.yaml",
+        CASES
+        + "  - {id: marked, input: 3, expected: {n: 3}, marks: [{usefixtures: special}]}\n  - {id: last, input: 4, expected: {n: 4}}\n",
+    )
+    outcome = pytester.runpytest("-s", *arguments)
+    outcome.assert_outcomes(passed=4)
+    outcome.stdout.fnmatch_lines(["special ran for ['marked']"])
+
+
+def test_an_asynchronous_fixture_of_pytest_asyncio(pytester, write):
+    pytester.makeini("[pytest]\nasyncio_mode = auto\n")
+    pytester.makeconftest(
+        "import pytest\n\n@pytest.fixture\nasync def jsonmatch_actual(jsonmatch_case):\n    return {'n': jsonmatch_case.input}\n"
+    )
+    write("a.golden.yaml", CASES)
+    # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_reruns_and_stepwise(pytester, write):
+    pytester.makeconftest(
+        """
+        tries = []
+
+        def pytest_jsonmatch_actual(case):
+            tries.append(case.id)
+            return {"n": case.input if len(tries) > 1 else 0}
+        """
+    )
+    write("a.golden.yaml", CASES)
+    outcome = pytester.runpytest("--reruns", "1", "--stepwise")
+    assert outcome.parseoutcomes() == {"passed": 2, "rerun": 1}

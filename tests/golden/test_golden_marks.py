@@ -1,0 +1,99 @@
+"""Marks of golden cases: pytest's own, registered ones, and the ones nobody knows."""
+
+from __future__ import annotations
+
+CASES = """\
+marks: [everywhere]
+cases:
+  - id: plain
+    actual: {}
+    expected: {}
+  - id: slow
+    marks: [slow]
+    actual: {}
+    expected: {}
+  - id: skipped
+    marks: [{skip: no network}]
+    actual: {}
+    expected: {a: 1}
+  - id: expected-to-fail
+    marks: [{xfail: {reason: not yet, strict: true}}]
+    actual: {}
+    expected: {a: 1}
+  - id: unexpectedly-good
+    marks: [{xfail: {strict: true}}]
+    actual: {}
+    expected: {}
+  - id: with-fixture
+    marks: [{usefixtures: [fixture]}, {owner: [ann, bob]}]
+    actual: {}
+    expected: {}
+"""
+INI = "[pytest]\nmarkers =\n    slow: takes long\n    owner(*names): whom to ask\n    everywhere\n"
+
+
+def test_marks_do_what_they_do_in_python(pytester, write, workers):
+    write("a.golden.yaml", CASES)
+    pytester.makeini(INI)
+    pytester.makeconftest("import pytest\n\n@pytest.fixture\ndef fixture():\n    print('the fixture ran')\n")
+    outcome = pytester.runpytest("--strict-markers", "-rP", *workers)
+    outcome.assert_outcomes(passed=3, skipped=1, xfailed=1, failed=1)
+    outcome.stdout.fnmatch_lines(["the fixture ran"])
+    assert "Unknown" not in outcome.stdout.str()
+
+
+def test_marks_select(pytester, write, workers):
+    write("a.golden.yaml", CASES)
+    pytester.makeini(INI)
+    pytester.runpytest("-m", "slow", *workers).assert_outcomes(passed=1, deselected=0 if workers else 5)
+    pytester.runpytest("--collect-only", "-m", "everywhere").stdout.fnmatch_lines(["*6 tests collected*"])
+
+
+def test_the_reason_of_a_skip_has_its_line(pytester, write):
+    write("a.golden.yaml", "cases:\n  - id: x\n    marks: [{skip: no network}]\n    expected: 1\n")
+    pytester.runpytest("-rs").stdout.fnmatch_lines(["SKIPPED [[]1] a.golden.yaml:2: no network"])
+
+
+def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write, workers):
+    write(
+        "a.golden.yaml",
+        "marks: [evrywhere]\ncases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n",
+    )
+    pytester.makeini(INI)
+    outcome = pytester.runpytest("-W", "default", *workers)
+    outcome.assert_outcomes(passed=1, warnings=4 if workers else 2)  # each worker tells its own
+    outcome.stdout.fnmatch_lines(
+        ["a.golden.yaml:1", "*a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*"]
+    )
+    outcome.stdout.fnmatch_lines(
+        ["a.golden.yaml:5", "*a.golden.yaml:5: PytestUnknownMarkWarning: Unknown pytest.mark.slo *"]
+    )
+
+
+def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write, workers):
+    write(
+        "a.golden.yaml", "cases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n"
+    )
+    write("b.golden.yaml", "actual: {}\nexpected: {}\n")
+    pytester.makeini(INI)
+    outcome = pytester.runpytest("--strict-markers", *workers)
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(
+        [">*- slo", "E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *"]
+    )
+
+
+def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytester, write):
+    write("a.golden.yaml", "marks: [slo]\nactual: {}\nexpected: {}\n")
+    outcome = pytester.runpytest("-W", "error::pytest.PytestUnknownMarkWarning")
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(
+        ["> *marks: [[]slo]", "E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*"]
+    )
+
+
+def test_a_mark_that_pytest_does_not_take(pytester, write):
+    write("a.golden.yaml", "marks: [_private]\nactual: {}\nexpected: {}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(["E *AssertionError: a.golden.yaml:1:9: the mark '_private': *"])
