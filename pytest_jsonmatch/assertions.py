@@ -237,7 +237,9 @@ def _record(
         return replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
 
     recorder.record(make, name)
-    recorder.item.ihook.pytest_jsonmatch_compared(result=result, item=recorder.item)
+    item = recorder.item
+    if item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own hooks is dear
+        item.ihook.pytest_jsonmatch_compared(result=result, item=item)
 
 
 def _record_unreadable(

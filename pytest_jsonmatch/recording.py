@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["REPORT_ATTRIBUTE", "Look", "Outcomes", "Recorder", "Session", "current_session", "enter", "leave"]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
-"""Where a test report carries what was compared: a list of payloads of built-in types."""
+"""Where a test report carries what was compared: a list of (id, JSON text) pairs."""
 
-Payload: TypeAlias = "dict[str, Any]"
+Payload: TypeAlias = "tuple[str, str]"
+"""A comparison's id and the rest of it as JSON text.
+
+One ASCII string a comparison, and not a tree of dicts: it passes between processes whatever a key holds (half of
+a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
+"""
 
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
@@ -74,7 +80,8 @@ class Recorder:
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
         comparison = make(f"{self.nodeid}{short}" if name is None else short)
-        payload = _portable(comparison.to_payload())
+        identity = _text(comparison.id)
+        payload = (identity, json.dumps({**comparison.to_payload(), "id": identity}))
         entry = (
             f"jsonmatch_score{short}" if name is None else f"jsonmatch_score[{_text(short)}]",
             comparison.score,
@@ -127,25 +134,11 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _portable(value: Any) -> Any:
-    """Return the payload with every string in a form that UTF-8 can carry to another process.
-
-    A JSON key may hold half of a surrogate pair; on its way from a worker it would end the whole run.
-    """
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, dict):
-        return {_portable(key): _portable(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_portable(member) for member in value]
-    return value
-
-
 @dataclass(slots=True)
 class _Test:
     """What the reports of one item have said so far."""
 
-    comparisons: dict[str, Payload] = field(default_factory=dict)
+    comparisons: dict[str, str] = field(default_factory=dict)
     xfail: bool = False
     skipped: bool = False
     failed: bool = False
@@ -169,7 +162,7 @@ class Outcomes:
             if payloads is None and report.when in {"setup", "call", "teardown"}:
                 return
             test = self._tests[report.nodeid] = _Test()
-        test.comparisons.update((payload["id"], payload) for payload in payloads or ())
+        test.comparisons.update(payloads or ())
         test.failed |= report.failed
         if not hasattr(report, "context"):  # one skipped subtest does not take the others out
             test.xfail |= hasattr(report, "wasxfail")
@@ -185,7 +178,7 @@ class Outcomes:
         from pytest_jsonmatch.engine.records import Comparison
 
         payloads = (payload for _, test in self._counted() for payload in test.comparisons.values())
-        return [Comparison.from_payload(payload) for payload in payloads]
+        return [Comparison.from_payload(json.loads(payload)) for payload in payloads]
 
     @property
     def unscored(self) -> list[str]:

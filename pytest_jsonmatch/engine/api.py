@@ -67,7 +67,10 @@ def compare_json(
 def compare_values(
     actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
 ) -> MatchResult:
-    """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string."""
+    """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
+
+    `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
+    """
     repair = False
     if options and "repair" in options:
         options = dict(options)
@@ -79,7 +82,7 @@ def compare_values(
     warnings: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
-    else:
+    elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     if plan.target:
         expected, actual = _at_target(plan, expected), _value_at(actual, plan.target)

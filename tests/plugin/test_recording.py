@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytestmark = pytest.mark.usefixtures("recorded")
@@ -394,7 +396,9 @@ def test_reports_carry_built_in_types_only(pytester):
         for report in run.getreports("pytest_runtest_logreport")
         if hasattr(report, "jsonmatch")
     }
-    (key, (payload,)) = next(iter(payloads.items()))
+    (key, ((identity, text),)) = next(iter(payloads.items()))
+    payload = json.loads(text)
+    assert payload["id"] == identity
     assert (len(payloads), key) == (1, ("test_it.py::test_one", "call"))
     assert kinds(payload) <= {dict, list, str, float, int, bool}
     assert payload["threshold"] == {"recall": 1.0, "fields": {"a": 1.0}}
@@ -474,7 +478,7 @@ def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
         ("test_it.py::test_of_another_type#1", 0.0),
         ("test_it.py::test_truncated#1", 0.0),
     ]
-    outcome.stdout.re_match_lines([r"a +3 +1 +0 +2 +0 .*", r"b +1 +0 +0 +1 +0 .*"], consecutive=True)
+    outcome.stdout.re_match_lines([r"b +1 +0 +0 +1 +0 .*", r"a +3 +1 +0 +2 +0 .*"], consecutive=True)
 
 
 def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded, workers):

@@ -1,0 +1,153 @@
+"""SPEC section 1: what counts as a JSON value, and when two of them are equal."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import pathlib
+import uuid
+from decimal import Decimal
+
+import pytest
+
+from pytest_jsonmatch import InvalidExpectedError, UnsupportedValueError, compare_json, to_json_value
+from pytest_jsonmatch.engine.values import json_equal, number_text, parse_number, render
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: object
+
+
+def test_python_forms():
+    value = {
+        "when": datetime.date(2026, 1, 31),
+        "at": datetime.time(12, 30),
+        "stamp": datetime.datetime(2026, 1, 31, 12, 30),
+        "id": uuid.UUID(int=5),
+        "path": pathlib.PurePosixPath("a/b"),
+        "color": Color.RED,
+        "point": Point(1, (2, Color.RED)),
+        "amount": Decimal("12.50"),
+        "count": Decimal(3),
+        "huge": Decimal("1e400"),
+    }
+    assert to_json_value(value) == {
+        "when": "2026-01-31",
+        "at": "12:30:00",
+        "stamp": "2026-01-31T12:30:00",
+        "id": "00000000-0000-0000-0000-000000000005",
+        "path": "a/b",
+        "color": "red",
+        "point": {"x": 1, "y": [2, "red"]},
+        "amount": 12.5,
+        "count": 3,
+        "huge": Decimal("1e400"),
+    }
+
+
+def test_pydantic_and_attrs():
+    pydantic = pytest.importorskip("pydantic")
+    attrs = pytest.importorskip("attrs")
+
+    class Model(pydantic.BaseModel):
+        total: Decimal
+        tags: list[str]
+
+    Made = attrs.make_class("Made", ["a"])
+    assert to_json_value({"m": Model(total=Decimal("1.5"), tags=["x"]), "a": Made(1)}) == {
+        "m": {"total": 1.5, "tags": ["x"]},
+        "a": {"a": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": [1, {"b c": {1, 2}}]}, r'a\[1\]\["b c"\]'),
+        ({"a": b"x"}, "at a"),
+        ({"a": {1: 2}}, "the object at a has the key 1"),
+        (object(), r"at \$"),
+    ],
+)
+def test_what_has_no_json_form_is_a_type_error_that_names_the_path(value, path):
+    with pytest.raises(UnsupportedValueError, match=path) as caught:
+        to_json_value(value)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_cycle_is_an_error():
+    loop = [1]
+    loop.append(loop)
+    with pytest.raises(UnsupportedValueError, match="contains itself"):
+        to_json_value({"a": loop})
+
+
+def test_the_same_list_twice_is_no_cycle():
+    shared = [1]
+    assert to_json_value([shared, shared]) == [[1], [1]]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), Decimal("NaN")])
+def test_numbers_that_are_not_json_are_errors_in_expected_and_score_0_in_actual(bad):
+    with pytest.raises(InvalidExpectedError, match=r"at a\[0\]"):
+        compare_json({"a": [1.5]}, {"a": [bad]})
+    for metric in ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1"):
+        assert compare_json({"a": bad}, {"a": 1.5}, metric=metric).score == 0.0
+
+
+def test_integers_are_exact_and_equal_doubles():
+    assert json_equal(2**53, 2**53 + 1) is False
+    assert compare_json({"n": 2**53 + 1}, {"n": 2**53}).score == 0.0
+    assert json_equal([1, {"a": 1.0}], [1.0, {"a": 1}])
+    assert not json_equal([True], [1])
+    assert not json_equal({"a": {"b": False}}, {"a": {"b": 0}})
+
+
+def test_number_literals():
+    assert [parse_number(text) for text in ("1e3", "-0", "9007199254740993", "1e400")] == [
+        1000.0,
+        0,
+        9007199254740993,
+        Decimal("1e400"),
+    ]
+    assert parse_number("1e999999999") == Decimal("1e999999999")
+    assert parse_number("9" * 5000) == 10**5000 - 1
+    assert number_text(-(10**5000)) == "-1" + "0" * 5000
+    with pytest.raises(ValueError, match="more than 100,000 digits"):
+        parse_number("1" * 100_001)
+
+
+@pytest.mark.parametrize("side", ["expected", "actual"])
+def test_an_integer_of_more_than_100_000_digits_is_an_error(side):
+    with pytest.raises((InvalidExpectedError, UnsupportedValueError), match="100,000 digits at n"):
+        to_json_value({"n": 10**100_000}, side=side)
+
+
+def test_numbers_beyond_doubles_compare_by_value():
+    assert compare_json('{"n": 1e400}', f'{{"n": 1{"0" * 400}}}').score == 1.0
+    assert compare_json('{"n": 1e999999999}', '{"n": 1e999999998}', metric="json_similarity").score < 1.0
+
+
+def test_the_caller_s_objects_are_neither_changed_nor_looked_at_again():
+    expected, actual = {"a": 1, "b": "x"}, {"a": 1, "b": "y"}
+    result = compare_json(actual, expected, metric="json_similarity")
+    assert (expected, actual) == ({"a": 1, "b": "x"}, {"a": 1, "b": "y"})
+    actual["a"] = expected["b"] = None
+    assert [(f.expected, f.actual) for f in result.field_results] == [(1, 1), ("x", "y")]
+
+
+def test_duplicate_keys_in_actual_text_warn_and_the_last_wins():
+    result = compare_json('{"a": 1, "a": 2}', {"a": 2})
+    assert (result.score, len(result.warnings)) == (1.0, 1)
+
+
+def test_render_is_cut():
+    assert render({"a": ["é", None, True, 1.5]}) == '{"a": ["é", null, true, 1.5]}'
+    assert len(render(["word"] * 1000, limit=20)) == 20

@@ -1,0 +1,246 @@
+"""Laws of the engine, on generated JSON."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import JsonMatchError, compare_json
+from pytest_jsonmatch.engine.plan import compile_plan
+from pytest_jsonmatch.engine.scoring import score, score_flat
+from pytest_jsonmatch.engine.values import flat_copy
+
+METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5)
+    | st.sampled_from(["a b", "b a", "A", "é"])
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc d"), inner, max_size=4),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
+FLAT = st.dictionaries(st.sampled_from("abcdefg"), SCALARS, max_size=7)
+quiet = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(OBJECTS)
+def test_identity_scores_1(metric, value):
+    result = compare_json(value, value, metric=metric)
+    assert (result.score, result.precision, result.recall) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(OBJECTS, OBJECTS)
+def test_scores_lie_between_0_and_1_and_1_means_that_every_counted_unit_is_1(metric, expected, actual):
+    result = compare_json(actual, expected, metric=metric)
+    assert all(0.0 <= figure <= 1.0 for figure in (result.score, result.precision, result.recall, result.f1))
+    counted = [
+        f for f in result.field_results if f.expected_leaves + f.actual_leaves and f.status != "skipped"
+    ]
+    if metric in {"pairwise_f1", "schema_f1"}:
+        assert (result.score == 1.0) is all(f.score == 1.0 for f in counted)
+    else:
+        assert (result.score == 1.0) is all(f.score == 1.0 for f in counted if f.expected_leaves)
+
+
+def backwards(value):
+    if isinstance(value, dict):
+        return {key: backwards(value[key]) for key in reversed(value)}
+    return [backwards(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(OBJECTS, OBJECTS)
+def test_key_order_never_matters(metric, expected, actual):
+    one, other = (
+        compare_json(actual, expected, metric=metric),
+        compare_json(backwards(actual), backwards(expected), metric=metric),
+    )
+    assert (one.score, one.f1, one.counts) == (
+        pytest.approx(other.score),
+        pytest.approx(other.f1),
+        other.counts,
+    )
+
+
+@pytest.mark.parametrize("metric", ["field_match", "json_similarity", "schema_f1"])
+@quiet
+@given(OBJECTS, st.data())
+def test_deleting_a_correct_member_never_raises_recall(metric, value, data):
+    if value:
+        less = dict(value)
+        del less[data.draw(st.sampled_from(sorted(value)))]
+        whole = compare_json(value, value, metric=metric)
+        assert compare_json(less, value, metric=metric).recall <= whole.recall
+
+
+@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1"])
+@quiet
+@given(VALUES, VALUES)
+def test_swapping_the_sides_swaps_precision_and_recall(metric, one, other):
+    # Numbers under `numeric` are judged relative to expected only with a tolerance; here all is symmetric.
+    forth = compare_json([other], [one], metric=metric)
+    back = compare_json([one], [other], metric=metric)
+    assert (forth.precision, forth.recall) == (pytest.approx(back.recall), pytest.approx(back.precision))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(OBJECTS, st.sampled_from([float("nan"), float("inf")]))
+def test_nan_never_scores_1(metric, value, bad):
+    assert compare_json({**value, "x": bad}, {**value, "x": 1.5}, metric=metric).score < 1.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(VALUES, VALUES | st.floats() | st.text())
+def test_any_pair_gets_a_score_or_an_error_of_ours(metric, expected, actual):
+    if isinstance(expected, str):
+        expected = [expected]
+    try:
+        assert 0.0 <= compare_json(actual, expected, metric=metric).score <= 1.0
+    except JsonMatchError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@quiet
+@given(FLAT, FLAT)
+def test_the_short_way_for_flat_objects_is_the_walk(metric, expected, actual):
+    one, other = flat_copy(expected), flat_copy(actual)
+    if one and other:
+        plan = compile_plan(metric, {})
+        assert score_flat(plan, one, other) == score(plan, expected, actual).totals
+
+
+@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1", "json_similarity"])
+@quiet
+@given(st.lists(VALUES, max_size=6), st.lists(VALUES, max_size=6), st.randoms())
+def test_shuffling_an_unordered_array_changes_no_figure(metric, expected, actual, rng):
+    options = {"metric": metric, "arrays": "unordered"}
+    before = compare_json(actual, expected, **options)
+    shuffled = rng.sample(actual, len(actual)), rng.sample(expected, len(expected))
+    after = compare_json(*shuffled, **options)
+    figures = [(r.score, r.precision, r.recall) for r in (before, after)]
+    assert figures[0] == pytest.approx(figures[1], abs=1e-9)
+
+
+# -- unordered arrays ----------------------------------------------------------------------------------------
+
+LEFT = {
+    "name": "Michael Scott",
+    "age": 47,
+    "is_athlete": False,
+    "metadata": {"date_recorded": "2025-01-01", "location": "Scranton, PA"},
+    "hobbies": [
+        {"name": "tv", "hours_spent": 10000.0005, "metadata": {"date_started": "2020-01-01"}},
+        {"name": "literature", "hours_spent": 0.1, "metadata": {"date_started": "2020-08-01"}},
+        {"name": "running", "hours_spent": 90.5, "metadata": {"date_started": "2020-07-01"}},
+    ],
+}
+RIGHT = {
+    "name": "Michael Scott",
+    "age": 47,
+    "is_athlete": True,
+    "metadata": {"date_recorded": "2025-01-01", "location": "Scranton, PA"},
+    "hobbies": [
+        {
+            "name": "carbo loading and running",
+            "hours_spent": 90.5,
+            "metadata": {"date_started": "2020-07-01"},
+        },
+        {"name": "tv", "hours_spent": 10000, "metadata": {"date_started": "2020-01-01"}},
+        {"name": "reading", "hours_spent": 0.1, "metadata": {"date_started": "2020-08-01"}},
+        {"name": "comedy", "hours_spent": 1000000, "metadata": {"date_started": "1970-08-01"}},
+    ],
+}
+
+
+def test_source_4_left_and_right():
+    result = compare_json(LEFT, RIGHT, metric="pairwise_f1")
+    assert [round(figure, 4) for figure in (result.precision, result.recall, result.f1)] == [
+        0.8035,
+        0.6617,
+        0.7257,
+    ]
+
+
+def test_2000_reversed_numbers_pair_fully():
+    numbers = list(range(2000))
+    assert compare_json(numbers[::-1], numbers, metric="pairwise_f1").f1 == 1.0
+
+
+@pytest.mark.parametrize("size", [5, 50, 300])
+def test_objects_pair_with_their_own_at_every_size(size):
+    expected = [{"id": f"n{i}", "a": i, "b": f"x{i} y"} for i in range(size)]
+    actual = [{"id": f"n{i}", "a": i, "b": "z"} for i in reversed(range(size))]
+    result = compare_json(actual, expected, metric="pairwise_f1")
+    assert result.counts == {"match": 2 * size, "mismatch": size}
+    assert all(f.expected == f.actual for f in result.field_results if f.path == "[].id")
+
+
+def test_the_optimum_and_not_the_greedy_choice():
+    # Greedy takes the pair of 0.9 first and leaves 0.0 for the rest.
+    expected, actual = ["aaaaaaaaab", "aaaaaaaabb"], ["aaaaaaaaaa", "aaaaaaaabb"]
+    options = {"metric": "schema_f1", "compare": "levenshtein", "arrays": "unordered"}
+    assert compare_json(actual, expected, **options).counts == {"match": 1, "mismatch": 1}
+
+
+# -- depth ---------------------------------------------------------------------------------------------------
+
+DEPTH = 100_000
+
+
+def nested(kind, leaf):
+    for _ in range(DEPTH):
+        leaf = {"a": leaf} if kind is dict else [leaf]
+    return leaf
+
+
+@pytest.mark.parametrize("kind", [dict, list])
+@pytest.mark.parametrize("metric", ["field_match", "field_match_normalized", "json_similarity", "schema_f1"])
+def test_100_000_levels(metric, kind):
+    expected = {"k": nested(kind, "leaf")}
+    assert compare_json({"k": nested(kind, "leaf")}, expected, metric=metric).score == 1.0
+    assert compare_json({"k": nested(kind, 5)}, expected, metric=metric).score == 0.0
+    missing = compare_json({}, expected, metric=metric)
+    assert (missing.score, missing.counts) == (0.0, {"omission": 1})
+    assert len(missing.field_results[0].short_path()) < 1_000
+
+
+def test_10_000_unordered_levels():
+    expected, actual = ["leaf"], ["left"]
+    for _ in range(10_000):
+        expected, actual = [expected], [actual]
+    assert compare_json(actual, actual, metric="pairwise_f1").score == 1.0
+    assert compare_json(actual, expected, metric="pairwise_f1").score == 0.0
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def test_importing_the_package_and_comparing_numbers_imports_nothing_heavy():
+    heavy = "{'numpy', 'scipy', 'rapidfuzz', 'yaml', 'regex', 'pytest', 'json_repair'}"
+    code = (
+        "import sys, pytest_jsonmatch as p\n"
+        "p.compare_json({'a': [{'b': 1}]}, {'a': [{'b': 2}]}, metric='schema_f1').to_dict()\n"
+        "p.compare_json([1, 2, {'a': 3}], [{'a': 3}, 2, 5], metric='pairwise_f1').to_dict()\n"
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

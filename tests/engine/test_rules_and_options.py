@@ -1,0 +1,225 @@
+"""The option table and the rules by path pattern."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_jsonmatch import (
+    ComparatorResult,
+    ConfigurationError,
+    TargetPathError,
+    compare_json,
+    register_comparator,
+)
+from pytest_jsonmatch.engine.paths import format_path, parse_path, parse_pattern
+from pytest_jsonmatch.engine.registry import session_registry
+
+
+def rows(result):
+    return [(f.path, f.status, f.score) for f in result.field_results]
+
+
+@pytest.mark.parametrize(
+    "path", ["items[0].price", "[]", "[].price", "$", '["unit price"]', 'a["a.b"][2]', '["é"].x']
+)
+def test_paths_read_and_write(path):
+    assert format_path(parse_path(path)) == path
+
+
+@pytest.mark.parametrize("text", ["a..b", "a.", ".a", "a[", "a b", "", "a[-1]"])
+def test_what_is_no_path_is_an_error_that_shows_where(text):
+    with pytest.raises(ConfigurationError, match="is not a path pattern: character"):
+        parse_pattern(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("**.price", "items[].price", True),
+        ("**", "$", True),
+        ("*", "a", True),
+        ("*", "a.b", False),
+        ("items[].*", "items[].price", True),
+        ("items.*", "items[]", False),
+        ("**[]", "a.b[]", True),
+        ('["a.b"]', '["a.b"]', True),
+        ("a.b", '["a.b"]', False),
+    ],
+)
+def test_patterns(pattern, path, matches):
+    assert parse_pattern(pattern).matches(parse_path(path)) is matches
+
+
+def test_the_pattern_with_more_literal_segments_wins_then_the_later():
+    expected, actual = {"items": [{"price": 10.0}]}, {"items": [{"price": 10.5}]}
+    close, exact = {"compare": {"numeric": {"tolerance": {"abs": 1}}}}, {"compare": "exact"}
+    score = lambda fields: compare_json(actual, expected, metric="json_similarity", fields=fields).score  # noqa: E731
+    assert score({"items[].price": close, "**.price": exact}) == 1.0
+    assert score({"**.price": exact, "items[].*": close, "*[].price": exact}) == 0.0
+
+
+def test_skip_weight_and_transform():
+    expected = {"id": "A", "name": "Ann ", "note": "x", "n": 1}
+    actual = {"id": "B", "name": "ann", "note": "y", "n": 1}
+    result = compare_json(
+        actual,
+        expected,
+        metric="json_similarity",
+        fields={
+            "id": {"skip": True},
+            "name": {"transform": ["strip", "lowercase"]},
+            "note": {"weight": 0},
+            "n": {"weight": 3},
+        },
+    )
+    assert rows(result) == [
+        ("id", "skipped", 0.0),
+        ("name", "match", 1.0),
+        ("note", "mismatch", 0.0),
+        ("n", "match", 1.0),
+    ]
+    assert (result.score, result.total_leaves, result.counts["mismatch"]) == (1.0, 4, 1)
+    assert result.field_results[1].expected_compared == "ann"
+
+
+def test_a_comparator_on_an_array_makes_it_one_leaf_and_transforms_reach_into_it():
+    result = compare_json(
+        {"tags": ["A", "b"]},
+        {"tags": ["a", "B"]},
+        metric="json_similarity",
+        fields={"tags": {"compare": "exact", "transform": ["lowercase"]}},
+    )
+    assert rows(result) == [("tags", "match", 1.0)]
+
+
+def test_arrays_by_key():
+    expected = [{"id": 1, "v": "x"}, {"id": 2, "v": "y"}, {"id": 3, "v": "z"}]
+    actual = [{"id": 3, "v": "z"}, {"id": 1.0, "v": "x"}, {"id": None, "v": "q"}]
+    result = compare_json(actual, expected, metric="schema_f1", arrays={"key": "id"})
+    assert [(f.expected_path, f.actual_path, f.status) for f in result.field_results] == [
+        ("[0].id", "[1].id", "match"),
+        ("[0].v", "[1].v", "match"),
+        ("[1].id", None, "omission"),
+        ("[1].v", None, "omission"),
+        ("[2].id", "[0].id", "match"),
+        ("[2].v", "[0].v", "match"),
+        (None, "[2].id", "hallucination"),
+        (None, "[2].v", "hallucination"),
+    ]
+    assert (result.precision, result.recall) == (4 / 6, 4 / 6)
+
+
+def test_align_for_one_array():
+    fields = {"lines": {"align": {"match_by": "key_field", "key": "sku"}}}
+    expected, actual = {"lines": [{"sku": "a"}, {"sku": "b"}]}, {"lines": [{"sku": "b"}, {"sku": "a"}]}
+    assert compare_json(actual, expected, metric="json_similarity", fields=fields).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        ({}, 2 / 3),
+        ({"extra": "ignore"}, 1.0),
+        ({"reduce": "ratio"}, 1.0),
+        ({"nulls": "absent"}, 2 / 3),
+        ({"empties": "never"}, 2 / 3),
+    ],
+)
+def test_options(options, score):
+    assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="schema_f1", **options).score == score
+
+
+def test_nulls_absent_and_empties():
+    absent = {"metric": "schema_f1", "nulls": "absent"}
+    assert compare_json({"a": 1}, {"a": 1, "b": None}, **absent).score == 1.0
+    assert compare_json([None], [None], **absent).counts == {"match": 1}
+    assert compare_json({"a": []}, {"a": []}, metric="schema_f1").counts == {"match": 1}
+    assert compare_json({}, {"a": []}, metric="schema_f1").counts == {"omission": 1}
+    assert compare_json({}, {"a": []}, metric="schema_f1", empties="never").counts == {}
+
+
+def test_a_type_mismatch_counts_the_leaves_of_each_side_once():
+    result = compare_json({"a": [1, 2, 3]}, {"a": {"x": 1, "y": 2}}, metric="schema_f1")
+    (field,) = result.field_results
+    assert (field.path, field.status, field.expected_leaves, field.actual_leaves) == ("a", "mismatch", 2, 3)
+
+
+def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_missing():
+    with pytest.raises(TargetPathError, match="'b'"):
+        compare_json({"a": 1}, {"a": 1}, metric="json_similarity", target_key="b")
+    assert compare_json({}, {"a": {"b": 1}}, metric="json_similarity", target_key="a").counts == {
+        "omission": 1
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "feild_match"}, "unknown metric 'feild_match'; did you mean 'field_match'"),
+        ({"extras": "count"}, "unknown option 'extras'; did you mean 'extra'"),
+        ({"extra": "both"}, "extra is 'both'; it can be 'count' or 'ignore'"),
+        (
+            {"fields": {"a": {"compare": "exakt"}}},
+            r"fields\['a'\].compare: unknown comparator 'exakt'; did you mean",
+        ),
+        ({"fields": {"a": {"wieght": 2}}}, "has the rule 'wieght'; did you mean 'weight'"),
+        ({"fields": {"a[0]": {"weight": 2}}}, r"write \[\] for the index"),
+        ({"fields": {"a": {"weight": -1}}}, "a weight is a number from 0 up"),
+        ({"fields": {"a": {"align": "sideways"}}}, "it can be 'ordered', 'unordered'"),
+        ({"compare": {"strnig": "exact"}}, "did you mean 'string'"),
+        ({"transform": ["lower_case"]}, "unknown transform 'lower_case'; did you mean 'lowercase'"),
+        ({"leaf_threshold": 2}, "leaf_threshold is 2; it is a number from 0 to 1"),
+    ],
+)
+def test_a_wrong_option_says_what_to_do(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        compare_json({"a": 1}, {"a": 1}, **options)
+
+
+def test_a_comparator_that_raises_or_leaves_its_range_is_an_error_entry_and_the_others_stand():
+    with session_registry() as registry:
+        registry.comparator("broken", lambda expected, actual, params: 1 / 0)
+        registry.comparator("wild", lambda expected, actual, params: 1.5)
+        registry.comparator("left out", lambda expected, actual, params: ComparatorResult(0.0, skip=True))
+        fields = {"a": {"compare": "broken"}, "b": {"compare": "wild"}, "c": {"compare": "left out"}}
+        document = {"a": 1, "b": 2, "c": 3, "d": 4}
+        result = compare_json(document, document, metric="json_similarity", fields=fields)
+    assert rows(result) == [
+        ("a", "mismatch", 0.0),
+        ("b", "mismatch", 0.0),
+        ("c", "skipped", 0.0),
+        ("d", "match", 1.0),
+    ]
+    assert [str(entry) for entry in result.errors] == [
+        "a: comparator 'broken' raised ZeroDivisionError: division by zero",
+        "b: comparator 'wild' returned 1.5, which is no score in [0, 1]",
+    ]
+
+
+def test_built_in_names_cannot_be_replaced_and_taken_ones_only_on_purpose():
+    with pytest.raises(ConfigurationError, match="built-in"):
+        register_comparator("exact", max)
+    with session_registry() as registry:
+        registry.comparator("ours", max)
+        with pytest.raises(ConfigurationError, match="overwrite=True"):
+            registry.comparator("ours", min)
+        registry.comparator("ours", min, overwrite=True)
+
+
+def test_signatures_tell_comparable_scores():
+    one = compare_json({"a": 1}, {"a": 1}, metric="json_similarity")
+    same = compare_json({"b": 2}, {"b": 3}, metric="json-similarity")
+    other = compare_json({"a": 1}, {"a": 1}, metric="json_similarity", leaf_threshold=0.5)
+    assert one.signature == same.signature
+    assert one.signature != other.signature
+    assert str(other.signature) == 'json_similarity|options:{"leaf_threshold":0.5}|schema:none|rules:1'
+
+
+def test_a_result_has_no_truth_value_and_is_plain_json():
+    result = compare_json({"a": "x"}, {"a": "y", "b": [1]}, metric="json_similarity")
+    with pytest.raises(TypeError, match="assert_json_match"):
+        bool(result)
+    assert json.loads(json.dumps(result.to_dict()))["counts"] == {"mismatch": 1, "omission": 1}
+    assert repr(result) == "<MatchResult json_similarity score=0: 1 mismatch, 1 omission>"
