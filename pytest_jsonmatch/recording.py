@@ -6,7 +6,7 @@ import json
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 import pytest
 
@@ -24,8 +24,8 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 Payload: TypeAlias = "tuple[str, str]"
 """A comparison's id and the rest of it as JSON text.
 
-One ASCII string a comparison, and not a tree of dicts: it passes between processes whatever a key holds (half of
-a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
+One ASCII string a comparison, and not a tree of dicts: it passes between processes whatever a key holds (half
+of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
 """
 
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})

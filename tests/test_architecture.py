@@ -15,7 +15,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(pytest_jsonmatch.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-HEAVY = {"numpy", "scipy", "rapidfuzz", "regex", "yaml", "json_repair"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "rapidfuzz",
+    "regex",
+    "yaml",
+    "json_repair",
+    "jsonschema",
+    "referencing",
+    "pydantic",
+}
 # Modules that are themselves imported inside functions only (the second test below holds them to it), so that
 # they may import what they like.
 LATE = {"engine/comparators/matrix.py", "engine/similarity.py"}

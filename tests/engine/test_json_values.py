@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 import pathlib
 import uuid
@@ -27,9 +27,9 @@ class Point:
 
 def test_python_forms():
     value = {
-        "when": datetime.date(2026, 1, 31),
-        "at": datetime.time(12, 30),
-        "stamp": datetime.datetime(2026, 1, 31, 12, 30),
+        "when": dt.date(2026, 1, 31),
+        "at": dt.time(12, 30),
+        "stamp": dt.datetime(2026, 1, 31, 12, 30),
         "id": uuid.UUID(int=5),
         "path": pathlib.PurePosixPath("a/b"),
         "color": Color.RED,
@@ -60,8 +60,8 @@ def test_pydantic_and_attrs():
         total: Decimal
         tags: list[str]
 
-    Made = attrs.make_class("Made", ["a"])
-    assert to_json_value({"m": Model(total=Decimal("1.5"), tags=["x"]), "a": Made(1)}) == {
+    made = attrs.make_class("Made", ["a"])
+    assert to_json_value({"m": Model(total=Decimal("1.5"), tags=["x"]), "a": made(1)}) == {
         "m": {"total": 1.5, "tags": ["x"]},
         "a": {"a": 1},
     }
