@@ -1,0 +1,73 @@
+"""Eval schemas: a JSON Schema with `x-eval-*` keys says how every field is scored.
+
+The names are those of source 5's API reference. They are resolved when they are first used: importing this
+package imports nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+    from pytest_jsonmatch.engine.errors import GoldValidationError
+    from pytest_jsonmatch.engine.registry import register_comparator
+    from pytest_jsonmatch.engine.registry import register_comparator as register
+    from pytest_jsonmatch.engine.results import FieldAggregation, FieldResult
+    from pytest_jsonmatch.engine.schemanode import SchemaNode
+    from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
+    from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
+    from pytest_jsonmatch.schema.inference import infer_schema
+    from pytest_jsonmatch.schema.parsing import load_schema, parse_eval_schema, schema_hash
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+__all__ = [
+    "ComparatorResult",
+    "FieldAggregation",
+    "FieldResult",
+    "GoldValidationError",
+    "GoldWarning",
+    "SchemaNode",
+    "annotate_xeval",
+    "infer_schema",
+    "load_schema",
+    "parse_eval_schema",
+    "register",
+    "register_comparator",
+    "reset_type_defaults",
+    "resolve_schema_references",
+    "schema_hash",
+    "set_type_default",
+    "validate_gold",
+]
+
+_HOMES = {
+    "engine.comparators.base": ("ComparatorResult",),
+    "engine.errors": ("GoldValidationError",),
+    "engine.registry": ("register_comparator",),
+    "engine.results": ("FieldAggregation", "FieldResult"),
+    "engine.schemanode": ("SchemaNode",),
+    "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
+    "schema.gold": ("GoldWarning", "validate_gold"),
+    "schema.inference": ("infer_schema",),
+    "schema.parsing": ("load_schema", "parse_eval_schema", "schema_hash"),
+    "schema.resolving": ("resolve_schema_references",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_ALIASES = {"register": "register_comparator"}
+
+
+def __getattr__(name: str) -> object:
+    plain = _ALIASES.get(name, name)
+    home = _HOME_OF.get(plain)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), plain)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,155 @@
+"""The default comparator of each JSON Schema type, and `annotate_xeval`, which writes them into a schema."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.plan import bind_comparator
+from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.schema.rules import OVERRIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "annotate_xeval",
+    "fitted_defaults",
+    "reset_type_defaults",
+    "set_type_default",
+    "type_defaults_state",
+]
+
+_BUILTIN: Final[Mapping[str, Any]] = MappingProxyType(
+    {"string": "exact", "number": "numeric", "integer": "numeric", "boolean": "exact", "null": "exact"}
+)
+
+# What `set_type_default` has changed, for this process; source 5's API has no other place for it.
+_changed: Final[dict[str, Any]] = {}
+_changes: Final[list[int]] = [0]
+
+
+def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str, Any]]) -> None:
+    """Change the default comparator of a JSON Schema type for this process.
+
+    It holds for schemas parsed and annotated from now on, where neither a field's own rules nor its `enum`
+    nor the options of the call say anything else.
+
+    Args:
+        json_type: string, number, integer, boolean or null.
+        comparator: a name, or {name: {parameters}}.
+
+    Raises:
+        ConfigurationError: no such type, or a comparator that is unknown or has wrong parameters.
+
+    >>> set_type_default("string", "levenshtein")
+    >>> annotate_xeval({"type": "string"})
+    {'type': 'string', 'x-eval-compare': 'levenshtein'}
+    >>> reset_type_defaults()
+    """
+    if json_type not in _BUILTIN:
+        message = f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
+        raise ConfigurationError(message)
+    bind_comparator(comparator, active_registry(), f"default of type {json_type!r}")
+    _changed[json_type] = comparator
+    _changes[0] += 1
+
+
+def reset_type_defaults() -> None:
+    """Undo every `set_type_default`.
+
+    >>> reset_type_defaults()
+    """
+    _changed.clear()
+    _changes[0] += 1
+
+
+def type_defaults_state() -> int:
+    """Return a number that changes whenever a type's default might."""
+    return _changes[0]
+
+
+def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
+    """Return what was changed, by the type that a value has, for a place where `types` are allowed.
+
+    In JSON Schema "number" takes integers too: where only "number" is declared, its default holds for both.
+    """
+    if not _changed:
+        return _NOTHING
+    fitted: dict[str, Any] = {
+        name: _changed[name] for name in ("string", "boolean", "null") if name in _changed
+    }
+    if "number" in _changed and (not types or "number" in types):
+        fitted["number"] = fitted["integer"] = _changed["number"]
+    if "integer" in _changed and (not types or "integer" in types):
+        fitted["integer"] = _changed["integer"]
+    return MappingProxyType(fitted)
+
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
+_SINGLE: Final = ("items", "additionalProperties")
+
+
+def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
+    """Write the default comparator of its type as `x-eval-compare` into every leaf of a schema, in place.
+
+    A leaf that has a comparator or is skipped stays as it is, and so does one of several types with
+    different defaults: there the type of the value decides. An `enum` gets `binary`.
+
+    Args:
+        schema: a JSON Schema; it is changed.
+
+    Returns:
+        The same dict.
+
+    Raises:
+        ConfigurationError: `schema` is no dict.
+
+    >>> annotate_xeval({"properties": {"price": {"type": "number"}, "name": {"type": "string"}}})
+    {'properties': {'price': {'type': 'number', 'x-eval-compare': 'numeric'}, \
+'name': {'type': 'string', 'x-eval-compare': 'exact'}}}
+    """
+    if not isinstance(cast("object", schema), dict):
+        message = (
+            f"annotate_xeval changes a dict in place, and was given {type(schema).__name__}; "
+            "make one with resolve_schema_references or infer_schema"
+        )
+        raise ConfigurationError(message)
+    waiting: list[Any] = [schema]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if "x-eval-compare" in node or OVERRIDE in node or node.get("x-eval-skip"):
+            # One result: nothing below is compared. Definitions may still be used elsewhere.
+            below: tuple[str, ...] = ("$defs", "definitions")
+        else:
+            below = _NAMED
+            comparator = _default_of(node)
+            if comparator is not None:
+                node["x-eval-compare"] = comparator
+            waiting.extend(node[key] for key in _SINGLE if key in node)
+            for key in (*_LISTS, "items"):
+                if isinstance(part := node.get(key), list):
+                    waiting.extend(part)
+        for key in below:
+            if isinstance(part := node.get(key), dict):
+                waiting.extend(part.values())
+    return schema
+
+
+def _default_of(node: dict[str, Any]) -> Any:
+    written = node.get("type")
+    names = [written] if isinstance(written, str) else written
+    if "enum" in node or "const" in node:
+        return "binary"
+    if not isinstance(names, list) or not names or not {"array", "object"}.isdisjoint(names):
+        return None
+    # A nullable string is compared as a string: null against anything else is 0 by every comparator.
+    defaults = [_changed.get(name, _BUILTIN.get(name)) for name in names if name != "null" or len(names) == 1]
+    return defaults[0] if all(default == defaults[0] for default in defaults) else None

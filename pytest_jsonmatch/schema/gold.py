@@ -1,0 +1,173 @@
+"""`validate_gold`: whether gold data fit the schema that says how to score them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import GoldValidationError, did_you_mean
+from pytest_jsonmatch.engine.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.schema.branches import fits_types
+from pytest_jsonmatch.schema.parsing import load_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_jsonmatch.engine.paths import Segment
+    from pytest_jsonmatch.engine.schemanode import SchemaNode
+    from pytest_jsonmatch.schema.documents import SchemaSource
+
+__all__ = ["GoldWarning", "validate_gold"]
+
+_PATH_LIMIT: Final = 200
+_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
+
+
+class GoldWarning(UserWarning):
+    """Gold data are odd, and can be scored: a value of another type than declared, or a missing field."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    kind: str
+    """extra, type or missing."""
+    trail: _Trail
+    told: str
+
+
+def validate_gold(
+    gold: Iterable[object],
+    schema: SchemaSource | SchemaNode,
+    id_field: str | None = None,
+    warn_missing: bool = True,
+    strict_types: bool = False,
+) -> None:
+    """Check gold records against an eval schema.
+
+    A field that the schema does not list is an error: nothing says how to score it. A value of another type
+    than declared and a listed field that is missing are warnings, one `GoldWarning` for each field. Null is
+    of every type: it says that there is no value.
+
+    Args:
+        gold: the records, each with a JSON form; an iterator is read once.
+        schema: an eval schema, as `parse_eval_schema` takes or returns it.
+        id_field: the member that is a record's id (text or an integer), which need not be in the schema;
+            without it the id is the index.
+        warn_missing: warn of listed fields that a record does not have.
+        strict_types: a value of another type is an error too.
+
+    Raises:
+        GoldValidationError: (a ValueError) a record has a field that is not in the schema, or no id; or, if
+            asked for, a value of another type. It has `record_id` and `path`.
+        ConfigurationError: the schema is not valid.
+
+    >>> validate_gold([{"name": "Ada", "born": 1815}], {"properties": {"name": {"type": "string"}}})
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.engine.errors.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
+list it, or add it with "x-eval-skip": true
+    """
+    node = load_schema(schema)
+    ignored = frozenset() if id_field is None else frozenset({id_field})
+    noted: dict[tuple[str, str], list[Any]] = {}
+    for index, record in enumerate(gold):
+        value = to_json_value(record, side="expected")
+        record_id = index if id_field is None else _record_id(value, index, id_field)
+        for problem in _problems(node, value, ignored):
+            if problem.kind == "extra" or (problem.kind == "type" and strict_types):
+                where = _instance_path(problem.trail)
+                message = f"record {record_id!r}: {where!r} {problem.told}"
+                raise GoldValidationError(message, record_id, where)
+            if problem.kind == "type" or warn_missing:
+                path = _schema_path(problem.trail)
+                told = noted.setdefault((path, problem.kind), [0, record_id, problem])
+                told[0] += 1
+    for (path, _), (count, first_id, problem) in noted.items():
+        times = "once" if count == 1 else f"{count} times"
+        first = f"in record {first_id!r} at {_instance_path(problem.trail)!r}"
+        message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
+        warnings.warn(message, GoldWarning, stacklevel=2)
+
+
+def _record_id(record: Any, index: int, id_field: str) -> str | int:
+    if type(record) is not dict or id_field not in record:
+        message = f"record {index}: the id field {id_field!r} is missing"
+        raise GoldValidationError(message, index, id_field)
+    found = record[id_field]
+    if type(found) is not str and type(found) is not int:
+        message = f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
+        raise GoldValidationError(message, index, id_field)
+    identity: str | int = found
+    return identity
+
+
+def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
+    """Yield what does not fit, in the order of the document."""
+    waiting: list[tuple[SchemaNode, Any, _Trail]] = [(root, record, None)]
+    while waiting:
+        node, value, trail = waiting.pop()
+        if value is None or node.skip:
+            continue
+        if node.branches:
+            for accepts, branch in node.branches:
+                if accepts(value):
+                    waiting.append((branch, value, trail))
+                    break
+            else:
+                yield _Problem("type", trail, "fits none of the alternatives that the schema gives")
+            continue
+        if not fits_types(value, node.types):
+            yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
+            continue
+        if node.compare is not None:
+            continue
+        if type(value) is dict and node.properties is not None:
+            yield from _of_members(node.properties, value, trail, ignored if trail is None else ())
+            waiting.extend(
+                (node.properties[key], item, (trail, key))
+                for key, item in reversed(value.items())
+                if key in node.properties
+            )
+        elif type(value) is list and node.items is not None:
+            elements = node.items
+            waiting.extend(
+                (elements, value[index], (trail, index)) for index in range(len(value) - 1, -1, -1)
+            )
+
+
+def _of_members(
+    listed: dict[str, SchemaNode],
+    value: dict[str, Any],
+    trail: _Trail,
+    ignored: frozenset[str] | tuple[()],
+) -> Iterator[_Problem]:
+    for key in value:
+        if key not in listed and key not in ignored:
+            hint = did_you_mean(key, listed)
+            told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+            yield _Problem("extra", (trail, key), told)
+    for key, member in listed.items():
+        if key not in value and not member.skip:
+            yield _Problem("missing", (trail, key), "is missing and is not scored there")
+
+
+def _segments(trail: _Trail) -> list[str | int]:
+    segments: list[str | int] = []
+    while trail is not None:
+        trail, segment = trail
+        segments.append(segment)
+    return segments[::-1]
+
+
+def _instance_path(trail: _Trail) -> str:
+    return format_path(_segments(trail), _PATH_LIMIT)
+
+
+def _schema_path(trail: _Trail) -> str:
+    segments: Sequence[Segment] = [
+        ELEMENT if isinstance(segment, int) else segment for segment in _segments(trail)
+    ]
+    return format_path(segments, _PATH_LIMIT)

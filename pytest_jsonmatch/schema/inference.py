@@ -1,0 +1,105 @@
+"""`infer_schema`: the schema that instances have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.values import to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["infer_schema"]
+
+
+@final
+class _Seen:
+    """What was seen at one place, in the order it was seen."""
+
+    __slots__ = ("counts", "elements", "kinds", "members", "objects")
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, None] = {}
+        self.members: dict[str, _Seen] = {}
+        self.counts: dict[str, int] = {}
+        self.objects = 0
+        self.elements: _Seen | None = None
+
+
+def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
+    """Infer a resolved schema from instances, such as all gold records.
+
+    Integers and fractions together are "number". Values of several types give a list of types. A key that
+    every object has is "required". Of an empty array or object nothing is known but its type.
+
+    Args:
+        instances: values with a JSON form, one or more; an iterator is read once, and not kept.
+
+    Returns:
+        A JSON Schema of `type`, `properties`, `required` and `items`, keys in the order first seen.
+
+    Raises:
+        ConfigurationError: (a ValueError) no instance at all, or one object in place of a list of them.
+        UnsupportedValueError: (a TypeError) an instance has no JSON form.
+
+    >>> infer_schema([{"id": 1, "tags": []}, {"id": 2.5, "tags": ["new", None]}])
+    {'type': 'object', 'properties': {'id': {'type': 'number'}, 'tags': {'type': 'array', \
+'items': {'type': ['string', 'null']}}}, 'required': ['id', 'tags']}
+    """
+    if isinstance(instances, (Mapping, str, bytes)) or hasattr(instances, "model_dump"):
+        message = (
+            f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
+        )
+        raise ConfigurationError(message)
+    root = _Seen()
+    for instance in instances:
+        _note(root, to_json_value(instance, side="expected"))
+    if not root.kinds:
+        message = "infer_schema needs at least one instance"
+        raise ConfigurationError(message)
+    return _written(root)
+
+
+def _note(root: _Seen, value: Any) -> None:
+    waiting: list[tuple[_Seen, Any]] = [(root, value)]
+    while waiting:
+        seen, item = waiting.pop()
+        kind = _KINDS.get(type(item), "number")
+        seen.kinds[kind] = None
+        if kind == "object":
+            seen.objects += 1
+            for key in item:
+                if key not in seen.members:
+                    seen.members[key] = _Seen()
+                seen.counts[key] = seen.counts.get(key, 0) + 1
+            waiting.extend((seen.members[key], member) for key, member in reversed(item.items()))
+        elif kind == "array" and item:
+            if seen.elements is None:
+                seen.elements = _Seen()
+            elements = seen.elements
+            waiting.extend((elements, element) for element in reversed(item))
+
+
+_KINDS = {type(None): "null", bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
+
+
+def _written(root: _Seen) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    waiting: list[tuple[_Seen, dict[str, Any]]] = [(root, schema)]
+    while waiting:
+        seen, target = waiting.pop()
+        names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
+        # By convention null comes last.
+        names.sort(key="null".__eq__)
+        target["type"] = names[0] if len(names) == 1 else names
+        if seen.members:
+            properties: dict[str, dict[str, Any]] = {name: {} for name in seen.members}
+            target["properties"] = properties
+            target["required"] = [name for name, count in seen.counts.items() if count == seen.objects]
+            waiting.extend((member, properties[name]) for name, member in seen.members.items())
+        if seen.elements is not None:
+            target["items"] = {}
+            waiting.append((seen.elements, target["items"]))
+    return schema

@@ -1,0 +1,280 @@
+"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.paths import ANY_KEY, ELEMENT, format_path
+from pytest_jsonmatch.engine.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.schemanode import SchemaNode
+from pytest_jsonmatch.schema.branches import Tests
+from pytest_jsonmatch.schema.defaults import fitted_defaults, type_defaults_state
+from pytest_jsonmatch.schema.documents import content_hash, model_schema, open_files
+from pytest_jsonmatch.schema.places import Reader
+from pytest_jsonmatch.schema.rules import bind_rules
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.paths import Segment
+    from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.schema.places import Flat, Place
+    from pytest_jsonmatch.schema.references import Files
+
+__all__ = ["Trail", "load_schema", "named", "open_reader", "parse_eval_schema", "schema_hash"]
+
+_MAX_KEPT: Final = 128
+_PATH_LIMIT: Final = 200
+
+Trail: TypeAlias = "tuple[Trail, Segment] | None"
+"""The schema path to a place, as linked pairs: it is made text for errors only."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    node: SchemaNode
+    digest: str
+    state: tuple[int, int]
+    contents: dict[Path, bytes]
+
+    def holds(self) -> bool:
+        """Tell whether nothing has changed that it was made of."""
+        return self.state == _state() and all(
+            _content(path) == content for path, content in self.contents.items()
+        )
+
+
+_kept: Final[dict[Any, _Parsed]] = {}
+
+
+def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
+    """Check an eval schema and return it as a tree of nodes, one for each place.
+
+    Everything that can be wrong with the schema is found here, and nothing while scoring.
+
+    Args:
+        schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
+            or a pydantic model class. It is not changed.
+
+    Returns:
+        The root. The same schema gives the same tree again, until something is registered.
+
+    Raises:
+        ConfigurationError: (a ValueError) the schema is not valid, a `$ref` leads nowhere, or a rule names an
+            unknown comparator, transform or parameter; the message begins with the path.
+
+    >>> parse_eval_schema({"properties": {"age": {"type": "integer"}}}).properties["age"].types
+    frozenset({'integer'})
+    >>> parse_eval_schema({"type": "array", "items": {"x-eval-compare": "exakt"}})
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.engine.errors.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
+    """
+    return _parsed(schema).node
+
+
+def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
+    """Return the parsed schema of anything that a schema can be given as.
+
+    Args:
+        source: what `parse_eval_schema` takes, or what it returned.
+
+    Raises:
+        ConfigurationError: as `parse_eval_schema`.
+
+    >>> schema = {"type": "string", "x-eval-compare": "levenshtein"}
+    >>> load_schema(schema) is load_schema(dict(schema))
+    True
+    """
+    return source if isinstance(source, SchemaNode) else _parsed(source).node
+
+
+def schema_hash(schema: SchemaSource) -> str:
+    """Return a short hash of a schema's content, which results carry in their signature.
+
+    Args:
+        schema: what `parse_eval_schema` takes.
+
+    Returns:
+        Twelve hexadecimal digits: the same for the same content (files that it refers to are part of it),
+        whatever the order of the keys and however it is given.
+
+    Raises:
+        ConfigurationError: the schema cannot be read, or a file that it refers to.
+
+    >>> schema_hash({"type": "string", "enum": ["a"]}) == schema_hash({"enum": ["a"], "type": "string"})
+    True
+    """
+    reader = open_reader(schema)
+    if not reader.files.alone:
+        # The files that it refers to are read on the way.
+        walk(reader)
+    return _digest(reader.files)
+
+
+def _digest(files: Files) -> str:
+    """Return the hash of a schema and the files that it was found to refer to."""
+    others = sorted(address for address in files.documents if address != files.address)
+    return content_hash([files.root, *(files.documents[address] for address in others)])
+
+
+def open_reader(schema: SchemaSource) -> Reader:
+    """Return the reader of a schema.
+
+    Raises:
+        ConfigurationError: it is none, or its root refers to nothing.
+    """
+    files = open_files(schema)
+    try:
+        return Reader(files)
+    except ConfigurationError as error:
+        raise named(error, None) from None
+
+
+def _parsed(source: SchemaSource) -> _Parsed:
+    key = _key(source)
+    found = _kept.get(key) if key is not None else None
+    if found is not None and found.holds():
+        return found
+    state = _state()
+    reader = open_reader(source)
+    node = _node_tree(reader)
+    made = _Parsed(node, _digest(reader.files), state, reader.files.contents)
+    if key is not None:
+        if len(_kept) >= _MAX_KEPT:
+            _kept.clear()
+        _kept[key] = made
+    return made
+
+
+def _state() -> tuple[int, int]:
+    return registry_state(), type_defaults_state()
+
+
+def _key(source: object) -> Any:
+    """Return what identical schemas share; None where that cannot be had cheaply.
+
+    Not the hash that signatures carry: this is made for every comparison, by C code.
+    """
+    if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
+        source = model_schema(source)
+    if isinstance(source, (dict, bool)):
+        try:
+            return json.dumps(source)
+        except (TypeError, ValueError, RecursionError):
+            return None
+    return Path(source).absolute() if isinstance(source, (str, Path)) else None
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
+    """Return every place of a schema once, with the first path that leads to it.
+
+    Raises:
+        ConfigurationError: something in the schema is not as it should be; the message begins with the path.
+    """
+    found: list[tuple[Place, Flat, Trail]] = []
+    waiting: list[tuple[Place, Trail]] = [(reader.root, None)]
+    seen: set[Place] = {reader.root}
+    for place, trail in waiting:
+        try:
+            flat = reader.flat(place)
+        except ConfigurationError as error:
+            raise named(error, trail) from None
+        except RecursionError:
+            message = "too many combined schemas (allOf, anyOf, $ref) inside each other"
+            raise named(ConfigurationError(message), trail) from None
+        found.append((place, flat, trail))
+        below: list[tuple[Place, Trail]] = [
+            (member, (trail, name)) for name, member in (flat.properties or {}).items()
+        ]
+        if flat.rest is not None:
+            below.append((flat.rest, (trail, ANY_KEY)))
+        if flat.items is not None:
+            below.append((flat.items, (trail, ELEMENT)))
+        below.extend((alternative.node, trail) for alternative in flat.alternatives)
+        for child, child_trail in below:
+            if child not in seen:
+                seen.add(child)
+                waiting.append((child, child_trail))
+    return found
+
+
+def _node_tree(reader: Reader) -> SchemaNode:
+    places = walk(reader)
+    registry = active_registry()
+    tests = Tests(reader)
+    nodes = {place: _node(flat) for place, flat, _ in places}
+    for place, flat, trail in places:
+        node = nodes[place]
+        bind_rules(flat.rules, registry, partial(_path, trail))
+        try:
+            _check_alignment(reader, flat)
+            node.branches = tuple((tests.of(one), nodes[one.node]) for one in flat.alternatives)
+        except ConfigurationError as error:
+            raise named(error, trail) from None
+        if flat.properties is not None:
+            node.properties = {name: nodes[member] for name, member in flat.properties.items()}
+        if flat.items is not None:
+            node.items = nodes[flat.items]
+    return nodes[reader.root]
+
+
+def _node(flat: Flat) -> SchemaNode:
+    rules = flat.rules
+    return SchemaNode(
+        types=flat.kinds,
+        additional=flat.additional,
+        compare=rules.get("compare"),
+        transform=rules.get("transform", ()),
+        skip=rules.get("skip", False),
+        weight=rules.get("weight", 1.0),
+        align=rules.get("align"),
+        enum=flat.enum is not None,
+        type_default=fitted_defaults(flat.kinds),
+        description=flat.notes.get("description"),
+    )
+
+
+def _check_alignment(reader: Reader, flat: Flat) -> None:
+    if "align" not in flat.rules:
+        return
+    align = flat.rules["align"]
+    if flat.kinds and "array" not in flat.kinds:
+        message = f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}"
+        raise ConfigurationError(message)
+    key = align.get("key") if isinstance(align, dict) else None
+    if key is None or flat.items is None:
+        return
+    elements = reader.flat(flat.items)
+    if (
+        elements.properties
+        and key not in elements.properties
+        and not elements.additional
+        and not elements.rest
+    ):
+        message = f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
+        raise ConfigurationError(message)
+
+
+def _path(trail: Trail) -> str:
+    segments: list[Segment] = []
+    while trail is not None:
+        trail, segment = trail
+        segments.append(segment)
+    return format_path(segments[::-1], _PATH_LIMIT)
+
+
+def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
+    """Return an error with the path of its place before its message."""
+    return ConfigurationError(f"{_path(trail)}: {error}")

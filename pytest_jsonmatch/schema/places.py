@@ -1,0 +1,589 @@
+"""Schemas made plain: `$ref` followed, `allOf` merged, `anyOf` and `oneOf` merged or told apart by the value.
+
+A `Place` is where a schema is asked what holds; `Reader.flat` answers with a `Flat`, whose members are places
+again. Places are interned, so that a recursive schema is a finite graph of them, however deep the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.values import json_equal, json_type
+from pytest_jsonmatch.schema.references import open_scope
+from pytest_jsonmatch.schema.rules import DECISIVE, OVERRIDE, RULE_KEYS, own_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_jsonmatch.schema.references import Files, Schema, Scope
+
+__all__ = ["TYPES", "AllOf", "Alternative", "AnyOf", "Flat", "Place", "Reader", "Source", "overlap"]
+
+TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+# So many ways to choose one branch of each of several unions: nobody reads more, and each becomes a node.
+_MAX_ALTERNATIVES: Final = 256
+_ENDLESS: Final = "the schema refers to itself with nothing in between"
+_ANY: Final[frozenset[str]] = frozenset()
+# The keys that `Flat` says in its own words, or that say nothing of where values are.
+_READ: Final = frozenset(
+    {
+        *("$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary"),
+        *("allOf", "anyOf", "oneOf", "type", "enum", "const", "required", "nullable", "discriminator"),
+        *(
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+        ),
+        *("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"),
+        *("if", "then", "else", "not", "dependentSchemas", "dependentRequired", "dependencies"),
+        *(*RULE_KEYS, OVERRIDE),
+    }
+)
+_SILENT: Final = frozenset(
+    {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "allOf", "anyOf"}
+    | {"oneOf", "discriminator"}
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A schema as written; with `own`, without its references and its `allOf`, `anyOf` and `oneOf`."""
+
+    schema: Schema
+    scope: Scope
+    own: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AllOf:
+    """All of its parts hold; what a later one says outweighs what an earlier one does."""
+
+    parts: tuple[Place, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyOf:
+    """The first of its branches that accepts the value holds."""
+
+    branches: tuple[Place, ...]
+
+
+Place: TypeAlias = "Source | AllOf | AnyOf"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of several schemas that may hold at a place."""
+
+    test: Place
+    """What the value is tried against."""
+    node: Place
+    """What holds if it passes."""
+    by_type: bool
+    """Its types are those of no other alternative: the value's type is all the test that is needed."""
+
+
+@final
+@dataclass(slots=True)
+class Flat:
+    """What a schema says of one place, with no reference and no combination left."""
+
+    types: frozenset[str] = _ANY
+    properties: dict[str, Place] | None = None
+    required: tuple[str, ...] | None = None
+    rest: Place | None = None
+    """Members that are not listed, where `additionalProperties` or `patternProperties` is a schema."""
+    additional: bool | None = None
+    items: Place | None = None
+    enum: list[Any] | None = None
+    nullable: bool = False
+    rules: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+    """All other keywords, as written."""
+    alternatives: tuple[Alternative, ...] = ()
+
+    @property
+    def of_objects(self) -> bool:
+        """Whether something is said of an object's members."""
+        return self.properties is not None or self.rest is not None or self.additional is not None
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The types allowed; where none are written, those that the other keywords are about."""
+        if self.types or not (self.of_objects or self.items):
+            return self.types
+        return frozenset(
+            name for name, said in (("object", self.of_objects), ("array", self.items is not None)) if said
+        )
+
+    def children(self) -> list[Place]:
+        """Return the places that this one leads to."""
+        below = list((self.properties or {}).values())
+        below.extend(place for place in (self.rest, self.items) if place is not None)
+        below.extend(alternative.node for alternative in self.alternatives)
+        return below
+
+
+class _ContradictionError(ConfigurationError):
+    """No value could fit all parts."""
+
+
+@final
+class Reader:
+    """Answers what one schema, with the files it refers to, says of its places."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self._interned: dict[Any, Place] = {}
+        self._flats: dict[Place, Flat] = {}
+        self._open: set[Place] = set()
+        self.root = self.source(files.root, open_scope(files))
+
+    def source(self, schema: Schema, scope: Scope, *, own: bool = False) -> Place:
+        """Return the place of a schema; one that only refers to another is the other's."""
+        seen: set[int] = set()
+        while not own and type(schema) is dict:
+            scope = scope.enter(schema)
+            if not schema.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
+                break
+            if "$ref" not in schema:
+                own = True
+            elif not schema.keys() <= _SILENT:
+                break
+            else:
+                if id(schema) in seen:
+                    break
+                seen.add(id(schema))
+                try:
+                    schema, scope = scope.lookup(_reference(schema))
+                except ConfigurationError:
+                    # Looked up again when the place is asked for: then the error can name its path.
+                    break
+        key = (id(schema), own) if type(schema) is dict else (schema, own)
+        return self._intern(key, lambda: Source(schema, scope, own))
+
+    def all_of(self, parts: Iterable[Place]) -> Place:
+        """Return the place where all parts hold, each once, the last mention of it counting."""
+        flat: dict[Place, None] = {}
+        for part in parts:
+            for one in part.parts if isinstance(part, AllOf) else (part,):
+                flat.pop(one, None)
+                flat[one] = None
+        single = tuple(flat)
+        return single[0] if len(single) == 1 else self._intern(("all", single), lambda: AllOf(single))
+
+    def any_of(self, branches: Iterable[Place]) -> Place:
+        """Return the place where the first branch that accepts the value holds."""
+        single = tuple(dict.fromkeys(branches))
+        return single[0] if len(single) == 1 else self._intern(("any", single), lambda: AnyOf(single))
+
+    def _intern(self, key: Any, make: Callable[[], Place]) -> Place:
+        if key not in self._interned:
+            self._interned[key] = make()
+        return self._interned[key]
+
+    def flat(self, place: Place) -> Flat:
+        """Return what holds at a place.
+
+        Raises:
+            ConfigurationError: the schema is not one; the message does not name the place.
+        """
+        found = self._flats.get(place)
+        if found is None:
+            if place in self._open:
+                raise ConfigurationError(_ENDLESS)
+            self._open.add(place)
+            try:
+                if isinstance(place, AllOf):
+                    found = self._merged(place.parts)
+                elif isinstance(place, AnyOf):
+                    found = self._united(place.branches)
+                else:
+                    found = self._read(place)
+            finally:
+                self._open.discard(place)
+            self._flats[place] = found
+        return found
+
+    # One schema.
+
+    def _read(self, source: Source) -> Flat:
+        schema = source.schema
+        if type(schema) is bool:
+            return Flat()
+        if source.own:
+            return self._read_own(schema, source.scope)
+        parts = self.parts(source)
+        return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
+
+    def parts(self, source: Source) -> tuple[Place, ...]:
+        """Return the places that all hold where a schema does: its references, branches, and own keywords."""
+        schema, scope = source.schema, source.scope
+        if type(schema) is bool or source.own:
+            return (source,)
+        parts: list[Place] = []
+        if "$ref" in schema:
+            parts.append(self.source(*scope.lookup(_reference(schema))))
+        if "allOf" in schema:
+            parts.extend(self.source(part, scope) for part in _schemas(schema, "allOf"))
+        parts.extend(
+            self.any_of(self.source(branch, scope) for branch in _schemas(schema, union))
+            for union in ("anyOf", "oneOf")
+            if union in schema
+        )
+        if not parts or not schema.keys() <= _SILENT:
+            parts.append(self.source(schema, scope, own=True))
+        return tuple(parts)
+
+    def _read_own(self, schema: dict[str, Any], scope: Scope) -> Flat:
+        for keyword in ("$dynamicRef", "$recursiveRef"):
+            if keyword in schema:
+                message = f"{keyword} is not supported; write $ref"
+                raise ConfigurationError(message)
+        flat = Flat(rules=own_rules(schema), types=_types(schema), enum=_enum(schema))
+        if flat.enum is not None and not flat.types:
+            flat.types = frozenset(map(_schema_type, flat.enum))
+        if schema.get("nullable") is True:
+            flat.nullable = True
+            flat.types |= {"null"} if flat.types else _ANY
+        required = schema.get("required")
+        if isinstance(required, list):
+            flat.required = tuple(name for name in required if isinstance(name, str))
+        self._read_members(flat, schema, scope)
+        self._read_elements(flat, schema, scope)
+        flat.notes = {key: value for key, value in schema.items() if key not in _READ}
+        return _possible(flat)
+
+    def _read_members(self, flat: Flat, schema: dict[str, Any], scope: Scope) -> None:
+        listed = {
+            # `false`: a member that must not be there is not listed.
+            name: self.source(member, scope)
+            for name, member in _named_schemas(schema, "properties").items()
+            if member is not False
+        }
+        for part in _conditional(schema):
+            for name, place in (self.flat(self.source(part, scope)).properties or {}).items():
+                listed.setdefault(name, place)
+        rest = [self.source(part, scope) for part in _named_schemas(schema, "patternProperties").values()]
+        keyword = "additionalProperties" if "additionalProperties" in schema else "unevaluatedProperties"
+        additional = schema.get(keyword)
+        if isinstance(additional, dict) and additional:
+            rest.append(self.source(additional, scope))
+        elif isinstance(additional, (bool, dict)):
+            flat.additional = additional is not False
+        elif additional is not None:
+            raise _no_schema(keyword, additional)
+        if rest:
+            flat.rest = self.any_of(rest)
+        if listed or (flat.additional is False and not rest):
+            flat.properties = listed
+
+    def _read_elements(self, flat: Flat, schema: dict[str, Any], scope: Scope) -> None:
+        elements: list[Any] = []
+        if "prefixItems" in schema:
+            elements.extend(_schemas(schema, "prefixItems"))
+        items = schema.get("items")
+        if isinstance(items, list):
+            elements.extend(_schemas(schema, "items"))
+            items = schema.get("additionalItems")
+        if isinstance(items, dict):
+            elements.append(items)
+        elif items is not None and not isinstance(items, bool):
+            raise _no_schema("items", items)
+        # The elements of a tuple share one path, `[]`: the first schema that accepts one holds for it.
+        if elements:
+            flat.items = self.any_of(self.source(element, scope) for element in elements)
+
+    # Several schemas that all hold.
+
+    def _merged(self, parts: Sequence[Place]) -> Flat:
+        flats = [self.flat(part) for part in parts]
+        merged = Flat()
+        for flat in flats:
+            merged.types = _both(merged.types, flat.types)
+            merged.rules |= flat.rules
+        if any(flat.nullable for flat in flats):
+            merged.nullable = True
+            merged.types |= {"null"} if merged.types else _ANY
+        if any(flat.alternatives for flat in flats) and not any(merged.rules.get(rule) for rule in DECISIVE):
+            chosen = self._chosen(self._distributed(parts, flats))
+            if not chosen.alternatives:
+                return chosen
+            merged.types = chosen.types
+            merged.alternatives = chosen.alternatives
+            for flat in flats:
+                merged.notes |= flat.notes
+            return merged
+        for flat in flats:
+            self._add(merged, flat)
+        return _possible(merged)
+
+    def _add(self, merged: Flat, flat: Flat) -> None:
+        merged.notes |= flat.notes
+        if flat.required is not None:
+            merged.required = tuple(dict.fromkeys((*(merged.required or ()), *flat.required)))
+        merged.items = self._both_places(merged.items, flat.items)
+        merged.rest = self._both_places(merged.rest, flat.rest)
+        if flat.additional is not None:
+            merged.additional = flat.additional and merged.additional is not False
+        if flat.enum is not None:
+            merged.enum = (
+                flat.enum
+                if merged.enum is None
+                else [value for value in merged.enum if any(json_equal(value, other) for other in flat.enum)]
+            )
+        if flat.properties is not None:
+            known = merged.properties or {}
+            merged.properties = known | {
+                name: self.all_of((known[name], place)) if name in known else place
+                for name, place in flat.properties.items()
+            }
+
+    def _both_places(self, left: Place | None, right: Place | None) -> Place | None:
+        if left is None or right is None:
+            return left or right
+        return self.all_of((left, right))
+
+    def _distributed(self, parts: Sequence[Place], flats: list[Flat]) -> list[tuple[Place, Place]]:
+        """Choose one alternative of every part that has some; those that contradict the rest are dropped."""
+        choices: list[list[tuple[Place | None, Place]]] = [
+            [(one.test, one.node) for one in flat.alternatives] if flat.alternatives else [(None, part)]
+            for part, flat in zip(parts, flats)
+        ]
+        total = 1
+        for choice in choices:
+            total *= len(choice)
+        if total > _MAX_ALTERNATIVES:
+            message = f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
+            raise ConfigurationError(message)
+        found: list[tuple[Place, Place]] = []
+        for chosen in product(*choices):
+            node = self.all_of(place for _, place in chosen)
+            try:
+                self.flat(node)
+            except _ContradictionError:
+                continue
+            found.append((self.all_of(test for test, _ in chosen if test is not None), node))
+        return found
+
+    # Several schemas of which one holds.
+
+    def _united(self, branches: Sequence[Place]) -> Flat:
+        entries: list[tuple[Place, Place]] = []
+        for branch in branches:
+            if isinstance(branch, Source) and branch.schema is False:
+                continue
+            alternatives = self.flat(branch).alternatives
+            # What else the branch asks for has to hold as well.
+            entries.extend((self.all_of((branch, one.test)), one.node) for one in alternatives)
+            if not alternatives:
+                entries.append((branch, branch))
+        return self._chosen(entries)
+
+    def _chosen(self, entries: list[tuple[Place, Place]]) -> Flat:
+        """Return what holds where one of several schemas does, each given as (what is tried, what holds)."""
+        tests: dict[Place, list[Place]] = {}
+        for test, node in entries:
+            tests.setdefault(node, []).append(test)
+        entries = [(self.any_of(tried), node) for node, tried in tests.items()]
+        flats = [self.flat(node) for _, node in entries]
+        if len(flats) == 1:
+            return flats[0]
+        united = Flat(types=_either(flats))
+        if not flats:
+            return united
+        if _can_share(flats):
+            return _shared(united, flats)
+        united.alternatives = self._alternatives(entries)
+        return united
+
+    def _alternatives(self, entries: list[tuple[Place, Place]]) -> tuple[Alternative, ...]:
+        kinds = [self.flat(node).kinds for _, node in entries]
+        return tuple(
+            Alternative(
+                test,
+                node,
+                by_type=not any(
+                    overlap(kinds[index], other) for at, other in enumerate(kinds) if at != index
+                ),
+            )
+            for index, (test, node) in enumerate(entries)
+        )
+
+
+def _possible(flat: Flat) -> Flat:
+    """Leave out what is said of members or elements where no object or array can be."""
+    if flat.types and "object" not in flat.types:
+        flat.properties = flat.rest = flat.additional = None
+        flat.required = None
+    if flat.types and "array" not in flat.types:
+        flat.items = None
+    return flat
+
+
+def overlap(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Tell whether a value can be of both sets of types; an empty one is any.
+
+    >>> overlap(frozenset({"number"}), frozenset({"integer"}))
+    True
+    >>> overlap(frozenset({"null"}), frozenset({"array", "object"}))
+    False
+    """
+    return not left or not right or bool(_widened(left) & _widened(right))
+
+
+def _widened(types: frozenset[str]) -> frozenset[str]:
+    return types | {"integer"} if "number" in types else types
+
+
+def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    """Return the types that both allow."""
+    if not left or not right:
+        return left or right
+    both = (left & _widened(right)) | (_widened(left) & right)
+    if not both:
+        message = (
+            f"no value fits all parts: one allows only {' or '.join(sorted(left))}, "
+            f"another only {' or '.join(sorted(right))}"
+        )
+        raise _ContradictionError(message)
+    return both - {"integer"} if {"integer", "number"} <= both else both
+
+
+def _either(flats: list[Flat]) -> frozenset[str]:
+    kinds = [flat.kinds for flat in flats]
+    return frozenset().union(*kinds) if all(kinds) else _ANY
+
+
+def _can_share(flats: list[Flat]) -> bool:
+    """Tell whether one node can stand for all branches: then the value need not be tried against them."""
+    said = [flat for flat in flats if not _only_null(flat)]
+    if any(_of_scalars(flat) != _of_scalars(said[0]) for flat in said[1:]):
+        return False
+    return all(
+        not any(has_structure(flat) for flat in flats)
+        or sum(1 for flat in flats if not flat.kinds or kind in flat.kinds) == 1
+        for kind, has_structure in _STRUCTURES
+    )
+
+
+_STRUCTURES: Final[tuple[tuple[str, Callable[[Flat], bool]], ...]] = (
+    ("object", lambda flat: flat.of_objects),
+    ("array", lambda flat: flat.items is not None or "align" in flat.rules),
+)
+
+
+def _only_null(flat: Flat) -> bool:
+    return flat.types == {"null"} and not flat.rules
+
+
+def _of_scalars(flat: Flat) -> tuple[dict[str, Any], bool]:
+    """Return what a branch says that all values of all its types are scored by."""
+    return {name: rule for name, rule in flat.rules.items() if name != "align"}, flat.enum is not None
+
+
+def _shared(united: Flat, flats: list[Flat]) -> Flat:
+    said = [flat for flat in flats if not _only_null(flat)]
+    for flat in said:
+        united.rules |= flat.rules
+        if flat.of_objects:
+            united.properties, united.rest = flat.properties, flat.rest
+            united.additional, united.required = flat.additional, flat.required
+        united.items = united.items or flat.items
+        if flat.enum is not None:
+            united.enum = [*(united.enum or []), *flat.enum]
+    if united.enum is not None and len(said) < len(flats) and not any(value is None for value in united.enum):
+        united.enum.append(None)
+    united.nullable = any(flat.nullable for flat in flats)
+    if len(said) == 1:
+        united.notes = said[0].notes
+    return united
+
+
+# Reading keywords.
+
+
+def _reference(schema: dict[str, Any]) -> str:
+    reference = schema["$ref"]
+    if not isinstance(reference, str):
+        message = f"$ref is {reference!r}; it is text such as '#/$defs/item'"
+        raise ConfigurationError(message)
+    return reference
+
+
+def _types(schema: dict[str, Any]) -> frozenset[str]:
+    written = schema.get("type")
+    if written is None:
+        return _ANY
+    names = [written] if isinstance(written, str) else written
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        message = f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}"
+        raise ConfigurationError(message)
+    for name in names:
+        if name not in TYPES:
+            message = f"unknown type {name!r}{did_you_mean(name, TYPES)}"
+            raise ConfigurationError(message)
+    return frozenset(names)
+
+
+def _enum(schema: dict[str, Any]) -> list[Any] | None:
+    if "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum")
+    if values is not None and not isinstance(values, list):
+        message = f"enum is {values!r}; it is a list of values"
+        raise ConfigurationError(message)
+    return values
+
+
+def _schema_type(value: Any) -> str:
+    if type(value) is int:
+        return "integer"
+    return json_type(value)
+
+
+def _schemas(schema: dict[str, Any], keyword: str) -> list[Schema]:
+    parts = schema[keyword]
+    if not isinstance(parts, list) or not parts:
+        message = f"{keyword} is {parts!r}; it is a list of schemas"
+        raise ConfigurationError(message)
+    for part in parts:
+        if not isinstance(part, (dict, bool)):
+            raise _no_schema(f"one of {keyword}", part)
+    return parts
+
+
+def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
+    parts = schema.get(keyword)
+    if parts is None:
+        return {}
+    if not isinstance(parts, dict):
+        message = f"{keyword} is {parts!r}; it maps names to schemas"
+        raise ConfigurationError(message)
+    for name, part in parts.items():
+        if not isinstance(part, (dict, bool)):
+            raise _no_schema(f"{keyword}[{name!r}]", part)
+    return parts
+
+
+def _conditional(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that hold for some values only; what they list may be there."""
+    parts = [schema.get("then"), schema.get("else")]
+    for keyword in ("dependentSchemas", "dependencies"):
+        if isinstance(depending := schema.get(keyword), dict):
+            parts.extend(depending.values())
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def _no_schema(what: str, value: object) -> ConfigurationError:
+    return ConfigurationError(f"{what} is {value!r}; a schema is an object, or true or false")

@@ -1,0 +1,195 @@
+"""`resolve_schema_references`: a JSON Schema with nothing to look up and nothing to combine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.schema.documents import plain_copy
+from pytest_jsonmatch.schema.parsing import open_reader, walk
+from pytest_jsonmatch.schema.places import TYPES, AllOf, Source
+from pytest_jsonmatch.schema.rules import written_rules
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.schema.places import Flat, Place, Reader
+    from pytest_jsonmatch.schema.references import Schema
+
+__all__ = ["resolve_schema_references"]
+
+# Definitions that use each other twice at every level double in size with each: better said than run out of.
+_MAX_PLACES: Final = 200_000
+
+
+def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
+    """Return a schema of `type`, `properties` and `items` that says the same.
+
+    `$ref` is replaced by what it names, `allOf` is merged, and so are `anyOf` and `oneOf` whose branches have
+    different types. What cannot be said without them stays: true alternatives as `anyOf`, and the places of a
+    recursive schema as `$ref`. Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*`
+    keys are kept; `not`, `if` and others that combine schemas in other ways are left out.
+
+    Args:
+        schema: a dict, the path of a JSON file, or a pydantic model class; not changed.
+
+    Raises:
+        ConfigurationError: a `$ref` leads nowhere, parts contradict each other, or the schema would be too
+            large when written out; the message begins with the path.
+
+    >>> resolve_schema_references(
+    ...     {"properties": {"unit": {"$ref": "#/$defs/unit"}}, "$defs": {"unit": {"type": "string"}}}
+    ... )
+    {'type': 'object', 'properties': {'unit': {'type': 'string'}}}
+    """
+    reader = open_reader(schema)
+    return _Writer(reader).written()
+
+
+@final
+class _Writer:
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        flats = {place: flat for place, flat, _ in walk(reader)}
+        self._flats = flats
+        self._recursive = _on_cycles(reader.root, flats)
+        self._names = self._named()
+        self._count = 0
+
+    def written(self) -> dict[str, Any]:
+        document = self._body(self._reader.root)
+        definitions = {name: self._body(place) for place, name in self._names.items()}
+        if definitions:
+            document["$defs"] = definitions
+        original = self._reader.files.root
+        if isinstance(original, dict) and "$schema" in original:
+            document = {"$schema": original["$schema"], **document}
+        # A fresh copy: enums and the like are still the reader's own.
+        copy = plain_copy(document)
+        return copy if isinstance(copy, dict) else {}
+
+    def _named(self) -> dict[Place, str]:
+        """Name the places that stay references, by what they were called where that is known."""
+        given: dict[int, str] = {}
+        root = self._reader.files.root
+        if isinstance(root, dict):
+            for keyword in ("definitions", "$defs"):
+                part = root.get(keyword)
+                if isinstance(part, dict):
+                    given.update((id(schema), name) for name, schema in part.items())
+        names: dict[Place, str] = {}
+        taken: set[str] = set()
+        for place in self._flats:
+            if place in self._recursive and place is not self._reader.root:
+                called = [given[id(schema)] for schema in self._written_at(place) if id(schema) in given]
+                stem = called[0] if called else "node"
+                name, number = stem, 1
+                while name in taken:
+                    number += 1
+                    name = f"{stem}{number}"
+                taken.add(name)
+                names[place] = name
+        return names
+
+    def _written_at(self, place: Place) -> list[Schema]:
+        """Return the schemas that a place is made of."""
+        if isinstance(place, Source):
+            below = () if place.own else self._reader.parts(place)
+            return [place.schema, *(schema for part in below for schema in self._written_at(part))]
+        members = place.parts if isinstance(place, AllOf) else place.branches
+        return [schema for member in members for schema in self._written_at(member)]
+
+    def _body(self, place: Place) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
+        while waiting:
+            here, target = waiting.pop()
+            self._count += 1
+            if self._count > _MAX_PLACES:
+                message = (
+                    f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
+                    "use it as it is: comparing and parsing need not resolve it first"
+                )
+                raise ConfigurationError(message)
+            flat = self._flats[here]
+            target.update(_scalars(flat))
+            for key, children in _groups(flat):
+                fresh: list[dict[str, Any]] = []
+                for child in children:
+                    if child in self._recursive:
+                        fresh.append({"$ref": self._reference(child)})
+                    else:
+                        fresh.append({})
+                        waiting.append((child, fresh[-1]))
+                if key == "properties":
+                    target[key] = dict(zip(flat.properties or {}, fresh))
+                else:
+                    target[key] = fresh if key == "anyOf" else fresh[0]
+            if flat.properties is not None and not flat.properties:
+                target["properties"] = {}
+        return body
+
+    def _reference(self, place: Place) -> str:
+        if place is self._reader.root:
+            return "#"
+        return "#/$defs/" + self._names[place].replace("~", "~0").replace("/", "~1").replace("%", "%25")
+
+
+def _scalars(flat: Flat) -> dict[str, Any]:
+    """Return the keywords of a place that hold no schemas."""
+    written: dict[str, Any] = {}
+    names = [name for name in (*TYPES[1:], "null") if name in flat.kinds]
+    if names and not flat.alternatives:
+        written["type"] = names[0] if len(names) == 1 else names
+    written |= flat.notes
+    if flat.alternatives:
+        return written | written_rules(flat.rules)
+    if flat.enum is not None:
+        written["enum"] = flat.enum
+    if flat.required is not None:
+        written["required"] = list(flat.required)
+    if flat.additional is not None:
+        written["additionalProperties"] = flat.additional
+    return written | written_rules(flat.rules)
+
+
+def _groups(flat: Flat) -> list[tuple[str, list[Place]]]:
+    groups: list[tuple[str, list[Place]]] = []
+    if flat.alternatives:
+        return [("anyOf", [one.node for one in flat.alternatives])]
+    if flat.properties:
+        groups.append(("properties", list(flat.properties.values())))
+    if flat.rest is not None:
+        groups.append(("additionalProperties", [flat.rest]))
+    if flat.items is not None:
+        groups.append(("items", [flat.items]))
+    return groups
+
+
+def _on_cycles(root: Place, flats: dict[Place, Flat]) -> set[Place]:
+    """Return the places that have to stay references: one or more of every cycle."""
+    below = {place: list(dict.fromkeys(flat.children())) for place, flat in flats.items()}
+    above: dict[Place, list[Place]] = {place: [] for place in flats}
+    for place, children in below.items():
+        for child in children:
+            above[child].append(place)
+    # What nothing leads to, and what leads nowhere, is on no cycle; taken away again and again.
+    left = _peeled(_peeled(set(flats), below, above), above, below)
+    # A place with one way to it is written where that ends; a cycle that is entered has a place with two.
+    return {place for place in left if len(above[place]) > 1 or place is root}
+
+
+def _peeled(
+    places: set[Place], below: dict[Place, list[Place]], above: dict[Place, list[Place]]
+) -> set[Place]:
+    left = set(places)
+    counts = {place: sum(1 for child in below[place] if child in places) for place in places}
+    ends = [place for place, count in counts.items() if count == 0]
+    while ends:
+        place = ends.pop()
+        left.discard(place)
+        for parent in above[place]:
+            if parent in left:
+                counts[parent] -= 1
+                if counts[parent] == 0:
+                    ends.append(parent)
+    return left

@@ -1,0 +1,107 @@
+"""`infer_schema`: the schema that instances have in common."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, UnsupportedValueError
+from pytest_jsonmatch.schema import infer_schema
+
+
+@pytest.mark.parametrize(
+    ("instances", "schema"),
+    [
+        (["a"], {"type": "string"}),
+        ([True], {"type": "boolean"}),
+        ([1], {"type": "integer"}),
+        ([1.5], {"type": "number"}),
+        ([None], {"type": "null"}),
+        ([1, 1.5], {"type": "number"}),
+        ([1, "a"], {"type": ["integer", "string"]}),
+        ([None, "a"], {"type": ["string", "null"]}),
+        ([1.5, None, 2, "a"], {"type": ["number", "string", "null"]}),
+        ([[]], {"type": "array"}),
+        ([[], [1]], {"type": "array", "items": {"type": "integer"}}),
+        (
+            [[[1], ["a"]]],
+            {"type": "array", "items": {"type": "array", "items": {"type": ["integer", "string"]}}},
+        ),
+        ([{}], {"type": "object"}),
+        (
+            [{"a": 1}, "x"],
+            {"type": ["object", "string"], "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+        ),
+    ],
+)
+def test_types(instances: list[object], schema: dict[str, object]) -> None:
+    assert infer_schema(instances) == schema
+
+
+def test_keys_stand_in_the_order_first_seen_and_are_required_if_every_object_has_them() -> None:
+    schema = infer_schema([{"z": 1, "a": "x"}, {"m": True, "a": "y"}])
+    assert list(schema["properties"]) == ["z", "a", "m"]
+    assert schema["required"] == ["a"]
+
+
+def test_elements_of_all_records_are_one_place() -> None:
+    schema = infer_schema([{"rows": [{"n": 1}]}, {"rows": [{"n": 2.5, "unit": "mm"}]}])
+    assert schema["properties"]["rows"]["items"] == {
+        "type": "object",
+        "properties": {"n": {"type": "number"}, "unit": {"type": "string"}},
+        "required": ["n"],
+    }
+
+
+def test_an_iterator_is_read_once() -> None:
+    assert infer_schema(iter([{"a": 1}, {"a": None}]))["properties"] == {"a": {"type": ["integer", "null"]}}
+
+
+def test_what_has_a_json_form_is_taken() -> None:
+    @dataclass
+    class Record:
+        name: str
+        tags: tuple[str, ...]
+
+    assert infer_schema([Record("x", ("a",))])["properties"] == {
+        "name": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    }
+
+
+def test_nothing_is_changed() -> None:
+    gold = [{"a": [1, {"b": None}]}]
+    before = deepcopy(gold)
+    infer_schema(gold)
+    assert gold == before
+
+
+def test_no_instance_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"^infer_schema needs at least one instance$"):
+        infer_schema([])
+
+
+def test_one_object_in_place_of_a_list_is_an_error() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"takes a list of instances, not one dict; write \[instance\]$"
+    ):
+        infer_schema({"a": 1})
+
+
+def test_what_has_no_json_form_is_an_error() -> None:
+    with pytest.raises(UnsupportedValueError, match=r"at a\[0\]"):
+        infer_schema([{"a": [object()]}])
+
+
+def test_depth_is_no_limit() -> None:
+    deep: object = 1
+    for _ in range(20_000):
+        deep = [{"a": deep}]
+    node = infer_schema([deep])
+    levels = 0
+    while "items" in node:
+        node = node["items"]["properties"]["a"]
+        levels += 1
+    assert (levels, node) == (20_000, {"type": "integer"})

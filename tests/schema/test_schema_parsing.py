@@ -1,0 +1,702 @@
+"""`parse_eval_schema`: what the tree says, and what is an error before anything is scored."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, register_comparator
+from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema
+
+
+def test_the_tree_follows_properties_and_items() -> None:
+    root = parse_eval_schema(
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "total": {"type": "number", "description": "With tax."},
+                "lines": {"type": "array", "items": {"type": ["string", "null"]}},
+                "anything": {},
+                "map": {"type": "object"},
+            },
+        }
+    )
+    members = root.properties or {}
+    assert (root.types, root.additional, list(members)) == (
+        {"object"},
+        False,
+        ["total", "lines", "anything", "map"],
+    )
+    assert (members["total"].types, members["total"].description) == ({"number"}, "With tax.")
+    lines = members["lines"].items
+    assert lines is not None
+    assert lines.types == {"string", "null"}
+    assert members["anything"].types == frozenset()
+    # Without properties an object is walked by its leaves.
+    assert (members["map"].types, members["map"].properties) == ({"object"}, None)
+
+
+def test_every_rule() -> None:
+    node = parse_eval_schema(
+        {
+            "type": "array",
+            "x-eval-align": {"match_by": "key_field", "key": "sku"},
+            "x-eval-transform": ["strip", {"round_digits": {"digits": 2}}],
+            "x-eval-weight": 2,
+            "x-eval-skip": False,
+            "items": {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}, "x-eval-skip": True},
+        }
+    )
+    items = node.items
+    assert items is not None
+    assert (node.align, node.transform, node.weight, node.skip, node.compare) == (
+        {"match_by": "key_field", "key": "sku"},
+        ("strip", {"round_digits": {"digits": 2}}),
+        2.0,
+        False,
+        None,
+    )
+    assert (items.compare, items.skip) == ({"numeric": {"tolerance": {"rel": 0.1}}}, True)
+
+
+@pytest.mark.parametrize(
+    ("override", "compare"),
+    [
+        ({"evaluation_type": "binary"}, "binary"),
+        ({"evaluation_type": "binary", "evaluation_params": {}}, "binary"),
+        ({"evaluation_type": "binary", "evaluation_params": None}, "binary"),
+        (
+            {"evaluation_type": "threshold", "evaluation_params": {"threshold": 10}},
+            {"threshold": {"threshold": 10}},
+        ),
+    ],
+)
+def test_source_4_writes_comparators_another_way(override: dict[str, Any], compare: object) -> None:
+    assert parse_eval_schema({"x-override-evaluator": override}).compare == compare
+
+
+def test_one_transform_needs_no_list() -> None:
+    assert parse_eval_schema({"x-eval-transform": "strip"}).transform == ("strip",)
+
+
+def test_a_rule_that_is_null_is_not_there() -> None:
+    node = parse_eval_schema({"x-eval-compare": None, "x-eval-transform": None})
+    assert (node.compare, node.transform) == (None, ())
+
+
+@pytest.mark.parametrize("schema", [{"enum": ["a", 1]}, {"const": "a"}, {"type": "string", "enum": []}])
+def test_enum(schema: dict[str, Any]) -> None:
+    assert parse_eval_schema(schema).enum is True
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ({"enum": ["a", 1, None]}, {"string", "integer", "null"}),
+        ({"const": 1.5}, {"number"}),
+        ({"type": "string", "nullable": True}, {"string", "null"}),
+        ({"nullable": True}, set()),
+        ({"properties": {"a": {}}}, {"object"}),
+        ({"items": {}}, {"array"}),
+        ({"type": "string", "minLength": 1}, {"string"}),
+    ],
+)
+def test_types(schema: dict[str, Any], types: set[str]) -> None:
+    assert parse_eval_schema(schema).types == types
+
+
+def test_references() -> None:
+    node = parse_eval_schema(
+        {
+            "properties": {
+                "a": {"$ref": "#/$defs/money"},
+                "b": {"$ref": "#/definitions/a~1b%20c"},
+                "c": {"$ref": "#/$defs/money", "description": "here", "x-eval-compare": "exact"},
+                "d": {"$ref": "#/properties/e/anyOf/1"},
+                "e": {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
+            },
+            "$defs": {"money": {"type": "number", "description": "there", "x-eval-compare": "numeric"}},
+            "definitions": {"a/b c": {"type": "string"}},
+        }
+    )
+    members = node.properties or {}
+    assert (members["a"].types, members["a"].compare) == ({"number"}, "numeric")
+    assert members["b"].types == {"string"}
+    # What is written at the place outweighs what it refers to.
+    assert (members["c"].types, members["c"].compare, members["c"].description) == (
+        {"number"},
+        "exact",
+        "here",
+    )
+    assert members["d"].types == {"boolean"}
+
+
+def test_a_recursive_schema_is_a_tree_that_holds_itself() -> None:
+    node = parse_eval_schema(
+        {
+            "$ref": "#/$defs/part",
+            "$defs": {
+                "part": {
+                    "properties": {
+                        "name": {"type": "string"},
+                        "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+                        "inside": {"anyOf": [{"$ref": "#/$defs/part"}, {"type": "null"}]},
+                    }
+                }
+            },
+        }
+    )
+    members = node.properties or {}
+    assert members["parts"].items is node
+    inside = members["inside"]
+    assert inside.types == {"object", "null"}
+    assert (inside.properties or {})["inside"] is inside
+
+
+def test_the_root_can_be_referred_to() -> None:
+    node = parse_eval_schema({"properties": {"child": {"$ref": "#"}}})
+    assert (node.properties or {})["child"] is node
+
+
+def test_parts_of_all_of_are_merged() -> None:
+    node = parse_eval_schema(
+        {
+            "allOf": [
+                {"$ref": "#/$defs/base"},
+                {"properties": {"id": {"x-eval-compare": "exact"}, "more": {"type": "boolean"}}},
+                {"required": ["id"], "additionalProperties": False},
+            ],
+            "x-eval-weight": 3,
+            "$defs": {
+                "base": {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "number"}}}
+            },
+        }
+    )
+    members = node.properties or {}
+    assert (list(members), node.weight, node.additional) == (["id", "n", "more"], 3.0, False)
+    assert (members["id"].types, members["id"].compare) == ({"string"}, "exact")
+
+
+@pytest.mark.parametrize(
+    ("parts", "types"),
+    [
+        ([{"type": "number"}, {"type": "integer"}], {"integer"}),
+        ([{"type": ["string", "null"]}, {"type": ["null", "number"]}], {"null"}),
+        ([{"type": "number"}, {"minimum": 1}], {"number"}),
+        ([{"type": ["integer", "string"]}, {"type": "number"}], {"integer"}),
+    ],
+)
+def test_types_that_all_parts_allow(parts: list[Any], types: set[str]) -> None:
+    assert parse_eval_schema({"allOf": parts}).types == types
+
+
+def test_nullable_beside_all_of() -> None:
+    node = parse_eval_schema({"nullable": True, "allOf": [{"type": "object", "properties": {"a": {}}}]})
+    assert node.types == {"object", "null"}
+
+
+@pytest.mark.usefixtures("without_jsonschema")
+@pytest.mark.parametrize("union", ["anyOf", "oneOf"])
+@pytest.mark.parametrize(
+    ("branches", "types"),
+    [
+        ([{"type": "string"}, {"type": "null"}], {"string", "null"}),
+        ([{"type": "string", "format": "date"}, {"type": "string"}], {"string"}),
+        ([{"type": "integer"}, {"type": "number"}], {"integer", "number"}),
+        ([{"enum": ["a"]}, {"enum": [1]}], {"string", "integer"}),
+        (
+            [{"type": "object", "properties": {"a": {}}}, {"type": "array", "items": {}}, {"type": "null"}],
+            {"object", "array", "null"},
+        ),
+        ([{"required": ["a"]}, {"required": ["b"]}], set()),
+        ([{"type": "string"}, False], {"string"}),
+        ([{"type": "string"}], {"string"}),
+    ],
+)
+def test_branches_that_differ_in_type_or_in_nothing_are_one_place(
+    union: str, branches: list[Any], types: set[str]
+) -> None:
+    node = parse_eval_schema({union: branches})
+    assert (node.types, node.branches) == (types, ())
+
+
+@pytest.mark.usefixtures("without_jsonschema")
+def test_the_rules_of_a_nullable_branch_are_those_of_the_place() -> None:
+    node = parse_eval_schema(
+        {
+            "anyOf": [
+                {"type": "array", "x-eval-align": {"match_by": "hungarian"}, "items": {}},
+                {"type": "null"},
+            ]
+        }
+    )
+    assert (node.align, node.branches) == ({"match_by": "hungarian"}, ())
+
+
+@pytest.mark.usefixtures("without_jsonschema")
+def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
+    node = parse_eval_schema(
+        {
+            "x-eval-weight": 2,
+            "anyOf": [
+                {"type": "string", "x-eval-compare": "jaccard"},
+                {"type": "number", "x-eval-compare": "relative"},
+                {"type": "null"},
+            ],
+        }
+    )
+    compares = ["jaccard", "relative", None]
+    assert [(branch.compare, branch.weight) for _, branch in node.branches] == [
+        (name, 2.0) for name in compares
+    ]
+    assert [[test(value) for test, _ in node.branches] for value in ("a", 1, None, True)] == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+        [False, False, False],
+    ]
+
+
+@pytest.mark.usefixtures("without_jsonschema")
+def test_a_comparator_on_a_union_makes_it_one_result() -> None:
+    node = parse_eval_schema(
+        {
+            "x-eval-compare": "exact",
+            "anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}],
+        }
+    )
+    assert (node.compare, node.branches) == ("exact", ())
+
+
+def test_alternatives_of_one_type_are_tried_in_order() -> None:
+    node = parse_eval_schema(
+        {
+            "properties": {"at": {"$ref": "#/$defs/place"}},
+            "$defs": {
+                "place": {
+                    "oneOf": [
+                        {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/n"}}},
+                        {"type": "object", "properties": {"city": {"type": "string"}}},
+                        {"type": "string"},
+                    ]
+                },
+                "n": {"type": "number", "maximum": 90},
+            },
+        }
+    )
+    branches = (node.properties or {})["at"].branches
+    values: list[Any] = [{"x": 1}, {"x": 100}, {"city": "Rome"}, "Rome", {"city": 5}, 5]
+    chosen = [next((i for i, (test, _) in enumerate(branches) if test(value)), None) for value in values]
+    assert chosen == [0, 1, 1, 2, None, None]
+    assert [list(branch.properties or {}) for _, branch in branches] == [["x"], ["city"], []]
+
+
+def test_what_stands_beside_a_union_holds_in_every_branch() -> None:
+    node = parse_eval_schema(
+        {
+            "properties": {"id": {"type": "string"}},
+            "anyOf": [
+                {"properties": {"a": {}}, "required": ["a"]},
+                {"properties": {"b": {}, "id": {"x-eval-skip": True}}},
+            ],
+        }
+    )
+    first, second = (branch.properties or {} for _, branch in node.branches)
+    assert (set(first), set(second)) == ({"a", "id"}, {"b", "id"})
+    assert (first["id"].types, first["id"].skip) == ({"string"}, False)
+    assert (second["id"].types, second["id"].skip) == ({"string"}, True)
+
+
+def test_two_unions_are_every_combination_that_can_be() -> None:
+    node = parse_eval_schema(
+        {
+            "anyOf": [
+                {"properties": {"a": {}}, "type": "object"},
+                {"properties": {"b": {}}, "type": "object"},
+            ],
+            "oneOf": [
+                {"properties": {"c": {}}, "type": "object"},
+                {"properties": {"d": {}}, "type": "object"},
+                {"type": "string"},
+            ],
+        }
+    )
+    assert [sorted(branch.properties or {}) for _, branch in node.branches] == [
+        ["a", "c"],
+        ["a", "d"],
+        ["b", "c"],
+        ["b", "d"],
+    ]
+
+
+def test_every_union_is_tried() -> None:
+    node = parse_eval_schema(
+        {
+            "anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}],
+            "oneOf": [{"properties": {"c": {}}, "required": ["c"]}, {"properties": {"d": {}}}],
+        }
+    )
+    values: list[Any] = [{"a": 1, "c": 1}, {"a": 1}, {"c": 1}, {}]
+    chosen = [next(i for i, (test, _) in enumerate(node.branches) if test(value)) for value in values]
+    assert chosen == [0, 1, 2, 3]
+
+
+def test_a_union_inside_a_branch_holds_with_what_stands_beside_it() -> None:
+    node = parse_eval_schema(
+        {
+            "anyOf": [
+                {
+                    "properties": {"kind": {"const": "dog"}},
+                    "required": ["kind"],
+                    "anyOf": [
+                        {"properties": {"legs": {}}, "required": ["legs"]},
+                        {"properties": {"tail": {}}},
+                    ],
+                },
+                {"properties": {"fins": {}}},
+            ]
+        }
+    )
+    values: list[Any] = [{"kind": "dog", "legs": 4}, {"kind": "dog"}, {"legs": 4}]
+    chosen = [next(i for i, (test, _) in enumerate(node.branches) if test(value)) for value in values]
+    assert chosen == [0, 1, 2]
+    assert [sorted(branch.properties or {}) for _, branch in node.branches] == [
+        ["kind", "legs"],
+        ["kind", "tail"],
+        ["fins"],
+    ]
+
+
+def test_two_ways_to_the_same_branch_are_one_branch() -> None:
+    branch = {"$ref": "#/$defs/a"}
+    node = parse_eval_schema(
+        {
+            "anyOf": [branch, {"anyOf": [{"properties": {"b": {}}}, branch]}],
+            "$defs": {"a": {"properties": {"a": {}}, "required": ["a"]}},
+        }
+    )
+    assert [test({"a": 1}) for test, _ in node.branches] == [True, True]
+    assert [list(branch.properties or {}) for _, branch in node.branches] == [["a"], ["b"]]
+
+
+def test_a_branch_that_takes_anything() -> None:
+    branch = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    node = parse_eval_schema({"anyOf": [branch, True]})
+    accepted = [[test(value) for test, _ in node.branches] for value in ({"a": "x"}, 5)]
+    assert accepted == [[True, True], [False, True]]
+    assert node.branches[1][1].properties is None
+
+
+def test_a_union_of_nothing_says_nothing() -> None:
+    node = parse_eval_schema({"anyOf": [False]})
+    assert (node.types, node.properties, node.branches) == (frozenset(), None, ())
+
+
+@pytest.mark.parametrize(
+    "align",
+    [
+        "ordered",
+        "unordered",
+        {"ordered": True},
+        {"ordered": False},
+        {"match_by": "ordered"},
+        {"match_by": "hungarian"},
+        {"match_by": "key_field", "key": "id"},
+        {"key": "id"},
+    ],
+)
+def test_every_way_to_write_an_alignment(align: object) -> None:
+    assert parse_eval_schema({"type": "array", "x-eval-align": align}).align == align
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        {"properties": {"name": {}}, "additionalProperties": True},
+        {"type": "object"},
+        {"additionalProperties": {}},
+    ],
+)
+def test_a_key_that_the_elements_may_have(elements: dict[str, Any]) -> None:
+    align = {"match_by": "key_field", "key": "id"}
+    assert parse_eval_schema({"items": elements, "x-eval-align": align}).align == align
+
+
+def test_values_too_deep_for_a_validator_are_told_apart_by_type() -> None:
+    node = parse_eval_schema(
+        {
+            "anyOf": [
+                {"type": "object", "properties": {"in": {"$ref": "#"}}, "required": ["in"]},
+                {"type": "object", "properties": {"out": {}}},
+            ]
+        }
+    )
+    deep: dict[str, Any] = {"in": {}}
+    for _ in range(20_000):
+        deep = {"in": deep}
+    assert [test(deep) for test, _ in node.branches] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ({"prefixItems": [{"type": "integer"}, {"type": "string"}]}, {"integer", "string"}),
+        ({"prefixItems": [{"type": "integer"}], "items": {"type": "null"}}, {"integer", "null"}),
+        ({"prefixItems": [{"type": "integer"}], "items": False}, {"integer"}),
+        ({"items": [{"type": "integer"}, {"type": "string"}]}, {"integer", "string"}),
+        ({"items": [{"type": "integer"}], "additionalItems": {"type": "null"}}, {"integer", "null"}),
+        ({"items": {"type": "integer"}}, {"integer"}),
+    ],
+)
+def test_the_elements_of_a_tuple_share_one_place(schema: dict[str, Any], types: set[str]) -> None:
+    items = parse_eval_schema(schema).items
+    assert items is not None
+    assert items.types == types
+
+
+@pytest.mark.parametrize("schema", [{}, True, {"items": True}, {"items": False}])
+def test_elements_of_which_nothing_is_said(schema: Any) -> None:
+    assert parse_eval_schema(schema).items is None
+
+
+def test_members_that_may_be_there_under_a_condition_are_listed() -> None:
+    node = parse_eval_schema(
+        {
+            "properties": {"kind": {"type": "string"}},
+            "if": {"properties": {"kind": {"const": "a"}}},
+            "then": {"properties": {"a": {"type": "number"}}},
+            "else": {"properties": {"b": {"type": "number"}, "kind": {"x-eval-skip": True}}},
+            "dependentSchemas": {"a": {"properties": {"c": {}}}},
+            "dependencies": {"b": ["a"], "c": {"properties": {"d": {}}}},
+        }
+    )
+    assert list(node.properties or {}) == ["kind", "a", "b", "c", "d"]
+    assert (node.properties or {})["kind"].skip is False
+
+
+def test_a_member_that_must_not_be_there_is_not_listed() -> None:
+    assert list(parse_eval_schema({"properties": {"a": {}, "b": False, "c": True}}).properties or {}) == [
+        "a",
+        "c",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"properties": {"items": {"items": {"properties": {"price": {"x-eval-compare": "exakt"}}}}}},
+            "items[].price: unknown comparator 'exakt'; did you mean 'exact'?",
+        ),
+        (
+            {"properties": {"unit price": {"x-eval-compare": {"numeric": {"tolerence": {"rel": 1}}}}}},
+            "[\"unit price\"]: comparator 'numeric' has no parameter 'tolerence'; did you mean 'tolerance'?",
+        ),
+        (
+            {"x-eval-transform": ["lowecase"]},
+            "$: unknown transform 'lowecase'; did you mean 'lowercase'?",
+        ),
+        (
+            {"x-eval-compare": "exact", "x-override-evaluator": {"evaluation_type": "exact"}},
+            "$: has both x-eval-compare and x-override-evaluator; give one",
+        ),
+        (
+            {"properties": {"a": {"x-eval-comapre": "exact"}}},
+            "a: unknown key 'x-eval-comapre'; did you mean 'x-eval-compare'?",
+        ),
+        (
+            {"properties": {"a": {"x-eval-compare": 5}}},
+            "a: x-eval-compare is 5; a comparator is a name, or {name: {parameters}}",
+        ),
+        (
+            {"properties": {"a": {"x-override-evaluator": {"evaluation_typ": "binary"}}}},
+            "a: x-override-evaluator has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
+        ),
+        (
+            {"properties": {"a": {"x-override-evaluator": "binary"}}},
+            (
+                "a: x-override-evaluator is 'binary'; it is "
+                '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
+            ),
+        ),
+        (
+            {"properties": {"a": {"x-override-evaluator": {"evaluation_params": {}}}}},
+            (
+                "a: x-override-evaluator is {'evaluation_params': {}}; it is "
+                '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
+            ),
+        ),
+        ({"properties": {"a": {"x-eval-skip": "yes"}}}, "a: x-eval-skip is 'yes'; it is true or false"),
+        (
+            {"properties": {"a": {"x-eval-weight": -1}}},
+            "a: x-eval-weight is -1; a weight is a number from 0 up",
+        ),
+        (
+            {"properties": {"a": {"x-eval-transform": [1]}}},
+            "a: x-eval-transform is [1]; it is a list of names, or of {name: {parameters}}",
+        ),
+        (
+            {"properties": {"a": {"x-eval-align": {"match_by": "hungarain"}}}},
+            "a: x-eval-align: match_by is 'hungarain'; did you mean 'hungarian'?",
+        ),
+        (
+            {"properties": {"a": {"x-eval-align": {"match_by": "key_field"}}}},
+            (
+                "a: x-eval-align is {'match_by': 'key_field'}; it can be "
+                '{"match_by": "key_field", "key": NAME}, {"match_by": "hungarian"} or {"ordered": true}'
+            ),
+        ),
+        (
+            {"properties": {"a": {"type": "string", "x-eval-align": {"match_by": "hungarian"}}}},
+            "a: x-eval-align is for arrays, and this is string",
+        ),
+        (
+            {"items": {"properties": {"name": {}}}, "x-eval-align": {"match_by": "key_field", "key": "nmae"}},
+            "$: x-eval-align: the elements have no member 'nmae'; did you mean 'name'?",
+        ),
+        ({"properties": {"a": {"type": "strng"}}}, "a: unknown type 'strng'; did you mean 'string'?"),
+        (
+            {"properties": {"a": {"type": []}}},
+            "a: type is []; it is a name or a list of names: null, boolean, integer, number, string, array, object",
+        ),
+        ({"properties": {"a": {"enum": "x"}}}, "a: enum is 'x'; it is a list of values"),
+        ({"properties": {"a": 5}}, "$: properties['a'] is 5; a schema is an object, or true or false"),
+        ({"properties": []}, "$: properties is []; it maps names to schemas"),
+        ({"items": 5}, "$: items is 5; a schema is an object, or true or false"),
+        (
+            {"additionalProperties": 5},
+            "$: additionalProperties is 5; a schema is an object, or true or false",
+        ),
+        ({"allOf": []}, "$: allOf is []; it is a list of schemas"),
+        ({"anyOf": [5]}, "$: one of anyOf is 5; a schema is an object, or true or false"),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/itm"}}, "$defs": {"item": {}}},
+            "a: $ref '#/$defs/itm' leads nowhere: there is no 'itm'; did you mean 'item'?",
+        ),
+        ({"properties": {"a": {"$ref": 5}}}, "a: $ref is 5; it is text such as '#/$defs/item'"),
+        (
+            {
+                "properties": {"a": {"$ref": "#/properties/c"}, "b": {"$ref": "#/title"}, "c": {}},
+                "title": "T",
+            },
+            "b: $ref '#/title' leads to \"T\", which is no schema",
+        ),
+        ({"$ref": "#"}, "$: the schema refers to itself with nothing in between"),
+        ({"anyOf": [{"$ref": "#"}, {}]}, "$: the schema refers to itself with nothing in between"),
+        (
+            {"properties": {"a": {"allOf": [{"type": "string"}, {"type": ["array", "object"]}]}}},
+            "a: no value fits all parts: one allows only string, another only array or object",
+        ),
+        (
+            {
+                "properties": {
+                    "a": {
+                        "type": "null",
+                        "anyOf": [
+                            {"type": "object", "properties": {"b": {}}},
+                            {"type": "object", "properties": {"c": {}}},
+                        ],
+                    }
+                }
+            },
+            "a: no value fits all parts: one allows only object, another only null",
+        ),
+        (
+            {
+                "properties": {
+                    "a": {"type": "array", "x-eval-align": {"match_by": "key_field", "key": "id", "by": 1}}
+                }
+            },
+            (
+                "a: x-eval-align is {'match_by': 'key_field', 'key': 'id', 'by': 1}; it can be "
+                '{"match_by": "key_field", "key": NAME}, {"match_by": "hungarian"} or {"ordered": true}'
+            ),
+        ),
+        ({"properties": {"a": {"$dynamicRef": "#x"}}}, "a: $dynamicRef is not supported; write $ref"),
+        (
+            {
+                "properties": {
+                    "a": {"anyOf": [{"properties": {"b": {}}, "required": 5}, {"properties": {"c": {}}}]}
+                }
+            },
+            "a: not a valid JSON Schema: 5 is not of type 'array' (at $.properties.a.anyOf[0].required)",
+        ),
+    ],
+)
+def test_what_is_wrong_is_an_error_that_names_the_path(schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_eval_schema(schema)
+    assert str(caught.value) == message
+
+
+def test_too_many_combinations_are_an_error() -> None:
+    union = [{"properties": {f"k{number}": {}}} for number in range(7)]
+    with pytest.raises(
+        ConfigurationError, match=r"^\$: the unions here combine to 343 alternatives, more than 256$"
+    ):
+        parse_eval_schema({"allOf": [{"anyOf": deepcopy(union)} for _ in range(3)]})
+
+
+def test_too_many_schemas_inside_each_other_are_an_error() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5_000):
+        schema = {"allOf": [schema]}
+    with pytest.raises(ConfigurationError, match=r"^\$: too many combined schemas"):
+        parse_eval_schema(schema)
+
+
+def test_definitions_that_use_each_other_again_and_again_are_shared() -> None:
+    definitions: dict[str, Any] = {"d0": {"type": "string"}}
+    for level in range(1, 60):
+        below = {"$ref": f"#/$defs/d{level - 1}"}
+        definitions[f"d{level}"] = {"properties": {"l": below, "r": below}}
+    node: SchemaNode = parse_eval_schema({"$ref": "#/$defs/d59", "$defs": definitions})
+    for _ in range(59):
+        node = (node.properties or {})["r"]
+    assert node.types == {"string"}
+
+
+def test_the_same_content_is_parsed_once() -> None:
+    schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}}
+    node = load_schema(schema)
+    assert load_schema(deepcopy(schema)) is node
+    assert load_schema(node) is node
+    schema["properties"]["a"]["x-eval-skip"] = True
+    changed = load_schema(schema)
+    assert (changed.properties or {})["a"].skip is True
+
+
+def test_a_new_comparator_makes_a_schema_valid() -> None:
+    schema = {"x-eval-compare": "schema_parsing_same_size"}
+    with pytest.raises(ConfigurationError):
+        parse_eval_schema(schema)
+    register_comparator("schema_parsing_same_size", lambda expected, actual, _: len(expected) == len(actual))
+    assert parse_eval_schema(schema).compare == "schema_parsing_same_size"
+
+
+def test_parameters_that_are_no_json_are_kept() -> None:
+    schema = {
+        "x-override-evaluator": {"evaluation_type": "jaccard", "evaluation_params": {"tokenizer": str.split}}
+    }
+    assert parse_eval_schema(schema).compare == {"jaccard": {"tokenizer": str.split}}
+
+
+def test_nothing_is_changed() -> None:
+    schema = {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"anyOf": [{"type": "string", "x-eval-transform": ["strip"]}, {"type": "null"}]}},
+    }
+    before = deepcopy(schema)
+    parse_eval_schema(schema)
+    assert schema == before
+
+
+def test_depth_is_no_limit() -> None:
+    schema: dict[str, Any] = {"type": "string", "x-eval-compare": "exakt"}
+    for _ in range(10_000):
+        schema = {"items": schema}
+    with pytest.raises(ConfigurationError, match=r"^(\[\]){200}…: unknown comparator 'exakt'"):
+        parse_eval_schema(schema)

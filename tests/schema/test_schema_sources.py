@@ -1,0 +1,396 @@
+"""What a schema can be given as: a dict, a file, files that refer to each other, a pydantic model; and its hash."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+import pytest_jsonmatch.schema
+from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch.schema import (
+    load_schema,
+    parse_eval_schema,
+    resolve_schema_references,
+    schema_hash,
+    validate_gold,
+)
+
+
+def write(path: Path, schema: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(schema), encoding="utf-8")
+    return path
+
+
+# Mappings and files.
+
+
+def test_a_mapping_and_its_tuples() -> None:
+    node = parse_eval_schema(MappingProxyType({"type": ("string", "null"), "enum": ("a",)}))
+    assert (node.types, node.enum) == ({"string", "null"}, True)
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"type": "string"})
+    node = load_schema(path)
+    assert node.types == {"string"}
+    assert load_schema(str(path)) is node
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"type": "string"})
+    load_schema(path)
+    write(path, {"type": "number"})
+    assert load_schema(path).types == {"number"}
+
+
+def test_a_file_that_is_gone_is_missed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"type": "string"})
+    load_schema(path)
+    path.unlink()
+    with pytest.raises(ConfigurationError, match=r"a\.json' does not exist"):
+        load_schema(path)
+
+
+def test_a_file_can_refer_to_itself_without_the_libraries(tmp_path: Path, without_jsonschema: None) -> None:
+    path = write(tmp_path / "a.json", {"$id": "https://example.org/a", "items": {"$ref": "#"}})
+    node = load_schema(path)
+    assert node.items is node
+
+
+def test_files_that_refer_to_each_other(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "order.json",
+        {
+            "properties": {
+                "buyer": {"$ref": "parts/person.json"},
+                "lines": {"items": {"$ref": "parts/line%20item.json#/$defs/line"}},
+            }
+        },
+    )
+    write(
+        tmp_path / "parts" / "person.json",
+        {
+            "properties": {
+                "name": {"type": "string"},
+                "boss": {"$ref": "person.json"},
+                "order": {"$ref": "../order.json"},
+            }
+        },
+    )
+    write(
+        tmp_path / "parts" / "line item.json",
+        {"$defs": {"line": {"properties": {"n": {"$ref": "#/$defs/n"}}}, "n": {"type": "integer"}}},
+    )
+    node = load_schema(path)
+    members = node.properties or {}
+    buyer = members["buyer"].properties or {}
+    assert buyer["name"].types == {"string"}
+    assert buyer["boss"] is members["buyer"]
+    assert buyer["order"] is node
+    lines = members["lines"].items
+    assert lines is not None
+    assert (lines.properties or {})["n"].types == {"integer"}
+    resolved = resolve_schema_references(path)
+    assert resolve_schema_references(resolved) == resolved
+
+
+def test_a_file_that_is_referred_to_is_part_of_the_schema(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"$ref": "b.json"})
+    other = write(tmp_path / "b.json", {"type": "string"})
+    before = schema_hash(path)
+    assert load_schema(path).types == {"string"}
+    write(other, {"type": "number"})
+    assert load_schema(path).types == {"number"}
+    assert schema_hash(path) != before
+
+
+def test_ids_and_anchors(tmp_path: Path) -> None:
+    node = parse_eval_schema(
+        {
+            "$id": "https://example.org/root",
+            "properties": {
+                "a": {"$ref": "#money"},
+                "b": {"$ref": "/unit"},
+                "c": {"$ref": "https://example.org/root#/$defs/m"},
+            },
+            "$defs": {
+                "m": {"$anchor": "money", "type": "number"},
+                "u": {
+                    "$id": "https://example.org/unit",
+                    "properties": {"x": {"$ref": "#/$defs/t"}},
+                    "$defs": {"t": {"type": "string"}},
+                },
+            },
+        }
+    )
+    members = node.properties or {}
+    assert members["a"].types == {"number"}
+    assert (members["b"].properties or {})["x"].types == {"string"}
+    assert members["c"] is members["a"]
+
+
+def test_alternatives_in_another_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"properties": {"at": {"$ref": "b.json#/$defs/at"}}})
+    write(
+        tmp_path / "b.json",
+        {
+            "$defs": {
+                "at": {
+                    "anyOf": [
+                        {"properties": {"x": {"$ref": "#/$defs/n"}}, "required": ["x"]},
+                        {"properties": {"y": {}}},
+                    ]
+                },
+                "n": {"type": "number"},
+            }
+        },
+    )
+    branches = (load_schema(path).properties or {})["at"].branches
+    assert [[test(value) for test, _ in branches] for value in ({"x": 1}, {"x": "a"})] == [
+        [True, True],
+        [False, True],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "reads_draft_7"),
+    [({"$schema": "http://json-schema.org/draft-07/schema#"}, True), ({}, False)],
+)
+def test_alternatives_are_tried_by_the_rules_of_the_dialect(
+    schema: dict[str, Any], reads_draft_7: bool
+) -> None:
+    # Draft-07 knows nothing of prefixItems.
+    node = parse_eval_schema(
+        {
+            **schema,
+            "anyOf": [
+                {"type": "array", "prefixItems": [{"type": "string"}]},
+                {"type": "array", "items": {"type": "number"}},
+            ],
+        }
+    )
+    test, _ = node.branches[0]
+    assert test([1]) is reads_draft_7
+
+
+# Errors.
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    write(tmp_path / "invoice.json", {})
+    with pytest.raises(
+        ConfigurationError, match=r"invioce\.json' does not exist; did you mean 'invoice\.json'\?$"
+    ):
+        load_schema(tmp_path / "invioce.json")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^schema file '.*' cannot be read: "):
+        load_schema(tmp_path)
+
+
+def test_a_file_that_is_not_json(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"type": \n"string",}', encoding="utf-8")
+    with pytest.raises(
+        ConfigurationError, match=r"^schema file '.*a\.json': not valid JSON .*line 2, column 10"
+    ):
+        load_schema(path)
+
+
+def test_a_file_that_is_no_schema(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"holds no JSON Schema: a schema is an object, or true or false$"
+    ):
+        load_schema(write(tmp_path / "a.json", [1]))
+
+
+def test_a_file_that_is_referred_to_and_not_there(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"properties": {"p": {"$ref": "b.json"}}})
+    with pytest.raises(
+        ConfigurationError, match=r"^p: \$ref 'b\.json' leads nowhere: schema file '.*b\.json' does not exist"
+    ):
+        load_schema(path)
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        (
+            "b.json",
+            "no schema at 'b.json'; give the schema as a path, so that it is known what the $ref is relative to",
+        ),
+        (
+            "https://example.org/b.json",
+            "no schema at 'https://example.org/b.json'; nothing is fetched from the network, so put it in a file or under $defs",
+        ),
+    ],
+)
+def test_a_reference_from_a_dict_to_elsewhere(reference: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_schema({"properties": {"p": {"$ref": reference}}})
+    assert str(caught.value) == f"p: $ref {reference!r} leads nowhere: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (5, "a schema is a dict, the path of a JSON file or a pydantic model class, not int"),
+        (int, "a schema is a dict, the path of a JSON file or a pydantic model class, not type"),
+        (
+            '{"type": "string"}',
+            'a schema given as text is the path of a file; parse this JSON first: \'{"type": "string"}\'',
+        ),
+        ({"properties": {1: {}}}, "the schema has the key 1 (int); the keys of a schema are strings"),
+    ],
+)
+def test_what_is_no_schema(source: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_eval_schema(source)
+    assert str(caught.value) == message
+
+
+def test_a_dict_that_contains_itself() -> None:
+    schema: dict[str, Any] = {"properties": {}}
+    schema["properties"]["child"] = schema
+    with pytest.raises(
+        ConfigurationError, match=r"contains itself \(at key 'child'\); write a recursive schema with \$ref"
+    ):
+        parse_eval_schema(schema)
+
+
+@pytest.mark.usefixtures("without_jsonschema")
+@pytest.mark.parametrize(
+    ("schema", "package"),
+    [
+        ({"anyOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, "jsonschema"),
+        ({"$ref": "#anchor"}, "referencing"),
+    ],
+)
+def test_what_needs_a_library_says_how_to_install_it(schema: dict[str, Any], package: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_eval_schema(schema)
+    assert str(caught.value) == (
+        f"$: this schema needs the {package} library (ids, anchors, other files, alternatives of one type); "
+        'run: pip install "pytest-jsonmatch[schema]"'
+    )
+
+
+# pydantic.
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(json_schema_extra={"x-eval-compare": "binary"})
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    friend: Dog | None = None
+
+
+class Zoo(BaseModel):
+    name: str = Field(json_schema_extra={"x-eval-transform": ["strip"]})
+    pets: list[Cat | Dog]
+    first: Cat | None = None
+
+
+def test_a_pydantic_model() -> None:
+    node = parse_eval_schema(Zoo)
+    members = node.properties or {}
+    assert members["name"].transform == ("strip",)
+    pets = members["pets"].items
+    assert pets is not None
+    (is_cat, cat), (is_dog, dog) = pets.branches
+    assert (cat.properties or {})["lives"].compare == "binary"
+    assert (is_cat({"kind": "dog"}), is_dog({"kind": "dog"})) == (False, True)
+    assert (dog.properties or {})["friend"].types == {"object", "null"}
+    assert members["first"].types == {"object", "null"}
+    assert parse_eval_schema(Zoo) is node
+
+
+def test_pydantic_models_as_gold() -> None:
+    zoo = Zoo(name="Z", pets=[Cat(kind="cat", lives=9), Dog(kind="dog", friend=Dog(kind="dog"))])
+    assert validate_gold([zoo], Zoo) is None
+
+
+# Hashes.
+
+
+def test_the_hash_is_of_the_content(tmp_path: Path) -> None:
+    one = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1, "x"]}}}
+    same = {"properties": {"b": {"enum": [1, "x"]}, "a": {"type": "string"}}, "type": "object"}
+    other = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": ["x", 1]}}}
+    assert schema_hash(one) == schema_hash(same) == schema_hash(write(tmp_path / "one.json", one))
+    assert schema_hash(one) != schema_hash(other)
+
+
+def test_the_hash_stays_what_it_is() -> None:
+    # Results of last year are compared with those of today by it.
+    assert schema_hash({"type": "string", "x-eval-compare": "exact"}) == "585e628ebf99"
+
+
+@pytest.mark.parametrize(("one", "other"), [(True, 1), (1, 1.5), ("1", 1), ([], {}), (None, "null")])
+def test_values_of_different_types_have_different_hashes(one: object, other: object) -> None:
+    assert schema_hash({"enum": [one]}) != schema_hash({"enum": [other]})
+
+
+def test_functions_are_hashed_by_name() -> None:
+    def with_tokenizer(tokenizer: object) -> dict[str, Any]:
+        return {"x-eval-compare": {"jaccard": {"tokenizer": tokenizer}}}
+
+    assert schema_hash(with_tokenizer(str.split)) == schema_hash(with_tokenizer(str.split))
+    assert schema_hash(with_tokenizer(str.split)) != schema_hash(with_tokenizer(str.splitlines))
+
+
+# The package.
+
+
+def test_every_name_can_be_had() -> None:
+    names = pytest_jsonmatch.schema.__all__
+    assert [name for name in names if not hasattr(pytest_jsonmatch.schema, name)] == []
+    assert dir(pytest_jsonmatch.schema) == sorted(names)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'infer'"):
+        pytest_jsonmatch.schema.infer  # noqa: B018
+
+
+def test_register_is_register_comparator() -> None:
+    assert pytest_jsonmatch.schema.register is pytest_jsonmatch.register_comparator
+
+
+def modules_after(program: str) -> set[str]:
+    printed = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(pytest_jsonmatch.__file__).parents[1],
+    )
+    return set(printed.stdout.split())
+
+
+def test_importing_the_room_imports_nothing_else() -> None:
+    loaded = modules_after("import pytest_jsonmatch.schema")
+    assert {name for name in loaded if name.startswith("pytest_jsonmatch.")} == {
+        "pytest_jsonmatch._version",
+        "pytest_jsonmatch.schema",
+    }
+
+
+def test_a_plain_schema_imports_no_library() -> None:
+    loaded = modules_after(
+        "from pytest_jsonmatch.schema import parse_eval_schema\n"
+        "parse_eval_schema({'$ref': '#/$defs/a', '$defs': {'a': {'anyOf': [{'type': 'string'}, {'type': 'null'}]}}})"
+    )
+    assert loaded & {"jsonschema", "referencing", "pydantic", "numpy", "rapidfuzz", "yaml"} == set()
