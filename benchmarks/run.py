@@ -218,7 +218,7 @@ def run_workload(
                 if outcome.median:
                     history.setdefault(name, []).append((size, outcome.median))
                 elif outcome.note.startswith(">"):
-                    hopeless[name] = f"{outcome.note} at {size:,}"
+                    hopeless.setdefault(name, f"{outcome.note} at {size:,}")
             absent = [f"{name} ({outcome.note})" for name, outcome in outcomes.items() if outcome.absent]
             print(f"\n### {workload.name} · {workload.title} · {size:,} {workload.unit} · {noise} noise\n")
             print(_table(rows, outcomes, history), flush=True)
@@ -247,7 +247,10 @@ def main(arguments: list[str]) -> None:
         "--python", metavar="PATH", help="the interpreter for every environment; default: python3.12"
     )
     parser.add_argument(
-        "--only", default="", metavar="TEXT", help="peers whose name contains TEXT (our own rows always run)"
+        "--only",
+        action="append",
+        metavar="TEXT",
+        help="only peers whose name contains TEXT; may be repeated (our own rows always run)",
     )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in names]
@@ -259,10 +262,12 @@ def main(arguments: list[str]) -> None:
         print(interpreter.notice)
     limits = QUICK if given.quick else FULL
     chosen = given.names or names
+    wanted = given.only or [""]
     rows = [
         row
         for row in ROWS
-        if set(row.workloads) & set(chosen) and (given.only in row.name or row.environment == OURS)
+        if set(row.workloads) & set(chosen)
+        and (row.environment == OURS or any(text in row.name for text in wanted))
     ]
     found = _environments(rows, interpreter)
     for name in chosen:
