@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.api import compare_json
     from pytest_jsonmatch.assertions import assert_json_match
-    from pytest_jsonmatch.engine.api import compare_json
     from pytest_jsonmatch.engine.comparators.base import ComparatorResult
     from pytest_jsonmatch.engine.errors import (
         ComparatorError,
@@ -74,7 +74,7 @@ __all__ = [
 
 _HOMES = {
     "assertions": ("assert_json_match",),
-    "engine.api": ("compare_json",),
+    "api": ("compare_json",),
     "engine.comparators.base": ("ComparatorResult",),
     "engine.errors": (
         "ComparatorError",

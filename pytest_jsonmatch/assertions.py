@@ -98,7 +98,7 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.engine.api import compare_json
+    from pytest_jsonmatch.api import compare_json
 
     return _compare(compare_json, actual, expected, metric, threshold, options, name, None)
 
@@ -114,7 +114,7 @@ def judge_case(
         locate: gives "file:line" of a field, for the message.
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.engine.api import compare_values
+    from pytest_jsonmatch.api import compare_values
 
     return _compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),

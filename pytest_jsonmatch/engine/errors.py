@@ -95,6 +95,22 @@ class GoldValidationError(JsonMatchError, ValueError):
         return type(self), (str(self), self.record_id, self.path)
 
 
+class UnlistedFieldError(JsonMatchError, ValueError):
+    """An answer has a member that the schema does not list, under a metric that refuses such members.
+
+    >>> error = UnlistedFieldError("actual: 'colour' is not in the schema", path="colour")
+    >>> error.path
+    'colour'
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.path)
+
+
 class RootTypeError(JsonMatchError, TypeError):
     """The metric compares objects and was given something else; the message names metrics that fit."""
 

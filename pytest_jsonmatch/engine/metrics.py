@@ -7,11 +7,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.schemanode import SchemaNode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ALIASES", "PRESETS", "Options", "merge_options"]
+__all__ = [
+    "ALIASES",
+    "PRESETS",
+    "Options",
+    "given_comparators",
+    "lay_over",
+    "merge_options",
+    "read_evaluation",
+]
 
 Spec: TypeAlias = "str | Mapping[str, Mapping[str, Any]]"
 """A comparator or transform as written: "name" or {"name": {parameters}}."""
@@ -27,6 +36,7 @@ class Options:
     root: str = "any"
     granularity: str = "leaves"
     extra: str = "count"
+    unlisted: str = "extra"
     arrays: str | Mapping[str, str] = "ordered"
     array_threshold: float = 0.0
     empties: str = "leaf"
@@ -37,6 +47,7 @@ class Options:
     compare: Mapping[str, Spec] = field(default_factory=lambda: _NOTHING)
     transform: tuple[Spec, ...] = ()
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOTHING)
+    schema: SchemaNode | None = None
 
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -44,13 +55,26 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "root": ("any", "object"),
         "granularity": ("leaves", "fields"),
         "extra": ("count", "ignore"),
+        "unlisted": ("extra", "reject"),
         "empties": ("leaf", "if_absent", "never"),
         "nulls": ("value", "absent"),
         "reduce": ("f1", "ratio"),
     }
 )
 _NAMES: Final = tuple(item.name for item in fields(Options))
-_OPTION_ALIASES: Final = MappingProxyType({"target_output_key": "target_key"})
+_OPTION_ALIASES: Final = MappingProxyType(
+    {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
+)
+# Source 4's words for `compare`. Its "float" is a number of which one has a fraction.
+_EVALUATION_TYPES: Final = MappingProxyType(
+    {
+        "string_evaluation_type": "string",
+        "boolean_evaluation_type": "boolean",
+        "integer_evaluation_type": "integer",
+        "float_evaluation_type": "float",
+        "number_evaluation_type": "number",
+    }
+)
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
 """The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
 _FIELD_WORDS: Final = ("compare", "transform", "skip", "weight", "align")
@@ -72,6 +96,7 @@ PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
             compare=MappingProxyType({"string": "levenshtein", "number": "relative"}),
         ),
         "pairwise_f1": Options(
+            unlisted="reject",
             arrays="unordered",
             array_threshold=0.3,
             empties="never",
@@ -118,21 +143,82 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     changes: dict[str, Any] = {}
     for written, value in given.items():
         name = _OPTION_ALIASES.get(written, written)
+        if name in _EVALUATION_TYPES:
+            continue
         if name not in _NAMES:
-            message = f"unknown option {written!r}{did_you_mean(written, (*_NAMES, 'repair'))}"
+            known = (*_NAMES, *_EVALUATION_TYPES, "array_matching_threshold", "repair")
+            message = f"unknown option {written!r}{did_you_mean(written, known)}"
             raise ConfigurationError(message)
         if name in changes:
             message = f"{written!r} and {name!r} are the same option; give one"
             raise ConfigurationError(message)
         check = _CHECKS.get(name)
         changes[name] = _choice(name, value) if check is None else check(name, value)
-    if "compare" in changes:
-        laid_over = {**base.compare, **changes["compare"]}
-        if "number" in changes["compare"] and "integer" not in changes["compare"]:
-            # What is said of all numbers now outweighs what the preset says of integers.
-            laid_over.pop("integer", None)
-        changes["compare"] = MappingProxyType(laid_over)
+    comparators = given_comparators(given)
+    if comparators:
+        changes["compare"] = MappingProxyType(lay_over(base.compare, comparators))
     return replace(base, **changes)
+
+
+def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
+    """Return the comparators by JSON type that options name, in `compare` or in source 4's words.
+
+    Among them "float" stands for numbers of which at least one has a fraction: the integers stay as they are.
+
+    Raises:
+        ConfigurationError: one is given twice, or is not as it should be.
+
+    >>> given_comparators({"string_evaluation_type": {"evaluation_type": "levenshtein"}})
+    {'string': 'levenshtein'}
+    """
+    found: dict[str, Spec] = dict(_compare("compare", given["compare"])) if "compare" in given else {}
+    for written, kind in _EVALUATION_TYPES.items():
+        if written in given:
+            if kind in found or (kind == "float" and "compare" in given and "number" in found):
+                message = f"compare and {written} both say how {kind} values are compared; give one"
+                raise ConfigurationError(message)
+            found[kind] = read_evaluation(written, given[written])
+    return found
+
+
+def lay_over(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[str, Spec]:
+    """Return comparators by type with others over them; what is said of numbers holds for integers too.
+
+    >>> lay_over({"number": "relative", "integer": "binary"}, {"number": "numeric"})
+    {'number': 'numeric'}
+    """
+    laid_over = {**base, **comparators}
+    if "number" in comparators and "integer" not in comparators:
+        laid_over.pop("integer", None)
+    if "float" in comparators:
+        laid_over.setdefault("integer", laid_over.get("number", "exact"))
+        laid_over["number"] = laid_over.pop("float")
+    return laid_over
+
+
+def read_evaluation(name: str, value: Any) -> Spec:
+    """Return the comparator that source 4's `{"evaluation_type": …, "evaluation_params": …}` names.
+
+    Raises:
+        ConfigurationError: it is not of that form; the message begins with `name`.
+
+    >>> read_evaluation("x", {"evaluation_type": "threshold", "evaluation_params": {"threshold": 10}})
+    {'threshold': {'threshold': 10}}
+    """
+    known = ("evaluation_type", "evaluation_params")
+    example = '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
+    if not _is_mapping(value):
+        message = f"{name} is {value!r}; it is {example}"
+        raise ConfigurationError(message)
+    for key in value:
+        if key not in known:
+            message = f"{name} has the key {key!r}{did_you_mean(str(key), known)}"
+            raise ConfigurationError(message)
+    kind, params = (value[key] if key in value else None for key in known)  # noqa: SIM401 - any mapping will do
+    if not isinstance(kind, str) or not (params is None or _is_mapping(params)):
+        message = f"{name} is {value!r}; it is {example}"
+        raise ConfigurationError(message)
+    return {kind: params} if params else kind
 
 
 def _choice(name: str, value: Any) -> str:
@@ -196,6 +282,13 @@ def _transform(name: str, value: Any) -> tuple[Spec, ...]:
     raise ConfigurationError(message)
 
 
+def _schema(name: str, value: Any) -> SchemaNode | None:
+    if value is None or isinstance(value, SchemaNode):
+        return value
+    message = f"{name} is given with each comparison, not with a metric"
+    raise ConfigurationError(message)
+
+
 def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
     if not _is_mapping(value):
         message = f"{name} is {value!r}; it maps path patterns to rules ({', '.join(_FIELD_WORDS)})"
@@ -227,5 +320,6 @@ _CHECKS: Final[Mapping[str, Any]] = MappingProxyType(
         "compare": _compare,
         "transform": _transform,
         "fields": _field_rules,
+        "schema": _schema,
     }
 )

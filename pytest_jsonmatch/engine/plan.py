@@ -10,13 +10,15 @@ import json
 import math
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.metrics import PRESETS, Options, merge_options
+from pytest_jsonmatch.engine.metrics import PRESETS, Options, given_comparators, lay_over, merge_options
 from pytest_jsonmatch.engine.paths import ELEMENT, format_path, parse_path, parse_pattern
 from pytest_jsonmatch.engine.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.results import Signature
+from pytest_jsonmatch.engine.schemanode import SchemaNode
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ RULES_VERSION: Final = "1"
 _MAX_NODES: Final = 200_000
 _MAX_PLANS: Final = 256
 _KEPT_PATH_DEPTH: Final = 64
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_IGNORED: Final = SchemaNode(skip=True)
+"""What a schema that allows additional members says of them, under a metric that ignores those."""
 
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
@@ -85,7 +91,8 @@ class _Children(dict[Any, "PlanNode"]):
         self._node = node
 
     def __missing__(self, segment: Segment) -> PlanNode:
-        child = self[segment] = PlanNode(self._node.plan, self._node, segment)
+        node = self._node
+        child = self[segment] = PlanNode(node.plan, node, segment, *node.said_of(segment))
         return child
 
     def __reduce__(self) -> Any:
@@ -94,71 +101,219 @@ class _Children(dict[Any, "PlanNode"]):
 
 
 @final
+class TypeTable:
+    """The comparators that go by the values' types, where nothing nearer is said."""
+
+    __slots__ = ("_integer", "_number", "_others", "by_type", "reflexive")
+
+    def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
+        bound = {
+            kind: bind_comparator(compare.get(kind, "exact"), registry, f"compare[{kind!r}]")
+            for kind in ("string", "number", "boolean", "null")
+        }
+        self._number = bound["number"]
+        self._integer = (
+            bind_comparator(compare["integer"], registry, "compare['integer']")
+            if "integer" in compare
+            else self._number
+        )
+        self._others = {str: bound["string"], bool: bound["boolean"], type(None): bound["null"]}
+        self.by_type = self._dispatch()
+        """The scoring function of each Python type that a JSON scalar can have."""
+        self.reflexive = all(
+            one.comparator.reflexive for one in (self._number, self._integer, *self._others.values())
+        )
+        """Whether equal scalars score 1 without asking."""
+
+    def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+        """Return the comparator of two values of one type; None for containers."""
+        kind = type(expected)
+        if kind in self._others:
+            return self._others[kind]
+        if kind is dict or kind is list or type(actual) in {str, bool, dict, list}:
+            return None
+        return self._integer if is_integral(expected) and is_integral(actual) else self._number
+
+    def _dispatch(self) -> dict[type, Score]:
+        number = self._number.fn
+        if self._integer is not self._number:
+            integer, fractional = self._integer.fn, self._number.fn
+
+            def number(expected: JsonValue, actual: JsonValue) -> Any:
+                fn = integer if is_integral(expected) and is_integral(actual) else fractional
+                return fn(expected, actual)
+
+        table: dict[type, Score] = {kind: bound.fn for kind, bound in self._others.items()}
+        table.update({int: self._integer.fn, float: number, Decimal: number})
+        return table
+
+
+@final
 class PlanNode:
     """How the values at one schema path are scored."""
 
     __slots__ = (
         "_alone",
+        "_inherited",
+        "_lone",
         "_path",
+        "_schema",
         "_states",
+        "_variants",
         "align",
+        "branches",
         "by_type",
         "children",
         "depth",
         "explicit",
         "own_weight",
         "parent",
+        "place",
         "plan",
+        "reflexive",
         "segment",
         "skip",
         "special",
         "transforms",
+        "types",
+        "unlisted",
         "weight",
     )
 
-    def __init__(self, plan: Plan, parent: PlanNode | None, segment: Segment) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        parent: PlanNode | None,
+        segment: Segment,
+        schema: SchemaNode | None = None,
+        unlisted: bool = False,
+        variant_of: PlanNode | None = None,
+    ) -> None:
         self.plan = plan
         self.parent = parent
         self.segment = segment
         self.children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.by_type = plan.by_type
+        self.types = plan.types
         self.explicit: BoundComparator | None = None
         self.skip = False
         self.align: Alignment = plan.align
         self.own_weight = 1.0
+        self.unlisted = unlisted
+        """The schema says nothing of a member here, and the metric does not take that."""
+        self.branches: tuple[tuple[Callable[[JsonValue], bool], SchemaNode], ...] | None = None
+        self._schema = schema
+        self._variants: dict[SchemaNode, PlanNode] = {}
+        self._lone = False
         self._path: str | None = None
         self._alone: PlanNode | None = None
+        self.place: PlanNode = self
+        """The node that stands for this schema path in aggregates, whatever the value made of its rules."""
         if parent is None:
-            self.weight = 1.0
             self.transforms = plan.transforms
+            self._inherited = plan.types
             self._states: tuple[tuple[FieldRule, frozenset[int]], ...] = tuple(
                 (rule, rule.pattern.start()) for rule in plan.rules
             )
         else:
-            self.weight = parent.weight
             self.transforms = parent.transforms
+            self._inherited = parent._inherited  # noqa: SLF001 - of the same class
             self._states = _advance(parent._states, segment)  # noqa: SLF001 - of the same class
+            if parent.place is not parent:
+                self.place = parent.place.children[segment]
+        if variant_of is not None:
+            self.place = variant_of.place
         self._follow_rules()
+        self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
         plan.nodes += 1
 
     def alone(self) -> PlanNode:
         """Return the node by which an element is scored alone: its own weight, if 0, does not hold there."""
-        if self.weight != 0.0:
+        if self.weight != 0.0 and self.branches is None:
             return self
         if self._alone is None:
-            clone = PlanNode(self.plan, self.parent, self.segment)
-            clone.weight = clone.own_weight = 1.0
+            clone = PlanNode(self.plan, self.parent, self.segment, self._schema, self.unlisted, self)
+            if clone.weight == 0.0:
+                clone.weight = clone.own_weight = 1.0
+            clone._lone = True
             self._alone = clone
         return self._alone
 
+    def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
+        """Return what the schema says of a place below, and whether the metric refuses members there."""
+        schema = self._schema
+        if schema is None:
+            return None, False
+        if segment is ELEMENT:
+            return schema.items, False
+        listed = schema.properties
+        if listed is not None and segment in listed:
+            return listed[segment], False
+        if schema.rest is not None or listed is None:
+            return schema.rest, False
+        if self.plan.options.unlisted == "reject" and schema.additional is True:
+            return _IGNORED, False
+        return None, True
+
+    def listed(self) -> list[str]:
+        """Return the members that the schema lists below."""
+        return [] if self._schema is None else list(self._schema.properties or ())
+
+    def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
+        """Return the node that holds for two values: expected decides, actual where there is no expected.
+
+        Where the schema gives alternatives, that is the first which accepts the value; without one, this.
+        """
+        node = self
+        while node.branches is not None:
+            value = actual if expected is MISSING else expected
+            schema = next((schema for accepts, schema in node.branches if accepts(value)), None)
+            if schema is None:
+                return node
+            found = node._variants.get(schema)
+            if found is None:
+                found = PlanNode(node.plan, node.parent, node.segment, schema, variant_of=node)
+                node._variants[schema] = found
+            node = found.alone() if node._lone else found
+        return node
+
+    def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+        """Return the comparator of two values' type, where nothing more particular is said."""
+        return self.types.find(expected, actual)
+
     def _follow_rules(self) -> None:
-        """Take over what the rules for this path say."""
+        """Take over what the schema says of this place, and over it what the rules for this path say."""
+        if self._schema is not None:
+            self._follow_schema(self._schema)
         for winner in _winners(self._states):
             winner.apply(self)
         if self.explicit is not None:
             self.explicit = self.explicit.behind(self.transforms)
-        self.special = bool(self.skip or self.explicit or self.transforms or not self.plan.reflexive)
+        self.by_type = self.types.by_type
+        self.reflexive = self.types.reflexive
+        self.special = bool(
+            self.skip
+            or self.explicit
+            or self.transforms
+            or not self.reflexive
+            or self.unlisted
+            or self.branches is not None
+        )
+
+    def _follow_schema(self, schema: SchemaNode) -> None:
+        plan = self.plan
+        if schema.type_default:
+            self._inherited = plan.types_over(schema.type_default)
+        self.types = plan.exact_types() if schema.enum else self._inherited
+        if schema.compare is not None:
+            self.explicit = plan.comparator_of(schema)
+        if schema.transform is not None:
+            self.transforms = bind_transforms(schema.transform, plan.registry, self.path)
+        if schema.align is not None:
+            self.align = read_alignment(schema.align, self.path)
+        self.skip = schema.skip
+        self.own_weight = schema.weight
+        self.branches = schema.branches or None
 
     @property
     def path(self) -> str:
@@ -235,7 +390,7 @@ class PlanNode:
 
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
         """Return the name and parameters of the comparator that two values of one type meet here."""
-        bound = self.explicit or self.plan.default_for(expected, actual)
+        bound = self.explicit or self.types.find(expected, actual)
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
     def __repr__(self) -> str:
@@ -263,7 +418,7 @@ class FieldRule:
         self.transforms = bind_transforms(rule.get("transform", ()), registry, f"{where}.transform")
         self.skip = _flag(rule.get("skip", False), f"{where}.skip")
         self.weight = _weight(rule.get("weight", 1.0), f"{where}.weight")
-        self.align = _alignment(rule["align"], f"{where}.align") if "align" in rule else "ordered"
+        self.align = read_alignment(rule["align"], f"{where}.align") if "align" in rule else "ordered"
 
     def rank(self) -> tuple[int, int]:
         """Return what decides between patterns that match: literal segments, then the later one."""
@@ -290,7 +445,6 @@ class _Winner:
             node.skip = rule.skip
         elif self._word == "weight":
             node.own_weight = rule.weight
-            node.weight *= rule.weight
         else:
             node.align = rule.align
 
@@ -319,9 +473,9 @@ class Plan:
     """A metric with its options and rules, ready to score."""
 
     __slots__ = (
-        "_integer",
-        "_number",
-        "_others",
+        "_bound",
+        "_exact",
+        "_over",
         "align",
         "by_type",
         "flat",
@@ -329,96 +483,137 @@ class Plan:
         "nodes",
         "nulls_absent",
         "options",
-        "reflexive",
+        "registry",
         "root",
         "rules",
+        "schema",
         "signature",
         "target",
         "transforms",
+        "types",
         "uniform",
         "weighted",
     )
 
-    def __init__(self, metric: str, options: Options, registry: Registry) -> None:
+    def __init__(
+        self,
+        metric: str,
+        options: Options,
+        registry: Registry,
+        preset: Options | None = None,
+        given: Mapping[str, Any] = _NOTHING,
+    ) -> None:
+        """`given` are the comparators by type of the call: what a schema says of types is between the two."""
         self.metric = metric
         self.options = options
+        self.registry = registry
+        self.schema = options.schema
+        said = _said(self.schema)
+        self._bound: dict[SchemaNode, BoundComparator] = {}
+        self._exact: TypeTable | None = None
+        base = options if preset is None else preset
+        self._over: tuple[dict[Any, TypeTable], Mapping[str, Any], Mapping[str, Any]] = (
+            {},
+            base.compare,
+            given,
+        )
         self.nulls_absent = options.nulls == "absent"
         self.nodes = 0
-        bound = {
-            kind: bind_comparator(options.compare.get(kind, default), registry, f"compare[{kind!r}]")
-            for kind, default in _DEFAULT_COMPARATORS
-        }
-        self._number = bound["number"]
-        self._integer = (
-            bind_comparator(options.compare["integer"], registry, "compare['integer']")
-            if "integer" in options.compare
-            else self._number
-        )
-        self._others = {str: bound["string"], bool: bound["boolean"], type(None): bound["null"]}
-        self.by_type = self._dispatch()
-        self.reflexive = all(
-            one.comparator.reflexive for one in (self._number, self._integer, *self._others.values())
-        )
+        self.types = TypeTable(options.compare, registry)
+        self.by_type = self.types.by_type
         self.transforms = bind_transforms(options.transform, registry, "transform")
         self.rules = tuple(
             FieldRule(parse_pattern(text), order, rule, registry)
             for order, (text, rule) in enumerate(options.fields.items())
         )
-        self.uniform = not self.rules and not self.transforms
-        """Whether every path is scored alike, by the values' types alone."""
+        self.uniform = not self.rules and not self.transforms and not said.more
+        """Whether elements are equal if their values are, wherever they stand."""
         self.flat = (
             not self.rules
-            and self.reflexive
+            and self.schema is None
+            and self.types.reflexive
             and all(_spec_name(spec) in _STRING_TRANSFORMS for spec in options.transform)
             and options.nulls == "value"
             and options.leaf_threshold is None
             and options.target_key == "*"
         )
         """Whether two objects of scalars can be scored by `scoring.score_flat`."""
-        self.weighted = any("weight" in rule.words for rule in self.rules)
+        self.weighted = said.weighted or any("weight" in rule.words for rule in self.rules)
         self.align = _global_alignment(options.arrays)
         self.target = () if options.target_key == "*" else _target(options.target_key)
         self.signature = Signature(
-            metric, _options_text(PRESETS.get(metric, Options()), options), "none", RULES_VERSION
+            metric,
+            _options_text(PRESETS.get(metric, Options()), options),
+            "none" if self.schema is None else self.schema.digest,
+            RULES_VERSION,
         )
-        self.root = PlanNode(self, None, "$")
+        self.root = PlanNode(self, None, "$", self.schema)
 
-    def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
-        """Return the comparator of two values' type, where nothing more particular is said."""
-        kind = type(expected)
-        if kind in self._others:
-            return self._others[kind]
-        if kind is dict or kind is list or type(actual) in {str, bool, dict, list}:
-            return None
-        return self._integer if is_integral(expected) and is_integral(actual) else self._number
+    def comparator_of(self, schema: SchemaNode) -> BoundComparator:
+        """Return the comparator that a place of the schema names."""
+        found = self._bound.get(schema)
+        if found is None:
+            found = self._bound[schema] = bind_comparator(schema.compare, self.registry, "x-eval-compare")
+        return found
+
+    def exact_types(self) -> TypeTable:
+        """Return the table of a place whose values are enumerated: equality for every type."""
+        if self._exact is None:
+            self._exact = TypeTable(
+                dict.fromkeys(("string", "number", "boolean", "null"), "binary"), self.registry
+            )
+        return self._exact
+
+    def types_over(self, type_default: Mapping[str, Any]) -> TypeTable:
+        """Return the table in which defaults by type stand between the preset's and what the call gives."""
+        tables, preset, given = self._over
+        key = json.dumps(_plain(type_default), sort_keys=True)
+        found = tables.get(key)
+        if found is None:
+            compare = lay_over(lay_over(preset, type_default), given)
+            found = tables[key] = TypeTable(compare, self.registry)
+        return found
 
     def renew(self) -> None:
         """Begin the tree anew when it has grown too large; what was scored with the old one stays valid."""
         if self.nodes > _MAX_NODES:
             self.nodes = 0
-            self.root = PlanNode(self, None, "$")
-
-    def _dispatch(self) -> dict[type, Score]:
-        """Return the scoring function of each Python type that a JSON scalar can have."""
-        number = self._number.fn
-        if self._integer is not self._number:
-            integer, fractional = self._integer.fn, self._number.fn
-
-            def number(expected: JsonValue, actual: JsonValue) -> Any:
-                fn = integer if is_integral(expected) and is_integral(actual) else fractional
-                return fn(expected, actual)
-
-        table: dict[type, Score] = {kind: bound.fn for kind, bound in self._others.items()}
-        table.update({int: self._integer.fn, float: number, Decimal: number})
-        return table
+            self.root = PlanNode(self, None, "$", self.schema)
 
 
-_DEFAULT_COMPARATORS: Final = (
-    ("string", "exact"),
-    ("number", "exact"),
-    ("boolean", "exact"),
-    ("null", "exact"),
-)
+@final
+class _Said(NamedTuple):
+    """What a whole schema says somewhere."""
+
+    weighted: bool = False
+    more: bool = False
+    """More than which members there are: equal values may not be the same, or need not be equal to be."""
+
+
+def _said(schema: SchemaNode | None) -> _Said:
+    if schema is None:
+        return _Said()
+    seen = {schema}
+    waiting = [schema]
+    weighted = more = False
+    while waiting:
+        node = waiting.pop()
+        weighted = weighted or node.weight != 1.0
+        more = more or bool(
+            node.skip
+            or node.compare is not None
+            or node.transform
+            or node.align is not None
+            or node.branches
+            or node.additional is True
+        )
+        below = [*(node.properties or {}).values(), *(branch for _, branch in node.branches)]
+        below.extend(one for one in (node.rest, node.items) if one is not None)
+        for one in below:
+            if one not in seen:
+                seen.add(one)
+                waiting.append(one)
+    return _Said(weighted, more)
 
 
 def is_integral(number: JsonValue) -> bool:
@@ -516,7 +711,7 @@ def _global_alignment(arrays: str | Mapping[str, str]) -> Alignment:
     return arrays if isinstance(arrays, str) else ("if_objects", arrays["key"])
 
 
-def _alignment(value: Any, where: str) -> Alignment:
+def read_alignment(value: Any, where: str) -> Alignment:
     """Read a rule's `align`: as `arrays` is written, or as source 5 writes `x-eval-align`."""
     if value in ("ordered", "unordered"):
         return str(value)
@@ -550,7 +745,7 @@ def _options_text(preset: Options, options: Options) -> str:
     changed = {
         name: _plain(getattr(options, name))
         for name in Options.__slots__
-        if _plain(getattr(options, name)) != _plain(getattr(preset, name))
+        if name not in _NO_OPTIONS and _plain(getattr(options, name)) != _plain(getattr(preset, name))
     }
     return json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if changed else ""
 
@@ -566,6 +761,9 @@ def _plain(value: Any) -> Any:
         return value
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
+
+# The signature has the schema's hash beside the options.
+_NO_OPTIONS: Final = frozenset({"schema"})
 
 _plans: Final[dict[Any, Plan]] = {}
 
@@ -585,7 +783,11 @@ def compile_plan(metric: str, given: Mapping[str, Any]) -> Plan:
     if found is None:
         registry = active_registry()
         name, preset = registry.find_metric(metric)
-        found = Plan(name, merge_options(preset, given) if given else preset, registry)
+        found = (
+            Plan(name, merge_options(preset, given), registry, preset, given_comparators(given))
+            if given
+            else Plan(name, preset, registry)
+        )
         if key is not None:
             if len(_plans) >= _MAX_PLANS:
                 _plans.clear()

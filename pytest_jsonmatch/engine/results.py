@@ -59,7 +59,7 @@ Trail: TypeAlias = "tuple[Any, Any, Any]"
 Row: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, str, float, JsonValue, JsonValue, Detail | None]"
 
 
-def _instance_path(trail: Trail | None, key: Any, side: int, limit: int | None) -> str:
+def instance_path(trail: Trail | None, key: Any, side: int, limit: int | None = None) -> str:
     """Return the path along one side of a trail (1: expected, 2: actual); the root's own key is None."""
     if key is None:
         return "$"
@@ -98,19 +98,19 @@ class FieldResult:
         """The instance path a person wants to see, cut after `limit` levels: expected's, else actual's."""
         _, trail, expected_key, actual_key, _, _, _, _, _ = self._row
         side, key = (1, expected_key) if expected_key is not MISSING else (2, actual_key)
-        return _instance_path(trail, key, side, limit)
+        return instance_path(trail, key, side, limit)
 
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected, such as `items[0].price`; None where expected has nothing."""
         row = self._row
-        return None if row[2] is MISSING else _instance_path(row[1], row[2], 1, None)
+        return None if row[2] is MISSING else instance_path(row[1], row[2], 1, None)
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has nothing."""
         row = self._row
-        return None if row[3] is MISSING else _instance_path(row[1], row[3], 2, None)
+        return None if row[3] is MISSING else instance_path(row[1], row[3], 2, None)
 
     @property
     def status(self) -> str:

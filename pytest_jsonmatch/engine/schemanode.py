@@ -24,13 +24,16 @@ class SchemaNode:
     """JSON Schema types allowed here ("integer" and "number" are told apart); empty: any."""
     properties: dict[str, SchemaNode] | None = None
     """Below an object: its listed members. None: nothing is listed, every member is walked by its leaves."""
+    rest: SchemaNode | None = None
+    """Below an object: members that are not listed, where the schema says what they are."""
     items: SchemaNode | None = None
     """Below an array: its elements. None: walked by their leaves."""
     additional: bool | None = None
     """`additionalProperties`, as written: True, False, or None where the schema does not say."""
     compare: Any = None
     """The comparator written here ("name" or {"name": {params}}), or None."""
-    transform: tuple[Any, ...] = ()
+    transform: tuple[Any, ...] | None = None
+    """The transforms written here; None: those of the container hold."""
     skip: bool = False
     weight: float = 1.0
     align: Any = None
@@ -42,3 +45,5 @@ class SchemaNode:
     branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = ()
     """Alternatives told apart by the value: the first whose test accepts expected's value holds."""
     description: str | None = None
+    digest: str = ""
+    """On the root: the hash of the whole schema, which results carry in their signature."""

@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
 from pytest_jsonmatch.engine.comparators.base import ComparatorResult
 from pytest_jsonmatch.engine.deep import DEEP, CollectorPause
-from pytest_jsonmatch.engine.errors import RootTypeError
-from pytest_jsonmatch.engine.paths import ELEMENT
+from pytest_jsonmatch.engine.errors import (
+    GoldValidationError,
+    RootTypeError,
+    TargetPathError,
+    UnlistedFieldError,
+    did_you_mean,
+)
+from pytest_jsonmatch.engine.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.results import (
     HALLUCINATION,
     MATCH,
@@ -24,6 +30,7 @@ from pytest_jsonmatch.engine.results import (
     SKIPPED,
     Detail,
     Totals,
+    instance_path,
     sum_rows,
 )
 from pytest_jsonmatch.engine.values import MISSING, json_type
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.alignment import Pairing
+    from pytest_jsonmatch.engine.errors import JsonMatchError
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
     from pytest_jsonmatch.engine.results import (
         Row,
@@ -74,6 +82,9 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
 
     Raises:
         RootTypeError: the metric compares objects and one side is none.
+        TargetPathError: expected has nothing where `target_key` points.
+        GoldValidationError: expected has a member that the schema does not list.
+        UnlistedFieldError: actual has one, and the metric does not take that.
     """
     walk = _Walk(plan)
     node = plan.root
@@ -83,8 +94,14 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
         # Results below a target keep the paths of the whole document.
         if node is not plan.root:
             trail = (trail, key, key)
+        if node.branches is not None:
+            node = node.chosen(expected, actual)
         node = node.children[ELEMENT if type(segment) is int else segment]
         key = segment
+        expected, actual = _member_of(expected, segment), _member_of(actual, segment)
+    if plan.target and expected is MISSING:
+        message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
+        raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
     # (A target that expected has as {} and actual not at all is itself what is missing: no unit of it.)
@@ -93,6 +110,8 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
         if units and (type(actual) is dict or (actual is MISSING and expected)):
             # Where a target is missing in actual, so is every key of it.
             actual = {} if actual is MISSING else actual
+            if node.branches is not None:
+                node = node.chosen(expected, actual)
             walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
         else:
             walk.run(node, trail, key, expected, actual)
@@ -142,6 +161,15 @@ def score_flat(plan: Plan, expected: dict[str, JsonValue], actual: dict[str, Jso
     found = len(actual) if plan.options.extra == "count" else present
     total = math.fsum((matches, *parts)) if parts else matches
     return Totals(total, len(expected), found, matches == len(expected) == found)
+
+
+def _member_of(value: JsonValue, segment: Any) -> JsonValue:
+    """Return what stands at one step of an instance path, or MISSING."""
+    if type(segment) is str and type(value) is dict:
+        return value.get(segment, MISSING)
+    if type(segment) is int and type(value) is list and segment < len(value):
+        return value[segment]
+    return MISSING
 
 
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
@@ -228,7 +256,6 @@ class _Walk:
     ) -> None:
         """Score one place and all below it."""
         append = self.rows.append
-        by_type = self.plan.by_type
         items: Iterator[Item] = iter(((key, key, expected, actual, node),))
         stack: list[tuple[Iterator[Item], Trail | None]] = []
         ekey: Any
@@ -243,11 +270,14 @@ class _Walk:
                         if expected == actual:
                             append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
                         else:
-                            fn = by_type[kind]
+                            fn = node.by_type[kind]
                             self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
                         continue
-                elif self._settle(node, trail, ekey, akey, expected, actual):
-                    continue
+                else:
+                    if node.branches is not None:
+                        node = node.chosen(expected, actual)  # noqa: PLW2901 - what holds for these values
+                    if self._settle(node, trail, ekey, akey, expected, actual):
+                        continue
                 if (
                     self._sums_only
                     and node.align == "unordered"
@@ -294,12 +324,17 @@ class _Walk:
         members = self._pairs(node, trail, None, None, expected, actual)
         self.count_extra = True
         for key, _, one, other, child in members:
+            if child.special:
+                if child.branches is not None:
+                    child = child.chosen(one, other)  # noqa: PLW2901 - what holds for these values
+                if child.unlisted:
+                    self._check_listed(child, trail, key, key, one)
             kind = type(one)
             if kind is type(other) and kind is not dict and kind is not list and not child.special:
                 if one == other:
                     rows.append((child, trail, key, key, MATCH, 1.0, one, other, None))
                 else:
-                    fn = child.plan.by_type[kind]
+                    fn = child.by_type[kind]
                     self._compare(child, trail, key, key, one, other, fn, one, other)
             elif (one is MISSING or other is MISSING) and not child.skip:
                 self._one_sided(child, trail, key, key, one, other)
@@ -379,6 +414,8 @@ class _Walk:
                 ekey, akey = _keys(ekey, akey, expected, actual)
                 self._append(node, trail, ekey, akey, SKIPPED, 0.0, expected, actual, None, 0, 0)
                 return True
+            if node.unlisted:
+                self._check_listed(node, trail, ekey, akey, expected)
             if expected is not MISSING and actual is not MISSING:
                 if node.explicit is not None:
                     self._compare_explicit(node, trail, ekey, akey, expected, actual)
@@ -396,12 +433,12 @@ class _Walk:
         if kind is other_kind:
             if kind is dict or kind is list:
                 return False
-            if self.plan.reflexive and one == other:
+            if node.reflexive and one == other:
                 self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
             else:
-                self._compare(node, trail, ekey, akey, expected, actual, self.plan.by_type[kind], one, other)
+                self._compare(node, trail, ekey, akey, expected, actual, node.by_type[kind], one, other)
         elif kind in _NUMBERS and other_kind in _NUMBERS:
-            self._compare(node, trail, ekey, akey, expected, actual, self.plan.by_type[float], one, other)
+            self._compare(node, trail, ekey, akey, expected, actual, node.by_type[float], one, other)
         else:
             self._mistyped(node, trail, ekey, akey, expected, actual)
         return True
@@ -477,11 +514,25 @@ class _Walk:
         actual: JsonValue,
     ) -> None:
         """Add one mismatch that stands for the leaves of both sides."""
+        if self.plan.schema is not None:
+            _check_below(node, expected, trail, ekey)
         leaves, weight = self._leaves(node, expected)
         container = type(actual) is dict or type(actual) is list
         others, other_weight = (0, 0.0) if container and not self.count_extra else self._leaves(node, actual)
         detail = Detail(leaves=(leaves, others), weights=(weight, other_weight))
         self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, leaves, others)
+
+    def _check_listed(
+        self, node: PlanNode, trail: Trail | None, ekey: Any, akey: Any, expected: JsonValue
+    ) -> None:
+        """Raise for a member that the schema does not list, where the metric does not take that."""
+        if self._sums_only:
+            # Inside a pair of elements the path is not known; the walk that asks for them comes by later.
+            return
+        if expected is not MISSING:
+            raise _refused(node, instance_path(trail, ekey, 1), of_expected=True)
+        if self.plan.options.unlisted == "reject":
+            raise _refused(node, instance_path(trail, akey, 2), of_expected=False)
 
     def _compare_explicit(
         self,
@@ -663,6 +714,44 @@ def _measure(
     return walk.totals()
 
 
+def _refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
+    """Return the error for a member that the schema does not list."""
+    parent = node.parent
+    known = [] if parent is None else parent.listed()
+    key = str(node.segment)
+    hint = did_you_mean(key, known) or (f"; known: {', '.join(known[:8])}" if 0 < len(known) <= 8 else "")
+    if of_expected:
+        message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+        return GoldValidationError(message, path=path)
+    message = (
+        f"actual has {path!r}, which is not in the schema{hint}; list it, "
+        'or let the schema say "additionalProperties": true'
+    )
+    return UnlistedFieldError(message, path)
+
+
+def _check_below(node: PlanNode, value: JsonValue, trail: Trail | None, key: Any) -> None:
+    """Raise GoldValidationError for a member of expected, at any depth, that the schema does not list."""
+    if type(value) is not dict and type(value) is not list:
+        return
+    waiting: list[tuple[PlanNode, JsonValue, Trail | None, Any]] = [(node, value, trail, key)]
+    while waiting:
+        node, value, trail, key = waiting.pop()
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
+        if node.skip:
+            continue
+        if node.unlisted:
+            raise _refused(node, instance_path(trail, key, 1), of_expected=True)
+        if node.explicit is None and (type(value) is dict or type(value) is list):
+            inner = None if key is None else (trail, key, key)
+            members = value.items() if type(value) is dict else enumerate(value)
+            waiting.extend(
+                (node.children[name if type(name) is str else ELEMENT], item, inner, name)
+                for name, item in members
+            )
+
+
 def _total(totals: Sequence[Totals]) -> Totals:
     return Totals(
         math.fsum(one.score for one in totals),
@@ -723,6 +812,8 @@ def _leaf_sums(
     while True:
         ident, members, sums = stack[-1]
         for below, item in members:
+            if below.branches is not None:
+                below = below.chosen(item, MISSING)  # noqa: PLW2901 - what holds for this value
             if below.skip:
                 continue
             if (type(item) is not dict and type(item) is not list) or below.explicit is not None:
@@ -761,6 +852,8 @@ def _has_leaf(node: PlanNode, value: JsonValue, *, nulls_absent: bool) -> bool:
     stack = [_members_of(node, value, nulls_absent=nulls_absent)]
     while stack:
         for below, item in stack[-1]:
+            if below.branches is not None:
+                below = below.chosen(item, MISSING)  # noqa: PLW2901 - what holds for this value
             if below.skip:
                 continue
             if (type(item) is not dict and type(item) is not list) or below.explicit is not None:

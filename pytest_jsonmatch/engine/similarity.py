@@ -205,18 +205,19 @@ class _Columns:
         sums.actual += node.weight
         if len(expected) and len(actual):
             if kind == "number":
-                self._numbers(sums, expected, actual)
+                self._numbers(node, sums, expected, actual)
             else:
-                bound = self._plan.default_for(expected[0], actual[0])
+                bound = node.default_for(expected[0], actual[0])
                 sums.score, sums.exact = self._scored(bound, expected, actual)
             if node.weight != 1.0:
                 sums.score *= node.weight
         return sums
 
-    def _numbers(self, sums: PairSums, expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> None:
+    def _numbers(
+        self, node: PlanNode, sums: PairSums, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> None:
         """Score numbers; two integers may have a comparator of their own."""
-        plan = self._plan
-        fractional, integer = plan.default_for(0.5, 0.5), plan.default_for(0, 0)
+        fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
         if fractional is integer:
             sums.score, sums.exact = self._scored(fractional, expected, actual)
             return

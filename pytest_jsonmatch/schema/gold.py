@@ -124,13 +124,14 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
             continue
         if node.compare is not None:
             continue
-        if type(value) is dict and node.properties is not None:
-            yield from _of_members(node.properties, value, trail, ignored if trail is None else ())
-            waiting.extend(
-                (node.properties[key], item, (trail, key))
-                for key, item in reversed(value.items())
-                if key in node.properties
-            )
+        if type(value) is dict and (node.properties is not None or node.rest is not None):
+            listed = node.properties or {}
+            own_ignored = ignored if trail is None else frozenset()
+            yield from _of_members(node, listed, value, trail, own_ignored)
+            for key, item in reversed(value.items()):
+                member = listed.get(key) or (None if key in own_ignored else node.rest)
+                if member is not None:
+                    waiting.append((member, item, (trail, key)))
         elif type(value) is list and node.items is not None:
             elements = node.items
             waiting.extend(
@@ -139,13 +140,14 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
 
 
 def _of_members(
+    node: SchemaNode,
     listed: dict[str, SchemaNode],
     value: dict[str, Any],
     trail: _Trail,
-    ignored: frozenset[str] | tuple[()],
+    ignored: frozenset[str],
 ) -> Iterator[_Problem]:
     for key in value:
-        if key not in listed and key not in ignored:
+        if key not in listed and key not in ignored and node.rest is None:
             hint = did_you_mean(key, listed)
             told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
             yield _Problem("extra", (trail, key), told)

@@ -37,7 +37,6 @@ Trail: TypeAlias = "tuple[Trail, Segment] | None"
 @dataclass(frozen=True, slots=True)
 class _Parsed:
     node: SchemaNode
-    digest: str
     state: tuple[int, int]
     contents: dict[Path, bytes]
 
@@ -143,7 +142,8 @@ def _parsed(source: SchemaSource) -> _Parsed:
     state = _state()
     reader = open_reader(source)
     node = _node_tree(reader)
-    made = _Parsed(node, _digest(reader.files), state, reader.files.contents)
+    node.digest = _digest(reader.files)
+    made = _Parsed(node, state, reader.files.contents)
     if key is not None:
         if len(_kept) >= _MAX_KEPT:
             _kept.clear()
@@ -225,6 +225,8 @@ def _node_tree(reader: Reader) -> SchemaNode:
             raise named(error, trail) from None
         if flat.properties is not None:
             node.properties = {name: nodes[member] for name, member in flat.properties.items()}
+        if flat.rest is not None:
+            node.rest = nodes[flat.rest]
         if flat.items is not None:
             node.items = nodes[flat.items]
     return nodes[reader.root]
@@ -236,7 +238,7 @@ def _node(flat: Flat) -> SchemaNode:
         types=flat.kinds,
         additional=flat.additional,
         compare=rules.get("compare"),
-        transform=rules.get("transform", ()),
+        transform=rules.get("transform"),
         skip=rules.get("skip", False),
         weight=rules.get("weight", 1.0),
         align=rules.get("align"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.metrics import read_evaluation
 from pytest_jsonmatch.engine.plan import bind_comparator, bind_transforms
 
 if TYPE_CHECKING:
@@ -80,20 +81,7 @@ def _compare(value: Any) -> Any:
 
 
 def _override(value: Any) -> Any:
-    known = ("evaluation_type", "evaluation_params")
-    example = '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
-    if not isinstance(value, Mapping):
-        message = f"{OVERRIDE} is {value!r}; it is {example}"
-        raise ConfigurationError(message)
-    for key in value:
-        if key not in known:
-            message = f"{OVERRIDE} has the key {key!r}{did_you_mean(str(key), known)}"
-            raise ConfigurationError(message)
-    name, params = value.get("evaluation_type"), value.get("evaluation_params")
-    if not isinstance(name, str) or not (params is None or isinstance(params, Mapping)):
-        message = f"{OVERRIDE} is {value!r}; it is {example}"
-        raise ConfigurationError(message)
-    return {name: params} if params else name
+    return read_evaluation(OVERRIDE, value)
 
 
 def _transform(value: Any) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.api import compare_json
+from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.engine.results import FieldAggregation

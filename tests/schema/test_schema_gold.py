@@ -86,6 +86,17 @@ def test_an_object_that_may_hold_nothing() -> None:
         validate_gold([{"a": 1}], {"type": "object", "properties": {}, "additionalProperties": False})
 
 
+def test_members_that_are_not_listed_can_be_described() -> None:
+    schema = {
+        "properties": {"total": {"type": "number"}},
+        "patternProperties": {"^x-": {"type": "string"}},
+        "additionalProperties": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    }
+    assert told([{"total": 1, "x-a": "b", "rows": {"n": "one"}}], schema) == [
+        "rows.n: is not of type integer (once in record 0 at 'rows.n')"
+    ]
+
+
 def test_missing_fields_are_told_once_for_each_field() -> None:
     gold = [
         {"age": 1, "pets": []},

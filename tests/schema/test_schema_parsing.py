@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, register_comparator
-from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema
+from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema, schema_hash
 
 
 def test_the_tree_follows_properties_and_items() -> None:
@@ -84,7 +84,7 @@ def test_one_transform_needs_no_list() -> None:
 
 def test_a_rule_that_is_null_is_not_there() -> None:
     node = parse_eval_schema({"x-eval-compare": None, "x-eval-transform": None})
-    assert (node.compare, node.transform) == (None, ())
+    assert (node.compare, node.transform) == (None, None)
 
 
 @pytest.mark.parametrize("schema", [{"enum": ["a", 1]}, {"const": "a"}, {"type": "string", "enum": []}])
@@ -475,6 +475,22 @@ def test_members_that_may_be_there_under_a_condition_are_listed() -> None:
     )
     assert list(node.properties or {}) == ["kind", "a", "b", "c", "d"]
     assert (node.properties or {})["kind"].skip is False
+
+
+def test_members_that_are_not_listed() -> None:
+    node = parse_eval_schema({"additionalProperties": {"type": "string", "x-eval-compare": "jaccard"}})
+    assert node.rest is not None
+    assert (node.properties, node.rest.compare) == (None, "jaccard")
+
+
+def test_errors_below_members_that_are_not_listed() -> None:
+    with pytest.raises(ConfigurationError, match=r"^prices\.\*: unknown comparator 'exakt'"):
+        parse_eval_schema({"properties": {"prices": {"additionalProperties": {"x-eval-compare": "exakt"}}}})
+
+
+def test_the_root_knows_the_hash() -> None:
+    schema = {"properties": {"a": {"type": "string"}}}
+    assert parse_eval_schema(schema).digest == schema_hash(schema)
 
 
 def test_a_member_that_must_not_be_there_is_not_listed() -> None:

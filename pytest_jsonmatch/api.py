@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, TargetPathError
-from pytest_jsonmatch.engine.paths import format_path
+from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.plan import compile_plan
 from pytest_jsonmatch.engine.results import MatchResult
 from pytest_jsonmatch.engine.scoring import score, score_flat
@@ -29,8 +28,9 @@ def compare_json(
         actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
             output, which the JSON is extracted from (`extract_json`).
         expected: a Python value with a JSON form, or text: strict JSON.
-        metric: a metric's name, such as "field_match", "field_match_normalized" or "json_similarity".
+        metric: a metric's name, such as "field_match", "json_similarity" or "schema_f1".
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
+            `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair.
 
     Returns:
@@ -44,6 +44,8 @@ def compare_json(
         InvalidExpectedError: expected holds NaN or an infinity.
         RootTypeError: the metric compares objects and was given something else.
         TargetPathError: `target_key` names a place that expected does not have.
+        GoldValidationError: expected has a member that the schema does not list.
+        UnlistedFieldError: actual has one, and the metric (`pairwise_f1`) does not take that.
 
     >>> actual, expected = {"status": "completed successfully"}, {"status": "completed sucessfully"}
     >>> result = compare_json(actual, expected, metric="json_similarity")
@@ -54,7 +56,7 @@ def compare_json(
         one, other = flat_copy(expected), flat_copy(actual)
         if one and other:
             # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
-            plan = compile_plan(metric, options)
+            plan = prepare(metric, options)
             if plan.flat:
                 return MatchResult(plan, score_flat(plan, one, other), None, (one, other))
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
@@ -78,16 +80,28 @@ def compare_values(
         if not isinstance(repair, bool):
             message = f"repair is {repair!r}; it is True or False"
             raise ConfigurationError(message)
-    plan = compile_plan(metric, options)
+    plan = prepare(metric, options)
     warnings: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    if plan.target:
-        expected, actual = _at_target(plan, expected), _value_at(actual, plan.target)
     found = score(plan, expected, actual)
     return MatchResult(plan, found.totals, found, warnings=warnings)
+
+
+def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
+    """Return the plan of a metric with options, `schema` among them in any form that `load_schema` takes.
+
+    Raises:
+        ConfigurationError: an unknown metric, option, comparator, transform or pattern; no schema.
+    """
+    schema = options.get("schema") if options else None
+    if schema is not None:
+        from pytest_jsonmatch.schema.parsing import load_schema
+
+        options = {**options, "schema": load_schema(schema)}
+    return compile_plan(metric, options)
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
@@ -115,23 +129,3 @@ def _extract_actual(
         text = bytes(text)
     extraction = extract_json(text, want=want, repair=repair)
     return extraction.value, tuple(extraction.warnings)
-
-
-def _value_at(document: JsonValue, path: tuple[Any, ...]) -> JsonValue:
-    """Return the value at an instance path, or MISSING."""
-    for segment in path:
-        if type(segment) is str and type(document) is dict:
-            document = document.get(segment, MISSING)
-        elif type(segment) is int and type(document) is list and segment < len(document):
-            document = document[segment]
-        else:
-            return MISSING
-    return document
-
-
-def _at_target(plan: Plan, expected: JsonValue) -> JsonValue:
-    found = _value_at(expected, plan.target)
-    if found is MISSING:
-        message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
-        raise TargetPathError(message)
-    return found
