@@ -59,6 +59,8 @@ def compare_json(
             plan = prepare(metric, options)
             if plan.flat:
                 return MatchResult(plan, score_flat(plan, one, other), None, (one, other))
+            found = score(plan, one, other)
+            return MatchResult(plan, found.totals, found)
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:

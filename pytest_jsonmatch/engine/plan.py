@@ -19,6 +19,7 @@ from pytest_jsonmatch.engine.paths import ELEMENT, format_path, parse_path, pars
 from pytest_jsonmatch.engine.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.results import Signature
 from pytest_jsonmatch.engine.schemanode import SchemaNode
+from pytest_jsonmatch.engine.transforms import UserFunction
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ class PlanNode:
         "segment",
         "skip",
         "special",
+        "sure",
         "transforms",
         "types",
         "unlisted",
@@ -194,7 +196,6 @@ class PlanNode:
         self.segment = segment
         self.children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.types = plan.types
         self.explicit: BoundComparator | None = None
         self.skip = False
         self.align: Alignment = plan.align
@@ -221,6 +222,7 @@ class PlanNode:
             self._states = _advance(parent._states, segment)  # noqa: SLF001 - of the same class
             if parent.place is not parent:
                 self.place = parent.place.children[segment]
+        self.types = self._inherited
         if variant_of is not None:
             self.place = variant_of.place
         self._follow_rules()
@@ -299,6 +301,12 @@ class PlanNode:
             or self.unlisted
             or self.branches is not None
         )
+        self.sure = (
+            not (self.skip or self.unlisted or self.branches)
+            and (self.reflexive if self.explicit is None else self.explicit.comparator.reflexive)
+            and not any(isinstance(transform, UserFunction) for transform in self.transforms)
+        )
+        """Whether equal scalars of one type match without a further look."""
 
     def _follow_schema(self, schema: SchemaNode) -> None:
         plan = self.plan

@@ -58,6 +58,7 @@ AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, Pairing, int, i
 """(node, trail, keys on both sides, pairs, sizes of both sides): how one array was aligned."""
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({dict, list})
 
 
 @final
@@ -273,6 +274,9 @@ class _Walk:
                             fn = node.by_type[kind]
                             self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
                         continue
+                elif node.sure and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
+                    append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                    continue
                 else:
                     if node.branches is not None:
                         node = node.chosen(expected, actual)  # noqa: PLW2901 - what holds for these values
@@ -337,6 +341,8 @@ class _Walk:
                     fn = child.by_type[kind]
                     self._compare(child, trail, key, key, one, other, fn, one, other)
             elif (one is MISSING or other is MISSING) and not child.skip:
+                if self.plan.schema is not None and one is not MISSING:
+                    _check_below(child, one, trail, key)
                 self._one_sided(child, trail, key, key, one, other)
             else:
                 start = len(rows)
@@ -546,13 +552,15 @@ class _Walk:
         """Score two values, of whatever types, by the comparator that a rule names."""
         bound = node.explicit
         assert bound is not None  # noqa: S101 - for the type checker; the caller has looked
-        try:
-            one = node.whole(expected, nulls_absent=self.nulls_absent)
-            other = node.whole(actual, nulls_absent=self.nulls_absent)
-        except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-            detail = Detail(error=_failure(error, "its transform raised"))
-            self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
-            return
+        one, other = expected, actual
+        if node.transforms or self.nulls_absent:
+            try:
+                one = node.whole(expected, nulls_absent=self.nulls_absent)
+                other = node.whole(actual, nulls_absent=self.nulls_absent)
+            except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
+                detail = Detail(error=_failure(error, "its transform raised"))
+                self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
+                return
         fn = bound.fn
         if (one is None or other is None) and not bound.comparator.null_aware:
             fn = _compare_nulls

@@ -60,19 +60,26 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
     takes_params = _takes_params(fn)
 
     def bind(params: Params) -> Function:
-        given = dict(params)
-
-        def transform(value: JsonValue) -> JsonValue:
-            return None if value is None else fn(value, given)
-
-        def transform_plainly(value: JsonValue) -> JsonValue:
-            return None if value is None else fn(value)
-
-        if not takes_params:
-            check_names(f"transform {name!r}", params)
-        return transform if takes_params else transform_plainly
+        if takes_params:
+            return UserFunction(fn, (dict(params),))
+        check_names(f"transform {name!r}", params)
+        return UserFunction(fn, ())
 
     return Transform(name, bind)
+
+
+@final
+class UserFunction:
+    """A user's transform with its parameters; unlike a built-in it may raise, or answer as it likes."""
+
+    __slots__ = ("_fn", "_params")
+
+    def __init__(self, fn: Callable[..., JsonValue], params: tuple[dict[str, object], ...]) -> None:
+        self._fn = fn
+        self._params = params
+
+    def __call__(self, value: JsonValue) -> JsonValue:
+        return None if value is None else self._fn(value, *self._params)
 
 
 def _takes_params(fn: Callable[..., JsonValue]) -> bool:

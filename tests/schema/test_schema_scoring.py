@@ -1,0 +1,389 @@
+"""`compare_json(schema=...)`: what the rules of an eval schema make of a comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pydantic
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, UnlistedFieldError, compare_json
+from pytest_jsonmatch.schema import load_schema, reset_type_defaults, set_type_default
+
+
+def told(result: Any) -> list[tuple[Any, ...]]:
+    return [(each.path, each.status, each.score, each.weight) for each in result.field_results]
+
+
+def scored(actual: object, expected: object, schema: Any, **options: Any) -> list[tuple[Any, ...]]:
+    return told(compare_json(actual, expected, metric="schema_f1", schema=schema, **options))
+
+
+def of(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def test_each_place_is_scored_by_its_own_rules() -> None:
+    schema = of(
+        name={"type": "string", "x-eval-transform": ["strip", "lowercase"]},
+        price={"type": "number", "x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}},
+        note={"type": "string", "x-eval-skip": True},
+        total={"type": "number", "x-eval-weight": 3},
+    )
+    expected = {"name": "Ann", "price": 100, "note": "a", "total": 5}
+    actual = {"name": " ANN ", "price": 109, "note": "b", "total": 6}
+    assert scored(actual, expected, schema) == [
+        ("name", "match", 1.0, 1.0),
+        ("price", "match", 1.0, 1.0),
+        ("note", "skipped", 0.0, 1.0),
+        ("total", "mismatch", 0.0, 3.0),
+    ]
+
+
+def test_weights_count_in_every_figure() -> None:
+    schema = of(a={"x-eval-weight": 3}, b={})
+    result = compare_json({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1}, metric="schema_f1", schema=schema)
+    assert (result.precision, result.recall, result.f1) == (3 / 5, 3 / 4, 6 / 9)
+
+
+def test_an_extra_subtree_is_a_hallucination_for_each_leaf() -> None:
+    actual = {"a": 1, "extra": {"x": 1, "y": [2, 3]}}
+    assert scored(actual, {"a": 1}, of(a={"type": "integer"})) == [
+        ("a", "match", 1.0, 1.0),
+        ("extra.x", "hallucination", 0.0, 1.0),
+        ("extra.y[]", "hallucination", 0.0, 1.0),
+        ("extra.y[]", "hallucination", 0.0, 1.0),
+    ]
+
+
+@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1", "json_similarity", "field_match"])
+@pytest.mark.parametrize("actual", [{}, {"items": None}, {"items": [{"colour": 1, "n": 1}]}])
+def test_expected_outside_the_schema_is_an_error_whatever_the_answer_is(metric: str, actual: object) -> None:
+    schema = of(items={"type": "array", "items": of(n={"type": "integer"})})
+    with pytest.raises(GoldValidationError) as caught:
+        compare_json(actual, {"items": [{"n": 1, "colour": 2}]}, metric=metric, schema=schema)
+    assert (caught.value.path, str(caught.value)) == (
+        "items[0].colour",
+        """'items[0].colour' is not in the schema; known: n; list it, or add it with "x-eval-skip": true""",
+    )
+
+
+def test_pairwise_f1_refuses_members_that_the_schema_does_not_list() -> None:
+    schema = of(items={"type": "array", "items": of(name={"type": "string"})})
+    with pytest.raises(UnlistedFieldError) as caught:
+        compare_json(
+            {"items": [{"name": "a"}, {"name": "b", "nam": 1}]},
+            {"items": [{"name": "b"}]},
+            metric="pairwise_f1",
+            schema=schema,
+        )
+    assert (caught.value.path, str(caught.value)) == (
+        "items[1].nam",
+        (
+            "actual has 'items[1].nam', which is not in the schema; did you mean 'name'?; list it, "
+            'or let the schema say "additionalProperties": true'
+        ),
+    )
+
+
+def test_pairwise_f1_ignores_them_where_the_schema_allows_more() -> None:
+    schema = {**of(a={"type": "integer"}), "additionalProperties": True}
+    result = compare_json({"a": 1, "b": {"c": 1}}, {"a": 1, "d": 2}, metric="pairwise_f1", schema=schema)
+    assert (result.f1, result.counts) == (1.0, {"match": 1, "skipped": 2})
+
+
+def test_members_that_are_described_but_not_listed() -> None:
+    schema = {"type": "object", "additionalProperties": {"type": "string", "x-eval-transform": ["lowercase"]}}
+    assert scored({"x": "A", "y": "b"}, {"x": "a"}, schema) == [
+        ("x", "match", 1.0, 1.0),
+        ("y", "hallucination", 0.0, 1.0),
+    ]
+
+
+def test_an_object_without_properties_is_walked_by_its_leaves() -> None:
+    assert scored({"m": {"a": 1, "b": 2}}, {"m": {"a": 1, "b": 3}}, of(m={"type": "object"})) == [
+        ("m.a", "match", 1.0, 1.0),
+        ("m.b", "mismatch", 0.0, 1.0),
+    ]
+
+
+def test_enumerated_values_are_equal_or_not() -> None:
+    schema = of(status={"type": "string", "enum": ["open", "opened"]}, text={"type": "string"})
+    result = compare_json(
+        {"status": "opened", "text": "opened"},
+        {"status": "open", "text": "open"},
+        metric="schema_f1",
+        schema=schema,
+        compare="levenshtein",
+    )
+    assert [(each.path, each.comparator, each.score) for each in result.field_results] == [
+        ("status", "binary", 0.0),
+        ("text", "levenshtein", 1 - 2 / 6),
+    ]
+
+
+def test_a_mistyped_enumerated_value_counts_the_leaves_of_both_sides() -> None:
+    result = compare_json({"a": [1, 2, 3]}, {"a": "x"}, metric="schema_f1", schema=of(a={"enum": ["x"]}))
+    assert (result.field_results[0].expected_leaves, result.field_results[0].actual_leaves) == (1, 3)
+
+
+def test_what_outweighs_what() -> None:
+    schema = of(a={"type": "string", "x-eval-compare": "levenshtein"}, b={"type": "string"})
+    expected, actual = {"a": "ab", "b": "ab"}, {"a": "ac", "b": "ac"}
+    fields = {"a": {"compare": "jaccard"}}
+
+    def comparators(**options: Any) -> list[str | None]:
+        result = compare_json(actual, expected, metric="schema_f1", schema=schema, **options)
+        return [each.comparator for each in result.field_results]
+
+    set_type_default("string", "contains")
+    try:
+        found = [
+            comparators(),
+            comparators(compare={"string": "normalized_text"}),
+            comparators(compare={"number": "relative"}),
+            comparators(fields=fields),
+        ]
+    finally:
+        reset_type_defaults()
+    assert found == [
+        ["levenshtein", "contains"],
+        ["levenshtein", "normalized_text"],
+        ["levenshtein", "contains"],
+        ["jaccard", "contains"],
+    ]
+
+
+def test_a_type_default_holds_below_places_that_the_schema_does_not_describe() -> None:
+    set_type_default("string", "levenshtein")
+    try:
+        result = compare_json({"m": {"a": "ab"}}, {"m": {"a": "ac"}}, metric="schema_f1", schema=of(m={}))
+    finally:
+        reset_type_defaults()
+    assert result.field_results[0].comparator == "levenshtein"
+
+
+def test_a_rule_of_the_call_replaces_the_weight_of_the_schema() -> None:
+    schema = of(a={**of(b={"x-eval-weight": 2}), "x-eval-weight": 3})
+    expected = {"a": {"b": 1}}
+    assert [
+        scored(expected, expected, schema)[0][3],
+        scored(expected, expected, schema, fields={"a.b": {"weight": 5}})[0][3],
+        scored(expected, expected, schema, fields={"a": {"weight": 1}})[0][3],
+    ] == [6.0, 15.0, 2.0]
+
+
+def test_a_rule_of_the_call_can_unskip() -> None:
+    schema = of(a={"x-eval-skip": True})
+    assert scored({"a": 1}, {"a": 1}, schema, fields={"a": {"skip": False}}) == [("a", "match", 1.0, 1.0)]
+
+
+def test_transforms_of_a_container_apply_to_the_scalars_below() -> None:
+    schema = {
+        **of(a={"type": "string"}, b={"type": "string", "x-eval-transform": []}),
+        "x-eval-transform": ["lowercase"],
+    }
+    assert scored({"a": "X", "b": "X"}, {"a": "x", "b": "x"}, schema) == [
+        ("a", "match", 1.0, 1.0),
+        ("b", "mismatch", 0.0, 1.0),
+    ]
+
+
+def test_arrays_are_aligned_as_the_schema_says() -> None:
+    row = of(id={"type": "integer"}, tags={"type": "array", "x-eval-align": {"match_by": "hungarian"}})
+    schema = of(rows={"type": "array", "x-eval-align": {"match_by": "key_field", "key": "id"}, "items": row})
+    expected = {"rows": [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c"]}]}
+    actual = {"rows": [{"id": 2, "tags": ["c"]}, {"id": 1, "tags": ["b", "a"]}]}
+    assert compare_json(actual, expected, metric="schema_f1", schema=schema).f1 == 1.0
+
+
+EITHER = {
+    "anyOf": [
+        {"type": "string", "x-eval-compare": "levenshtein"},
+        {"type": "number", "x-eval-compare": {"numeric": {"tolerance": {"abs": 1}}}, "x-eval-weight": 2},
+        of(a={"type": "string", "x-eval-transform": ["lowercase"]}),
+    ]
+}
+
+
+def test_the_value_expected_chooses_among_alternatives() -> None:
+    expected = {"x": "ab", "y": 5, "z": {"a": "Q"}}
+    actual = {"x": "ac", "y": 6, "z": {"a": "q"}}
+    assert scored(actual, expected, of(x=EITHER, y=EITHER, z=EITHER)) == [
+        ("x", "mismatch", 0.5, 1.0),
+        ("y", "match", 1.0, 2.0),
+        ("z.a", "match", 1.0, 1.0),
+    ]
+
+
+def test_where_nothing_is_expected_the_answer_chooses() -> None:
+    assert scored({"y": 5}, {}, of(y=EITHER)) == [("y", "hallucination", 0.0, 2.0)]
+
+
+def test_alternatives_of_one_place_are_one_field() -> None:
+    schema = of(rows={"type": "array", "items": EITHER})
+    result = compare_json(
+        {"rows": ["ab", 5, {"a": "q"}]}, {"rows": ["ab", 5, {"a": "q"}]}, metric="schema_f1", schema=schema
+    )
+    assert {path: each.matches for path, each in result.per_field.items()} == {"rows[]": 2, "rows[].a": 1}
+
+
+def test_alternatives_in_unordered_arrays() -> None:
+    schema = of(rows={"type": "array", "x-eval-align": "unordered", "items": EITHER})
+    expected = {"rows": ["hello", 50, {"a": "Q"}, "world"]}
+    actual = {"rows": [{"a": "q"}, "word", 51, "hallo"]}
+    assert scored(actual, expected, schema) == [
+        ("rows[]", "mismatch", 0.8, 1.0),
+        ("rows[]", "match", 1.0, 2.0),
+        ("rows[].a", "match", 1.0, 1.0),
+        ("rows[]", "mismatch", 0.8, 1.0),
+    ]
+
+
+def test_a_value_that_no_alternative_accepts_is_walked_by_its_leaves() -> None:
+    assert scored({"x": [1, 2]}, {"x": [1, 3]}, of(x=EITHER)) == [
+        ("x[]", "match", 1.0, 1.0),
+        ("x[]", "mismatch", 0.0, 1.0),
+    ]
+
+
+def test_a_schema_that_holds_itself() -> None:
+    schema = {
+        "$ref": "#/$defs/node",
+        "$defs": {
+            "node": of(
+                name={"type": "string", "x-eval-transform": ["lowercase"]},
+                children={"type": "array", "items": {"$ref": "#/$defs/node"}},
+            )
+        },
+    }
+    expected = {"name": "A", "children": [{"name": "B", "children": [{"name": "C"}]}]}
+    actual = {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}
+    assert compare_json(actual, expected, metric="schema_f1", schema=schema).f1 == 1.0
+
+
+class Item(pydantic.BaseModel):
+    name: str
+    price: float = pydantic.Field(
+        json_schema_extra={"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}}
+    )
+
+
+class Invoice(pydantic.BaseModel):
+    number: str
+    items: list[Item]
+
+
+def test_pydantic_models_as_schema_and_on_both_sides() -> None:
+    expected = Invoice(number="7", items=[Item(name="a", price=10)])
+    actual = Invoice(number="7", items=[Item(name="a", price=10.5)])
+    result = compare_json(actual, expected, metric="schema_f1", schema=Invoice)
+    assert (result.f1, result.counts) == (1.0, {"match": 3})
+
+
+def test_the_signature_has_the_hash_of_the_schema() -> None:
+    schema = of(a={"type": "integer"})
+    result = compare_json({"a": 1}, {"a": 1}, metric="schema_f1", schema=schema)
+    assert result.signature.schema == load_schema(schema).digest
+    assert result.signature.options == ""
+
+
+def test_a_target_below_a_schema() -> None:
+    schema = of(result=of(name={"type": "string", "x-eval-transform": ["lowercase"]}))
+    result = compare_json(
+        {"result": {"name": "A"}},
+        {"result": {"name": "a"}},
+        metric="schema_f1",
+        schema=schema,
+        target_key="result",
+    )
+    assert told(result) == [("result.name", "match", 1.0, 1.0)]
+
+
+def test_field_match_takes_a_schema_too() -> None:
+    schema = of(a={"type": "string", "x-eval-transform": ["lowercase"]}, b=EITHER, c={"x-eval-skip": True})
+    result = compare_json(
+        {"a": "X", "b": {"a": "Q"}, "c": 1},
+        {"a": "x", "b": {"a": "q"}, "c": 2},
+        metric="field_match",
+        schema=schema,
+    )
+    assert told(result) == [("a", "match", 1.0, 1.0), ("b", "match", 1.0, 1.0), ("c", "skipped", 0.0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"schema": 5}, "a schema is a dict, the path of a JSON file or a pydantic model class, not int"),
+        (
+            {"string_evaluation_type": "binary"},
+            (
+                "string_evaluation_type is 'binary'; "
+                'it is {"evaluation_type": NAME, "evaluation_params": {parameters}}'
+            ),
+        ),
+        (
+            {"string_evaluation_type": {"evaluation_typ": "binary"}},
+            "string_evaluation_type has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
+        ),
+        (
+            {"sting_evaluation_type": {}},
+            "unknown option 'sting_evaluation_type'; did you mean 'string_evaluation_type'?",
+        ),
+        (
+            {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},
+            "compare and string_evaluation_type both say how string values are compared; give one",
+        ),
+        ({"array_matching_threshold": 2}, "array_threshold is 2; it is a number from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_with_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        compare_json({}, {}, metric="pairwise_f1", **options)
+    assert str(caught.value) == message
+
+
+def kinds(**options: Any) -> list[str | None]:
+    result = compare_json(
+        [3, 0.25, "a", False], [2, 0.5, "b", True], metric="pairwise_f1", arrays="ordered", **options
+    )
+    return [each.comparator for each in result.field_results]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["binary", "threshold", "jaccard", "binary"]),
+        (
+            {"float_evaluation_type": {"evaluation_type": "relative"}},
+            ["binary", "relative", "jaccard", "binary"],
+        ),
+        (
+            {"number_evaluation_type": {"evaluation_type": "relative"}},
+            ["relative", "relative", "jaccard", "binary"],
+        ),
+        (
+            {
+                "number_evaluation_type": {"evaluation_type": "relative"},
+                "integer_evaluation_type": {"evaluation_type": "numeric"},
+            },
+            ["numeric", "relative", "jaccard", "binary"],
+        ),
+        (
+            {
+                "number_evaluation_type": {"evaluation_type": "relative"},
+                "float_evaluation_type": {"evaluation_type": "numeric"},
+            },
+            ["relative", "numeric", "jaccard", "binary"],
+        ),
+        (
+            {
+                "string_evaluation_type": {"evaluation_type": "levenshtein"},
+                "boolean_evaluation_type": {"evaluation_type": "exact"},
+            },
+            ["binary", "threshold", "levenshtein", "exact"],
+        ),
+    ],
+)
+def test_the_config_keys_of_source_4(options: dict[str, Any], expected: list[str]) -> None:
+    assert kinds(**options) == expected
