@@ -204,7 +204,7 @@ class PlanNode:
         """The schema says nothing of a member here, and the metric does not take that."""
         self.branches: tuple[tuple[Callable[[JsonValue], bool], SchemaNode], ...] | None = None
         self._schema = schema
-        self._variants: dict[SchemaNode, PlanNode] = {}
+        self._variants: dict[SchemaNode, PlanNode] | None = None
         self._lone = False
         self._path: str | None = None
         self._alone: PlanNode | None = None
@@ -272,6 +272,8 @@ class PlanNode:
             schema = next((schema for accepts, schema in node.branches if accepts(value)), None)
             if schema is None:
                 return node
+            if node._variants is None:
+                node._variants = {}
             found = node._variants.get(schema)
             if found is None:
                 found = PlanNode(node.plan, node.parent, node.segment, schema, variant_of=node)
@@ -287,8 +289,9 @@ class PlanNode:
         """Take over what the schema says of this place, and over it what the rules for this path say."""
         if self._schema is not None:
             self._follow_schema(self._schema)
-        for winner in _winners(self._states):
-            winner.apply(self)
+        if self._states:
+            for winner in _winners(self._states):
+                winner.apply(self)
         if self.explicit is not None:
             self.explicit = self.explicit.behind(self.transforms)
         self.by_type = self.types.by_type
@@ -304,7 +307,9 @@ class PlanNode:
         self.sure = (
             not (self.skip or self.unlisted or self.branches)
             and (self.reflexive if self.explicit is None else self.explicit.comparator.reflexive)
-            and not any(isinstance(transform, UserFunction) for transform in self.transforms)
+            and not (
+                self.transforms and any(isinstance(transform, UserFunction) for transform in self.transforms)
+            )
         )
         """Whether equal scalars of one type match without a further look."""
 
