@@ -324,7 +324,8 @@ def parse_number(text: str) -> int | float | Decimal:
     Decimal and is never expanded; an integer is exact.
 
     Raises:
-        ValueError: `text` is no JSON number, or an integer of more than 100,000 digits.
+        ValueError: `text` is no JSON number, an integer of more than 100,000 digits, or has an exponent of
+            more than 18.
 
     >>> parse_number("1e3"), parse_number("9007199254740993"), parse_number("1e400")
     (1000.0, 9007199254740993, Decimal('1E+400'))
@@ -353,13 +354,19 @@ def _long_integer(digits: str) -> int:
     return shifted + _long_integer(digits[-low:])
 
 
-def _overflowing(text: str) -> Decimal | float:
-    """A literal beyond the doubles, as a Decimal; beyond what Decimal's exponent can say, as an infinity."""
+def _overflowing(text: str) -> Decimal:
+    """A literal beyond the doubles, as a Decimal."""
     try:
         number = Decimal(text)
     except ArithmeticError:
-        return math.inf
-    return number if number.is_finite() else math.copysign(math.inf, -1 if text.startswith("-") else 1)
+        number = _TOO_LARGE
+    if number.is_finite():
+        return number
+    message = "a number with an exponent of more than 18 digits; give it as a string"
+    raise ValueError(message)
+
+
+_TOO_LARGE: Final = Decimal("Infinity")
 
 
 def number_text(number: float | Decimal) -> str:

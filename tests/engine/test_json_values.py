@@ -151,3 +151,11 @@ def test_duplicate_keys_in_actual_text_warn_and_the_last_wins():
 def test_render_is_cut():
     assert render({"a": ["é", None, True, 1.5]}) == '{"a": ["é", null, true, 1.5]}'
     assert len(render(["word"] * 1000, limit=20)) == 20
+
+
+@pytest.mark.parametrize("literal", ["1e99999999999999999999", "-2.5E+10000000000000000000"])
+def test_an_exponent_that_no_decimal_can_have_is_an_error(literal):
+    with pytest.raises(
+        ValueError, match=r"^a number with an exponent of more than 18 digits; give it as a string$"
+    ):
+        parse_number(literal)
