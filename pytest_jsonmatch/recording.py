@@ -111,6 +111,7 @@ class Recorder:
         names = getattr(self.item, "fixturenames", ())
         return (
             self.wanted
+            or getattr(self.item.parent, "compares", False)
             or not _FIXTURES.isdisjoint(names)
             or self.item.get_closest_marker("jsonmatch") is not None
         )

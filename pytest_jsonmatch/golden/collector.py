@@ -40,6 +40,10 @@ FILE_ERROR: Final = "(file error)"
 
 # A global of each file's module, under a name that no case can have.
 _RUN: Final = "__jsonmatch_run__"
+_PLUGIN: Final = "pytest_jsonmatch.plugin"
+_FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
+# Plugins whose hook gives parameters to tests with a certain mark only, by the module that has the hook.
+_HARMLESS: Final = {"pytest_asyncio.plugin": "asyncio"}
 
 
 class Judge(Protocol):
@@ -79,11 +83,17 @@ class GoldenFile(pytest.Module):
     cases as they treat tests written in Python.
     """
 
+    compares: Final = True
+    """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
     judge: Judge
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
     _alike: bool | None = None
+    """Whether each case makes one test, whatever its name; None until the first was made."""
+    _own_fixtures: bool = False
+    """Whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
     _fixtures: Any = None
+    _fixtures_of_recorded: Any = None
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -117,22 +127,77 @@ class GoldenFile(pytest.Module):
     # each takes longer than everything else together, and there is no public way to pass it on. Should a
     # pytest to come have no `_genfunctions` or `_fixtureinfo`, then this costs time again and nothing else.
     def _genfunctions(self, name: str, funcobj: Any) -> Iterator[pytest.Function]:
-        marked = hasattr(funcobj, "pytestmark")
-        if not marked and self._fixtures is not None:
-            yield pytest.Function.from_parent(self, name=name, callobj=funcobj, fixtureinfo=self._fixtures)
+        if name not in self.cases or hasattr(funcobj, "pytestmark"):
+            yield from super()._genfunctions(name, funcobj)
             return
-        functions: list[pytest.Function] = list(super()._genfunctions(name, funcobj))
-        if not marked and self._alike is None:
-            # A fixture with parameters, or a plugin that looks at each test, makes several of one.
-            self._alike = not (len(functions) != 1 or hasattr(functions[0], "callspec") or self._varied())
-            if self._alike:
-                self._fixtures = getattr(functions[0], "_fixtureinfo", None)
-        yield from functions
+        if self._alike is None:
+            self._look_around(name)
+        if self._own_fixtures and funcobj.__defaults__:
+            fixtures = self._fixtures_of_recorded
+        elif funcobj.__defaults__:
+            funcobj, fixtures = self._with_fixtures(name), self._fixtures
+        else:
+            fixtures = self._fixtures
+        if self._alike:
+            yield pytest.Function.from_parent(self, name=name, callobj=funcobj, fixtureinfo=fixtures)
+        else:
+            yield from super()._genfunctions(name, funcobj)
+
+    def _look_around(self, name: str) -> None:
+        """Find out, by one case without marks, what holds for all such."""
+        recorded, asking = self.obj.__dict__[name], self._with_fixtures(name)
+        functions: list[pytest.Function] = list(super()._genfunctions(name, asking))
+        self._fixtures = getattr(functions[0], "_fixtureinfo", None) if functions else None
+        # A fixture with parameters, or a plugin that looks at each test, makes several of one.
+        self._alike = not (
+            len(functions) != 1
+            or self._fixtures is None
+            or hasattr(functions[0], "callspec")
+            or self._varied()
+        )
+        if self._alike and recorded.__defaults__ and self._finds_own_fixtures():
+            self.obj.__dict__[name] = recorded
+            (function,) = super()._genfunctions(name, recorded)
+            self._fixtures_of_recorded = getattr(function, "_fixtureinfo", None)
+            self._own_fixtures = self._fixtures_of_recorded is not None
+
+    def _with_fixtures(self, name: str) -> FunctionType:
+        """Put in a case's place in the module the function that asks for the fixtures, and return it."""
+        names = self.obj.__dict__
+        line = self.cases[name].line
+        found: FunctionType = names[name]
+        if found.__defaults__:
+            found = names[name] = FunctionType(_named(self._code(_run_case), name, line), names)
+        return found
+
+    def _code(self, function: Any) -> CodeType:
+        code = self._codes.get(function)
+        if code is None:
+            last = max(case.line for case in self.cases.values())
+            code = self._codes[function] = _standing_in(function.__code__, self.path, last)
+        return code
+
+    def _finds_own_fixtures(self) -> bool:
+        options = self.config.option
+        watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
+        if any(getattr(options, option, False) for option in watched):
+            return False
+        found = getattr(self._fixtures, "name2fixturedefs", {})
+        return all(
+            [getattr(each.func, "__module__", None) for each in found.get(name, ())] == [_PLUGIN]
+            for name in _FIXTURES
+        )
 
     def _varied(self) -> bool:
         """Tell whether anyone but pytest itself may parametrize tests, perhaps by their names."""
-        implementations = self.ihook.pytest_generate_tests.get_hookimpls()
-        return not all(each.function.__module__.startswith("_pytest.") for each in implementations)
+        return not all(
+            each.function.__module__.startswith("_pytest.") or self._leaves_alone(each.function.__module__)
+            for each in self.ihook.pytest_generate_tests.get_hookimpls()
+        )
+
+    def _leaves_alone(self, module: str) -> bool:
+        mark = _HARMLESS.get(module)
+        return mark is not None and self.get_closest_marker(mark) is None
 
     def _make_module(self) -> ModuleType:
         name = _display_name(self.path, self.config.invocation_params.dir)
@@ -171,11 +236,16 @@ class GoldenFile(pytest.Module):
         """Give the module a function for each case: one code object, with the case's own name and line."""
         names = module.__dict__
         names[_RUN] = self._check
-        cases = loaded.by_id.values()
-        code = _standing_in(_run_case.__code__, self.path, max(case.line for case in cases))
-        for case in cases:
+        self._codes: dict[object, CodeType] = {}
+        for case in loaded.by_id.values():
             # With the module's namespace for its globals, the function has the module's name too.
-            function = FunctionType(_named(code, case.id, case.line), names)
+            if case.has_value and not case.marks:
+                # The fixtures would hand over what is written in the file: unless overridden, they can rest.
+                # (pytest takes an argument that has a default for none of its business.)
+                code = _named(self._code(_run_recorded), case.id, case.line)
+                names[case.id] = FunctionType(code, names, None, (case,))
+                continue
+            function = FunctionType(_named(self._code(_run_case), case.id, case.line), names)
             if case.marks:
                 _add_marks(function, case.marks, loaded.document, self.path)
             names[case.id] = function
@@ -214,6 +284,11 @@ class GoldenFile(pytest.Module):
 def _run_case(jsonmatch_case: GoldenCase, jsonmatch_actual: object) -> None:  # pragma: no cover - see above
     __tracebackhide__ = True
     __jsonmatch_run__(jsonmatch_case, jsonmatch_actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
+
+
+def _run_recorded(case: GoldenCase) -> None:  # pragma: no cover - see above
+    __tracebackhide__ = True
+    __jsonmatch_run__(case, case.actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
 
 
 def _run_nothing() -> None:  # pragma: no cover - see above

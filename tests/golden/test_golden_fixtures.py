@@ -145,3 +145,52 @@ def test_reruns_and_stepwise(pytester, write):
     write("a.golden.yaml", CASES)
     outcome = pytester.runpytest("--reruns", "1", "--stepwise")
     assert outcome.parseoutcomes() == {"passed": 2, "rerun": 1}
+
+
+RECORDED = """\
+cases:
+  - {id: one, actual: {n: 1}, expected: {n: 1}}
+  - {id: two, actual: {n: 2}, expected: {n: 3}}
+  - {id: three, actual: {n: 3}, expected: {n: 3}, marks: [skip]}
+"""
+COUNTING = """\
+import pytest
+
+def pytest_fixture_setup(fixturedef):
+    with open("set_up.txt", "a") as file:
+        print(fixturedef.argname, file=file)
+"""
+
+
+def test_recorded_answers_need_no_fixtures_while_nobody_overrides_them(pytester, write, workers):
+    write("conftest.py", COUNTING)
+    write("a.golden.yaml", RECORDED)
+    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
+    assert "jsonmatch" not in (pytester.path / "set_up.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["jsonmatch_case", "jsonmatch_actual"])
+def test_recorded_answers_go_through_an_override(pytester, write, workers, name):
+    write("conftest.py", f"{COUNTING}\n@pytest.fixture\ndef {name}({name}):\n    return {name}\n")
+    write("a.golden.yaml", RECORDED)
+    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
+    asked = (pytester.path / "set_up.txt").read_text(encoding="utf-8").split()
+    assert (asked.count("jsonmatch_case"), asked.count("jsonmatch_actual")) == (
+        (4, 2) if name == "jsonmatch_case" else (2, 4)
+    )
+
+
+def test_an_automatic_fixture_may_use_the_case(pytester, write, workers):
+    write(
+        "conftest.py",
+        f"{COUNTING}\n@pytest.fixture(autouse=True)\ndef seen(jsonmatch_case):\n    assert jsonmatch_case.id in ('one', 'two')\n",
+    )
+    write("a.golden.yaml", RECORDED)
+    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
+    assert (pytester.path / "set_up.txt").read_text(encoding="utf-8").split().count("jsonmatch_case") == 2
+
+
+@pytest.mark.parametrize("option", ["--setup-plan", "--setup-show", "--fixtures-per-test"])
+def test_who_looks_at_the_fixtures_sees_them(pytester, write, option):
+    write("a.golden.yaml", RECORDED)
+    pytester.runpytest(option, "-v").stdout.fnmatch_lines(["*two*", "*jsonmatch_actual*"])
