@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.plan import compile_plan
 from pytest_jsonmatch.engine.results import MatchResult
-from pytest_jsonmatch.engine.scoring import score, score_flat
+from pytest_jsonmatch.engine.scoring import score
 from pytest_jsonmatch.engine.values import MISSING, flat_copy, to_json_value
 
 if TYPE_CHECKING:
@@ -58,9 +58,8 @@ def compare_json(
             # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
             plan = prepare(metric, options)
             if plan.flat:
-                return MatchResult(plan, score_flat(plan, one, other), None, (one, other))
-            found = score(plan, one, other)
-            return MatchResult(plan, found.totals, found)
+                return MatchResult(plan, None, (one, other))
+            return MatchResult(plan, score(plan, one, other))
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -88,8 +87,7 @@ def compare_values(
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    found = score(plan, expected, actual)
-    return MatchResult(plan, found.totals, found, warnings=warnings)
+    return MatchResult(plan, score(plan, expected, actual), warnings=warnings)
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:

@@ -68,10 +68,10 @@ class Canon:
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
         """Return the canonical JSON text: keys sorted, no spaces, integral numbers without a fraction."""
-        text: str = _fold(
+        text: Any = _fold(
             node, value, _scalar_text, _container_text, known={}, nulls_absent=self._nulls_absent
         )
-        return text
+        return "…" if text is _SKIPPED else str(text)
 
     def _intern(self, kind: str, parts: list[Any], keys: list[str]) -> Hashable:
         if MISSING in parts:
@@ -135,6 +135,10 @@ def _fold(
 
     `known` holds the forms of containers by id; one container stands at one place of one document.
     """
+    if node.branches is not None:
+        node = node.chosen(value, MISSING)
+        if node.skip:
+            return _SKIPPED
     if type(value) is not dict and type(value) is not list:
         return scalar(node.prepare(value))
     if (form := known.get(id(value))) is not None:
@@ -147,6 +151,8 @@ def _fold(
         kind, members, parts, keys, ident = stack[-1]
         for key, below, item in members:
             keys.append(key)
+            if below is not None and below.branches is not None:
+                below = below.chosen(item, MISSING)  # noqa: PLW2901 - what holds for this value
             if below is not None and below.skip:
                 parts.append(_SKIPPED)
             elif type(item) is dict or type(item) is list:

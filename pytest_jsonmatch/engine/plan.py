@@ -41,6 +41,7 @@ _MAX_PLANS: Final = 256
 _KEPT_PATH_DEPTH: Final = 64
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NUMERIC: Final = frozenset({"integer", "number"})
 _IGNORED: Final = SchemaNode(skip=True)
 """What a schema that allows additional members says of them, under a metric that ignores those."""
 
@@ -157,7 +158,6 @@ class PlanNode:
         "_alone",
         "_inherited",
         "_lone",
-        "_path",
         "_schema",
         "_states",
         "_variants",
@@ -169,6 +169,7 @@ class PlanNode:
         "explicit",
         "own_weight",
         "parent",
+        "path",
         "place",
         "plan",
         "reflexive",
@@ -206,7 +207,6 @@ class PlanNode:
         self._schema = schema
         self._variants: dict[SchemaNode, PlanNode] | None = None
         self._lone = False
-        self._path: str | None = None
         self._alone: PlanNode | None = None
         self.place: PlanNode = self
         """The node that stands for this schema path in aggregates, whatever the value made of its rules."""
@@ -256,6 +256,13 @@ class PlanNode:
         if self.plan.options.unlisted == "reject" and schema.additional is True:
             return _IGNORED, False
         return None, True
+
+    def beyond_schema(self) -> bool:
+        """Tell whether this is a member that the schema does not list, or below one."""
+        node: PlanNode | None = self
+        while node is not None and not node.unlisted:
+            node = node.parent
+        return node is not None
 
     def listed(self) -> list[str]:
         """Return the members that the schema lists below."""
@@ -317,7 +324,14 @@ class PlanNode:
         plan = self.plan
         if schema.type_default:
             self._inherited = plan.types_over(schema.type_default)
-        self.types = plan.exact_types() if schema.enum else self._inherited
+        declared = schema.types & _NUMERIC
+        if schema.enum:
+            self.types = plan.exact_types()
+        elif len(declared) == 1:
+            # One type declared means that rules go by it, not by whether a value happens to have a fraction.
+            self.types = plan.types_over(schema.type_default, *declared)
+        else:
+            self.types = self._inherited
         if schema.compare is not None:
             self.explicit = plan.comparator_of(schema)
         if schema.transform is not None:
@@ -328,14 +342,17 @@ class PlanNode:
         self.own_weight = schema.weight
         self.branches = schema.branches or None
 
-    @property
-    def path(self) -> str:
+    if TYPE_CHECKING:
+        path: str
         """The schema path as text."""
-        if self._path is not None:
-            return self._path
+
+    def __getattr__(self, name: str) -> str:
+        # A slot not filled yet: made text when somebody asks for it, it is read by C code from then on.
+        if name != "path":
+            raise AttributeError(name)
         text = format_path(self.segments())
         if self.depth <= _KEPT_PATH_DEPTH:
-            self._path = text
+            self.path = text
         return text
 
     def short_path(self, limit: int) -> str:
@@ -577,13 +594,20 @@ class Plan:
             )
         return self._exact
 
-    def types_over(self, type_default: Mapping[str, Any]) -> TypeTable:
-        """Return the table in which defaults by type stand between the preset's and what the call gives."""
+    def types_over(self, type_default: Mapping[str, Any], declared: str = "") -> TypeTable:
+        """Return the table in which defaults by type stand between the preset's and what the call gives.
+
+        `declared` is "integer" or "number" where all numbers are to be compared as of that type.
+        """
         tables, preset, given = self._over
-        key = json.dumps(_plain(type_default), sort_keys=True)
+        key = (declared, json.dumps(_plain(type_default), sort_keys=True) if type_default else "")
         found = tables.get(key)
         if found is None:
             compare = lay_over(lay_over(preset, type_default), given)
+            if declared == "integer" and "integer" in compare:
+                compare["number"] = compare["integer"]
+            elif declared:
+                compare.pop("integer", None)
             found = tables[key] = TypeTable(compare, self.registry)
         return found
 

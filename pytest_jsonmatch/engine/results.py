@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, final, overload
 
 from pytest_jsonmatch.engine.paths import format_path
@@ -75,8 +76,10 @@ _LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATI
 
 
 @final
-class FieldResult:
+class FieldResult(tuple[Any, ...]):
     """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
+
+    It happens to be a tuple inside, whose items mean nothing to others.
 
     >>> from pytest_jsonmatch import compare_json
     >>> field = compare_json({"n": 1}, {"n": 2}).field_results[0]
@@ -84,110 +87,114 @@ class FieldResult:
     ('n', 'mismatch', 0.0, 2, 1)
     """
 
-    __slots__ = ("_row",)
+    # Of a corpus there are millions, and people look at them all: what is looked at most is read by C code.
+    __slots__ = ()
 
-    def __init__(self, row: Row) -> None:
-        self._row = row
+    if TYPE_CHECKING:
+
+        @property
+        def status(self) -> str:
+            """One of `STATUSES`."""
+
+        @property
+        def score(self) -> float:
+            """In [0, 1]."""
+
+        @property
+        def expected(self) -> JsonValue:
+            """The value in expected, or `MISSING`."""
+
+        @property
+        def actual(self) -> JsonValue:
+            """The value in actual, or `MISSING`."""
+
+    else:
+        status = property(itemgetter(4), doc="One of `STATUSES`.")
+        score = property(itemgetter(5), doc="In [0, 1].")
+        expected = property(itemgetter(6), doc="The value in expected, or `MISSING`.")
+        actual = property(itemgetter(7), doc="The value in actual, or `MISSING`.")
 
     @property
     def path(self) -> str:
         """The schema path, such as `items[].price`; `$` is the root."""
-        return self._row[0].path
+        path: str = self[0].path
+        return path
 
     def short_path(self, limit: int = 200) -> str:
         """The instance path a person wants to see, cut after `limit` levels: expected's, else actual's."""
-        _, trail, expected_key, actual_key, _, _, _, _, _ = self._row
-        side, key = (1, expected_key) if expected_key is not MISSING else (2, actual_key)
-        return instance_path(trail, key, side, limit)
+        side, key = (1, self[2]) if self[2] is not MISSING else (2, self[3])
+        return instance_path(self[1], key, side, limit)
 
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected, such as `items[0].price`; None where expected has nothing."""
-        row = self._row
-        return None if row[2] is MISSING else instance_path(row[1], row[2], 1, None)
+        return None if self[2] is MISSING else instance_path(self[1], self[2], 1, None)
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has nothing."""
-        row = self._row
-        return None if row[3] is MISSING else instance_path(row[1], row[3], 2, None)
-
-    @property
-    def status(self) -> str:
-        """One of `STATUSES`."""
-        return self._row[4]
-
-    @property
-    def score(self) -> float:
-        """In [0, 1]."""
-        return self._row[5]
+        return None if self[3] is MISSING else instance_path(self[1], self[3], 2, None)
 
     @property
     def weight(self) -> float:
         """What this result counts for: the product of the weights on the way to it."""
-        return self._row[0].weight
-
-    @property
-    def expected(self) -> JsonValue:
-        """The value in expected, or `MISSING`."""
-        return self._row[6]
-
-    @property
-    def actual(self) -> JsonValue:
-        """The value in actual, or `MISSING`."""
-        return self._row[7]
+        weight: float = self[0].weight
+        return weight
 
     @property
     def expected_compared(self) -> JsonValue:
         """The value in expected after transforms: what was compared."""
-        return self._row[0].prepare(self._row[6])
+        return self[0].prepare(self[6])
 
     @property
     def actual_compared(self) -> JsonValue:
         """The value in actual after transforms: what was compared."""
-        return self._row[0].prepare(self._row[7])
+        return self[0].prepare(self[7])
 
     @property
     def comparator(self) -> str | None:
         """The name of the comparator that scored it; None where nothing was compared."""
-        node, _, _, _, status, _, _, _, detail = self._row
+        detail: Detail | None = self[8]
         if detail is not None and detail.comparator is not None:
             return detail.comparator
-        if status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
+        if self.status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
             return None
-        return node.comparator_for(self.expected_compared, self.actual_compared)[0]
+        name: str | None = self[0].comparator_for(self.expected_compared, self.actual_compared)[0]
+        return name
 
     @property
     def expected_leaves(self) -> int:
         """How many leaves of expected this result stands for."""
-        detail = self._row[8]
+        detail: Detail | None = self[8]
         if detail is not None and detail.leaves is not None:
             return detail.leaves[0]
-        return _LEAVES.get(self._row[4], (0, 0))[0]
+        return _LEAVES.get(self.status, (0, 0))[0]
 
     @property
     def actual_leaves(self) -> int:
         """How many leaves of actual this result stands for."""
-        detail = self._row[8]
+        detail: Detail | None = self[8]
         if detail is not None and detail.leaves is not None:
             return detail.leaves[1]
-        return _LEAVES.get(self._row[4], (0, 0))[1]
+        return _LEAVES.get(self.status, (0, 0))[1]
 
     @property
     def error(self) -> str | None:
         """What went wrong in the comparator, if it raised or left [0, 1]."""
-        return None if self._row[8] is None else self._row[8].error
+        detail: Detail | None = self[8]
+        return None if detail is None else detail.error
 
     @property
     def reason(self) -> str | None:
         """Why the score is not 1, in a few words; None for a match."""
-        node, _, _, _, status, _, _, _, detail = self._row
+        node, status, detail = self[0], self.status, self[8]
         if detail is not None and (detail.error or detail.reason):
-            return detail.error or detail.reason
+            told: str = detail.error or detail.reason
+            return told
         if status == OMISSION:
             return "missing"
         if status == HALLUCINATION:
-            return "not in expected"
+            return "not in the schema" if node.beyond_schema() else "not in expected"
         if status != MISMATCH:
             return None
         from pytest_jsonmatch.engine.comparators import explain
@@ -199,7 +206,7 @@ class FieldResult:
     @property
     def differences(self) -> tuple[FieldResult, ...]:
         """The leaves below a top-level key that differ, where the key is the unit scored; else ()."""
-        detail = self._row[8]
+        detail: Detail | None = self[8]
         return () if detail is None else tuple(map(FieldResult, detail.differences))
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +225,7 @@ class FieldResult:
             value = getattr(self, name)
             if value is not MISSING:
                 plain[name] = value
-        if detail := self._row[8]:
+        if detail := self[8]:
             if detail.error:
                 plain["error"] = detail.error
             if detail.differences:
@@ -228,12 +235,14 @@ class FieldResult:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldResult) and self._key() == other._key()
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash((self.path, self.status, self.score))
 
     def _key(self) -> tuple[Any, ...]:
-        row = self._row
-        return (self.path, self.expected_path, self.actual_path, row[4], row[5], row[6], row[7])
+        return (self.path, self.expected_path, self.actual_path, *self[4:8])
 
     def __repr__(self) -> str:
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
@@ -460,21 +469,21 @@ class MatchResult:
     1
     """
 
-    __slots__ = ("_errors", "_found", "_per_field", "_plan", "_source", "_totals", "_warnings")
+    __slots__ = ("_errors", "_found", "_per_field", "_plan", "_source", "_sums", "_values", "_warnings")
 
     def __init__(
         self,
         plan: Plan,
-        totals: Totals,
         found: Outcome | None,
-        source: tuple[JsonValue, JsonValue] | None = None,
+        source: tuple[dict[str, JsonValue], dict[str, JsonValue]] | None = None,
         warnings: tuple[str, ...] = (),
     ) -> None:
-        """Take what a walk `found`, or the `source` (expected, actual) to walk when somebody looks."""
+        """Take what a walk `found`, or the flat `source` (expected, actual) to score when somebody looks."""
         self._plan = plan
-        self._totals = totals
         self._found = found
         self._source = source
+        self._sums: Totals | None = None
+        self._values: list[float] | None = None
         self._warnings = warnings
         self._per_field: FieldTable | None = None
         self._errors: tuple[ErrorEntry, ...] | None = None
@@ -519,14 +528,26 @@ class MatchResult:
         weighted = beta * beta * precision + recall
         return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
+    @property
+    def _totals(self) -> Totals:
+        """The sums; of two flat objects without a row for any leaf, if nobody has asked for rows yet."""
+        if self._sums is None:
+            if self._found is None:
+                from pytest_jsonmatch.engine.scoring import score_flat  # scoring makes results, not we it
+
+                assert self._source is not None  # noqa: S101 - one of the two is always there
+                self._sums, self._values = score_flat(self._plan, *self._source)
+            else:
+                self._sums = self._found.totals
+        return self._sums
+
     def _outcome(self) -> Outcome:
-        """Return the walk's findings, walking now if only totals were asked for so far."""
+        """Return the walk's findings, made now if only sums were asked for so far."""
         if self._found is None:
-            from pytest_jsonmatch.engine.scoring import score  # the walk makes results, not the other way
+            from pytest_jsonmatch.engine.scoring import walk_flat  # scoring makes results, not we it
 
             assert self._source is not None  # noqa: S101 - one of the two is always there
-            self._found = score(self._plan, *self._source)
-            self._source = None
+            self._found = walk_flat(self._plan, *self._source, self._values)
         return self._found
 
     @property
@@ -649,9 +670,9 @@ def aggregate_rows(rows: Sequence[Row]) -> dict[PlanNode, FieldAggregation]:
     """Sum rows up by plan node, that is by schema path."""
     sums: dict[PlanNode, list[float]] = {}
     for node, _, _, _, status, score, _, _, detail in rows:
-        numbers = sums.get(node)
+        numbers = sums.get(node.place)
         if numbers is None:
-            numbers = sums[node] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
+            numbers = sums[node.place] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
         numbers[_STATUS_INDEX[status]] += 1
         if status in _LEAVES:
             expected, actual = row_weights(node, status, detail)

@@ -47,15 +47,15 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Outcome", "score", "score_flat"]
+__all__ = ["Outcome", "score", "score_flat", "walk_flat"]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
 
 Below a container that only one side has, the other side's key is MISSING."""
 
-AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Any, Any, Pairing, int, int]"
-"""(node, trail, keys on both sides, pairs, sizes of both sides): how one array was aligned."""
+AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Pairing, int, int]"
+"""(node, trail of the elements, pairs, sizes of both sides): how one array was aligned."""
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
@@ -116,23 +116,32 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
             walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
         else:
             walk.run(node, trail, key, expected, actual)
+    except UnlistedFieldError:
+        # What is wrong with expected is told first, wherever the walk met what is wrong with actual.
+        _check_below(node, expected, trail, key, itself=not units)
+        raise
     finally:
         walk.pause.end()
     return Outcome(walk.rows, walk.totals(), walk.alignments)
 
 
-def score_flat(plan: Plan, expected: dict[str, JsonValue], actual: dict[str, JsonValue]) -> Totals:
+def score_flat(
+    plan: Plan, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
+) -> tuple[Totals, list[float]]:
     """Return the totals of two objects of scalars, as `score` would, without a row for any of them.
 
     Args:
         plan: a plan whose `flat` holds: nothing depends on the path, and equal values score 1.
         expected: from `flat_copy`.
         actual: from `flat_copy`.
+
+    Returns:
+        The totals, and what comparators said, in the order in which `walk_flat` would ask them again.
     """
     by_type, transforms = plan.by_type, plan.transforms
     get = actual.get
     matches = present = 0
-    parts: list[float] = []
+    values: list[float] = []
     for key, item in expected.items():
         one, other = item, get(key, MISSING)
         kind = type(one)
@@ -147,21 +156,78 @@ def score_flat(plan: Plan, expected: dict[str, JsonValue], actual: dict[str, Jso
                 if one == other:
                     matches += 1
                     continue
-            value = by_type[kind](one, other)
+            values.append(by_type[kind](one, other))
         elif other is MISSING:
             continue
         else:
             present += 1
-            if kind not in _NUMBERS or type(other) not in _NUMBERS:
-                continue
-            value = by_type[float](one, other)
-        if value == 1.0:
-            matches += 1
-        elif value:
-            parts.append(value)
+            if kind in _NUMBERS and type(other) in _NUMBERS:
+                values.append(by_type[float](one, other))
     found = len(actual) if plan.options.extra == "count" else present
-    total = math.fsum((matches, *parts)) if parts else matches
-    return Totals(total, len(expected), found, matches == len(expected) == found)
+    perfect = matches + values.count(1.0) == len(expected) == found
+    return Totals(math.fsum((matches, *values)) if values else matches, len(expected), found, perfect), values
+
+
+def walk_flat(
+    plan: Plan,
+    expected: dict[str, JsonValue],
+    actual: dict[str, JsonValue],
+    values: list[float] | None = None,
+) -> Outcome:
+    """Return what `score` finds in two objects of scalars.
+
+    Args:
+        plan: a plan whose `flat` holds.
+        expected: from `flat_copy`.
+        actual: from `flat_copy`.
+        values: what comparators said, if `score_flat` has asked them already.
+    """
+    walk = _Walk(plan)
+    rows, parts = walk.rows, walk.parts
+    append = rows.append
+    children, get = plan.root.children, actual.get
+    if plan.transforms:
+        values = None  # which were equal once transformed has to be found out again
+    elif values is None:
+        values = score_flat(plan, expected, actual)[1]
+    known = iter(values or ())
+    units = plan.options.granularity == "fields"
+    both = gone = extra = 0
+    for key, one in expected.items():
+        other = get(key, MISSING)
+        node = children[key]
+        kind, other_kind = type(one), type(other)
+        if kind is other_kind and one == other:
+            append((node, None, key, key, MATCH, 1.0, one, other, None))
+            continue
+        if other is MISSING:
+            append((node, None, key, MISSING, OMISSION, 0.0, one, MISSING, None))
+            gone += 1
+            continue
+        if values is not None and (kind is other_kind or (kind in _NUMBERS and other_kind in _NUMBERS)):
+            value = next(known)
+            if value == 1.0:
+                append((node, None, key, key, MATCH, 1.0, one, other, None))
+                continue
+            append((node, None, key, key, MISMATCH, value, one, other, None))
+            both += 1
+            if value:
+                parts.append(value)
+            continue
+        walk.settle(node, None, key, key, one, other)
+        detail = rows[-1][8]
+        if units and detail is not None and detail.leaves is not None:
+            # The unit counts once, whatever is wrong with it.
+            rows[-1] = (*rows[-1][:8], detail._replace(leaves=None, weights=None))
+    if walk.count_extra:
+        for key, other in actual.items():
+            if key not in expected:
+                append((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
+                extra += 1
+    walk.others += both + gone + extra
+    walk.expected_leaves += both + gone
+    walk.actual_leaves += both + extra
+    return Outcome(rows, walk.totals(), [])
 
 
 def _member_of(value: JsonValue, segment: Any) -> JsonValue:
@@ -280,7 +346,7 @@ class _Walk:
                 else:
                     if node.branches is not None:
                         node = node.chosen(expected, actual)  # noqa: PLW2901 - what holds for these values
-                    if self._settle(node, trail, ekey, akey, expected, actual):
+                    if self.settle(node, trail, ekey, akey, expected, actual):
                         continue
                 if (
                     self._sums_only
@@ -288,12 +354,20 @@ class _Walk:
                     and self._take_nested(node, expected, actual)
                 ):
                     continue
-                members = self._members(node, trail, ekey, akey, expected, actual)
+                # The root has no key; what stands below it has no trail.
+                inner = (
+                    None
+                    if ekey is None
+                    else (
+                        trail,
+                        MISSING if expected is MISSING else ekey,
+                        MISSING if actual is MISSING else akey,
+                    )
+                )
+                members = self._members(node, trail, ekey, akey, expected, actual, inner)
                 if members is not None:
                     stack.append((items, trail))
-                    items = members
-                    # The root has no key; what stands below it has no trail.
-                    trail = None if ekey is None else (trail, ekey, akey)
+                    items, trail = members, inner
                     break
             else:
                 if not stack:
@@ -311,7 +385,7 @@ class _Walk:
         if totals is None:
             walk = _Walk(self.plan, aligner)
             walk.count_extra = self.count_extra
-            for ekey, akey, one, other, element in self._pairs(node, None, None, None, expected, actual):
+            for ekey, akey, one, other, element in self._pairs(node, None, expected, actual):
                 walk.run(element, None, ekey if akey is None else akey, one, other)
             totals = walk.totals()
             aligner.keep_totals(key, totals)
@@ -325,13 +399,13 @@ class _Walk:
         # Whatever the metric does with extra keys at the top, inside a unit an extra leaf is a difference.
         if self.nulls_absent:
             expected, actual = _without_nulls(expected), _without_nulls(actual)
-        members = self._pairs(node, trail, None, None, expected, actual)
+        members = self._pairs(node, trail, expected, actual)
         self.count_extra = True
         for key, _, one, other, child in members:
             if child.special:
                 if child.branches is not None:
                     child = child.chosen(one, other)  # noqa: PLW2901 - what holds for these values
-                if child.unlisted:
+                if child.unlisted and not child.skip:
                     self._check_listed(child, trail, key, key, one)
             kind = type(one)
             if kind is type(other) and kind is not dict and kind is not list and not child.special:
@@ -404,7 +478,7 @@ class _Walk:
 
     # -- one place -----------------------------------------------------------------------------------------
 
-    def _settle(
+    def settle(
         self,
         node: PlanNode,
         trail: Trail | None,
@@ -520,8 +594,10 @@ class _Walk:
         actual: JsonValue,
     ) -> None:
         """Add one mismatch that stands for the leaves of both sides."""
-        if self.plan.schema is not None:
+        if self.plan.schema is not None and not self._sums_only:
             _check_below(node, expected, trail, ekey)
+            if self.count_extra and self.plan.options.unlisted == "reject":
+                _check_below(node, actual, trail, akey, of_expected=False)
         leaves, weight = self._leaves(node, expected)
         container = type(actual) is dict or type(actual) is list
         others, other_weight = (0, 0.0) if container and not self.count_extra else self._leaves(node, actual)
@@ -616,6 +692,7 @@ class _Walk:
         akey: Any,
         expected: JsonValue,
         actual: JsonValue,
+        inner: Trail | None,
     ) -> Iterator[Item] | None:
         """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
         if self.nulls_absent:
@@ -625,7 +702,7 @@ class _Walk:
                 return _one_side(node, actual, expected_too=False) if self.count_extra else None
             if actual is MISSING:
                 return _one_side(node, expected, expected_too=True)
-            return self._pairs(node, trail, ekey, akey, expected, actual)
+            return self._pairs(node, inner, expected, actual)
         if self.empties == "leaf":
             if expected is MISSING or actual is MISSING:
                 self._one_sided(node, trail, ekey, akey, expected, actual)
@@ -634,13 +711,7 @@ class _Walk:
         return None
 
     def _pairs(
-        self,
-        node: PlanNode,
-        trail: Trail | None,
-        ekey: Any,
-        akey: Any,
-        expected: JsonValue,
-        actual: JsonValue,
+        self, node: PlanNode, inner: Trail | None, expected: JsonValue, actual: JsonValue
     ) -> Iterator[Item]:
         """Return the members of two containers of one kind side by side, expected's first."""
         children = node.children
@@ -670,7 +741,7 @@ class _Walk:
         else:
             pairs = pair_by_key(element, align[1], expected, actual)
         if not self._sums_only:
-            self.alignments.append((node, trail, ekey, akey, pairs, len(expected), len(actual)))
+            self.alignments.append((node, inner, pairs, len(expected), len(actual)))
         return self._aligned(element, pairs, expected, actual)
 
     def _aligned(
@@ -738,26 +809,37 @@ def _refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
     return UnlistedFieldError(message, path)
 
 
-def _check_below(node: PlanNode, value: JsonValue, trail: Trail | None, key: Any) -> None:
-    """Raise GoldValidationError for a member of expected, at any depth, that the schema does not list."""
+def _check_below(
+    node: PlanNode,
+    value: JsonValue,
+    trail: Trail | None,
+    key: Any,
+    *,
+    of_expected: bool = True,
+    itself: bool = True,
+) -> None:
+    """Raise for a member, at any depth, that the schema does not list (not `itself`: despite its own rule)."""
     if type(value) is not dict and type(value) is not list:
         return
+    nulls_absent = node.plan.options.nulls == "absent"
     waiting: list[tuple[PlanNode, JsonValue, Trail | None, Any]] = [(node, value, trail, key)]
     while waiting:
         node, value, trail, key = waiting.pop()
         if node.branches is not None:
             node = node.chosen(value, MISSING)
-        if node.skip:
+        if itself and node.skip:
             continue
         if node.unlisted:
-            raise _refused(node, instance_path(trail, key, 1), of_expected=True)
-        if node.explicit is None and (type(value) is dict or type(value) is list):
+            raise _refused(node, instance_path(trail, key, 1 if of_expected else 2), of_expected=of_expected)
+        if (node.explicit is None or not itself) and (type(value) is dict or type(value) is list):
             inner = None if key is None else (trail, key, key)
             members = value.items() if type(value) is dict else enumerate(value)
             waiting.extend(
                 (node.children[name if type(name) is str else ELEMENT], item, inner, name)
                 for name, item in members
+                if not (item is None and nulls_absent and type(name) is str)
             )
+        itself = True
 
 
 def _total(totals: Sequence[Totals]) -> Totals:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchError, compare_json
 from pytest_jsonmatch.engine.plan import compile_plan
-from pytest_jsonmatch.engine.scoring import score, score_flat
+from pytest_jsonmatch.engine.scoring import score, score_flat, walk_flat
 from pytest_jsonmatch.engine.values import flat_copy
 
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
@@ -126,7 +126,11 @@ def test_the_short_way_for_flat_objects_is_the_walk(metric, expected, actual):
     one, other = flat_copy(expected), flat_copy(actual)
     if one and other:
         plan = compile_plan(metric, {})
-        assert score_flat(plan, one, other) == score(plan, expected, actual).totals
+        walked = score(plan, expected, actual)
+        totals, values = score_flat(plan, one, other)
+        assert totals == walked.totals
+        assert walk_flat(plan, one, other, values) == walked
+        assert walk_flat(plan, one, other) == walked
 
 
 @pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1", "json_similarity"])

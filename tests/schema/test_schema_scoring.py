@@ -387,3 +387,19 @@ def kinds(**options: Any) -> list[str | None]:
 )
 def test_the_config_keys_of_source_4(options: dict[str, Any], expected: list[str]) -> None:
     assert kinds(**options) == expected
+
+
+def test_a_declared_type_decides_between_integers_and_numbers() -> None:
+    config = {"number": {"threshold": {"threshold": 10}}, "integer": "binary"}
+    result = compare_json(
+        {"a": 101, "b": 101, "c": 101},
+        {"a": 100, "b": 100, "c": 100},
+        metric="pairwise_f1",
+        schema=of(a={"type": "number"}, b={"type": "integer"}, c={}),
+        compare=config,
+    )
+    assert [(each.comparator, each.score) for each in result.field_results] == [
+        ("threshold", 0.9),
+        ("binary", 0.0),
+        ("binary", 0.0),
+    ]
