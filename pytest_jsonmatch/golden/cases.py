@@ -87,15 +87,29 @@ class GoldenCase:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, with the rules of `fields` among them."""
+        """The metric's options, with the rules of `fields` and the `schema` among them."""
         options = self._given.get("options")
         fields = self._given.get("fields")
-        if not options and not fields:
+        schema = self.schema
+        if not options and not fields and schema is None:
             return {}
         merged: dict[str, Any] = to_json_value(options or {})
         if fields:
             merged["fields"] = to_json_value(fields)
+        if schema is not None:
+            merged["schema"] = schema
         return merged
+
+    @property
+    def schema(self) -> Path | dict[str, Any] | None:
+        """The eval schema: the path of its file, or itself if it is written out; None without."""
+        given = self._given.get("schema")
+        if given is None:
+            return None
+        schema: Path | dict[str, Any] = (
+            Path(self.path.parent, given) if type(given) is str else to_json_value(given)
+        )
+        return schema
 
     @property
     def producer(self) -> str | None:
@@ -402,13 +416,21 @@ def _inside(problem: Problem | None, *at: str | int) -> Problem | None:
     return None if problem is None else Problem(problem.reason, (*at, *problem.at))
 
 
+def _check_schema(value: JsonValue) -> Problem | None:
+    if type(value) is dict:
+        return None
+    if type(value) is not str:
+        return Problem("is neither the path of a JSON file nor a schema")
+    return _check_file(value)
+
+
 def _check_options(value: JsonValue) -> Problem | None:
     if type(value) is not dict:
         return _is_object(value)
     for name, option in value.items():
         if name == "fields":
             return Problem("hold no `fields`; they stand beside `options`", (name,))
-        if name in {"metric", "threshold"}:
+        if name in {"metric", "threshold", "schema"}:
             return Problem(f"hold no `{name}`; it stands beside `options`", (name,))
         if name == "repair":
             if type(option) is not bool:
@@ -527,6 +549,7 @@ _KEYS: Final[Mapping[str, _Key]] = {
     "threshold": _Key(_check_threshold, file_wide=True),
     "options": _Key(_check_options, file_wide=True),
     "fields": _Key(_check_fields, file_wide=True),
+    "schema": _Key(_check_schema, file_wide=True),
     "producer": _Key(_check_producer, file_wide=True),
     "marks": _Key(_check_marks, file_wide=True),
 }

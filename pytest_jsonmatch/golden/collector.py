@@ -12,11 +12,13 @@ import pytest
 
 from pytest_jsonmatch.engine.errors import (
     ConfigurationError,
+    GoldValidationError,
     InvalidExpectedError,
     JsonExtractionError,
     JsonMatchError,
     RootTypeError,
     TargetPathError,
+    UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.paths import parse_path
 from pytest_jsonmatch.golden.cases import load_cases
@@ -366,6 +368,7 @@ def _decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorat
 _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
     (JsonExtractionError, ("actual", "actual_file", "producer")),
     (InvalidExpectedError, ("expected", "expected_file")),
+    (UnlistedFieldError, ("actual", "actual_file", "producer")),
     (RootTypeError, ("metric", "expected", "expected_file")),
     (TargetPathError, ("options",)),
 )
@@ -376,8 +379,14 @@ def _failing(case: GoldenCase, error: JsonMatchError, line: int | None) -> Funct
     message = str(error)
     if isinstance(error, GoldenFileError):
         line = error.line
+    elif isinstance(error, GoldValidationError):
+        line = case.expected_position(parse_path(error.path)).line
+        message = f"{case.locate_expected(parse_path(error.path))}: {message}"
     elif line is None:
-        placed = case.error(message, *_blamed(case, error))
+        blamed = _blamed(case, error)
+        if blamed == ("schema",) and not message.startswith("schema"):
+            message = f"schema: {message}"
+        placed = case.error(message, *blamed)
         message, line = str(placed), placed.line
     cause = error.__cause__
     return raiser(message, path=str(case.path), line=line, first=case.line, name=case.id, cause=cause)
@@ -396,6 +405,8 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
 def _misconfigured(case: GoldenCase, message: str) -> tuple[str, ...]:
     if case.metric is not None and message.startswith("unknown metric"):
         return ("metric",)
+    if case.schema is not None and _is_of_schema(case.schema, message):
+        return ("schema",)
     for name, value in case.options.items():
         if name == "fields":
             for pattern in value:
@@ -404,6 +415,17 @@ def _misconfigured(case: GoldenCase, message: str) -> tuple[str, ...]:
         elif message.startswith(name):
             return ("options", name)
     return ()
+
+
+def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
+    """Tell whether a message is about the schema itself."""
+    from pytest_jsonmatch.schema.parsing import load_schema
+
+    try:
+        load_schema(schema)
+    except ConfigurationError as error:
+        return str(error) == message
+    return False
 
 
 def _is_ours(error: AssertionError) -> bool:

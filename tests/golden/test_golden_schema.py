@@ -1,0 +1,95 @@
+"""The key `schema` of golden cases."""
+
+from __future__ import annotations
+
+import pytest
+
+SCHEMA = """\
+{"type": "object", "properties": {
+  "lab": {"type": "string", "x-eval-transform": ["lowercase"]},
+  "temp": {"type": "number", "x-eval-compare": {"numeric": {"tolerance": {"rel": 0.01}}}}
+}}
+"""
+
+
+def test_a_schema_beside_the_yaml_file(pytester, write, workers):
+    write("golden/schemas/a.schema.json", SCHEMA)
+    write(
+        "golden/a.golden.yaml",
+        """\
+        metric: schema_f1
+        schema: schemas/a.schema.json
+        cases:
+          - {id: good, actual: {lab: a1, temp: 301}, expected: {lab: A1, temp: 300}}
+          - {id: bad, actual: {lab: a1, temp: 350}, expected: {lab: A1, temp: 300}}
+          - id: rules_go_over_it
+            actual: {lab: a1, temp: 350}
+            expected: {lab: A1, temp: 300}
+            fields: {temp: {compare: {numeric: {tolerance: {abs: 60}}}}}
+        """,
+    )
+    outcome = pytester.runpytest("golden", *workers)
+    outcome.assert_outcomes(passed=2, failed=1)
+    outcome.stdout.fnmatch_lines(["*temp  0.00  300 → 350  mismatch, 17 % off (limit 1 %)*"])
+
+
+def test_a_schema_written_out(pytester, write):
+    write(
+        "a.golden.yaml",
+        """\
+        metric: pairwise_f1
+        schema: {properties: {a: {type: string, x-override-evaluator: {evaluation_type: binary}}}, additionalProperties: true}
+        actual: {a: x y, more: 1}
+        expected: {a: x y}
+        """,
+    )
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            "schema: nope.json\nexpected: {lab: A1}",
+            ["> *schema: nope.json", "E *: a.golden.yaml:2:1: schema file '*nope.json' does not exist*"],
+        ),
+        (
+            "schema: {properties: {lab: {x-eval-compare: exakt}}}\nexpected: {lab: A1}",
+            [
+                "> *schema: {*",
+                "E *: a.golden.yaml:2:1: schema: lab: unknown comparator 'exakt'; did you mean 'exact'[?]",
+            ],
+        ),
+        (
+            "schema: {properties: {lab: {}}}\nexpected:\n  lab: A1\n  lob: 2",
+            [
+                "> * lob: 2",
+                "E *: a.golden.yaml:5: 'lob' is not in the schema; did you mean 'lab'[?]; list it, or *",
+            ],
+        ),
+        (
+            "schema: {properties: {a: {}}}\nmetric: pairwise_f1\nexpected: {a: 1}",
+            [
+                "> *actual: {lab: A1}",
+                "E *: a.golden.yaml:1:1: actual has 'lab', which is not in the schema; *",
+            ],
+        ),
+        (
+            "schema: 5\nexpected: 1",
+            ["E *: a.golden.yaml:2:1: `schema` is neither the path of a JSON file nor a schema*"],
+        ),
+        (
+            "schema: ''\nexpected: 1",
+            ["E *: a.golden.yaml:2:1: `schema` is empty; give a path, relative to this file*"],
+        ),
+        (
+            "options: {schema: x.json}\nexpected: 1",
+            ["E *: a.golden.yaml:2:11: `options` hold no `schema`; it stands beside `options`*"],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_line(pytester, write, lines, told):
+    write("a.golden.yaml", f"actual: {{lab: A1}}\n{lines}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(told)
