@@ -49,6 +49,8 @@ class Comparison:
     """Results per status."""
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Comparison:
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
+            arrays=result.array_counts(_SHOWN_LEVELS),
         )
 
     def to_payload(self) -> dict[str, Any]:
@@ -95,6 +98,7 @@ class Comparison:
             "counts": dict(self.counts),
             "errors": list(self.errors),
             "warnings": list(self.warnings),
+            "arrays": {path: list(counts) for path, counts in self.arrays.items()},
         }
 
     @classmethod
@@ -104,4 +108,5 @@ class Comparison:
         plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
         plain["errors"] = tuple(plain["errors"])
         plain["warnings"] = tuple(plain["warnings"])
+        plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
         return cls(**plain)

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.paths import Segment
     from pytest_jsonmatch.engine.records import Comparison
 
-__all__ = ["COLUMNS", "BelowLimit", "Column", "Row", "Section", "Summary", "summarize", "worst_rows"]
+__all__ = [
+    "COLUMNS",
+    "BelowLimit",
+    "Column",
+    "Row",
+    "Section",
+    "Summary",
+    "Unmatched",
+    "summarize",
+    "worst_rows",
+]
 
 
 @final
@@ -63,6 +73,17 @@ class Row:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Unmatched:
+    """How many elements of an array found no partner, over all cases."""
+
+    path: str
+    pairs: int
+    only_expected: int
+    only_actual: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Section:
     """The rows of one metric, worst first; figures of different metrics do not add up."""
 
@@ -71,6 +92,7 @@ class Section:
     variants: int
     rows: tuple[Row, ...]
     total: FieldAggregation
+    unmatched: tuple[Unmatched, ...] = ()
 
 
 @final
@@ -177,7 +199,21 @@ def _section(metric: str, comparisons: Sequence[Comparison]) -> Section:
             by_path[path] = figures.to_list() if sums is None else _added(sums, figures.to_list())
     root = _tree(by_path)
     variants = len({comparison.signature for comparison in comparisons})
-    return Section(metric, len(comparisons), variants, tuple(_rows(root)), root.figures())
+    return Section(
+        metric, len(comparisons), variants, tuple(_rows(root)), root.figures(), tuple(_unmatched(comparisons))
+    )
+
+
+def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
+    """Yield the arrays in which elements found no partner, those with the most of them first."""
+    sums: dict[str, tuple[int, int, int]] = {}
+    for comparison in comparisons:
+        for path, (pairs, expected, actual) in comparison.arrays.items():
+            before = sums.get(path, (0, 0, 0))
+            sums[path] = (before[0] + pairs, before[1] + expected, before[2] + actual)
+    for path, counts in sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], item[0])):
+        if counts[1] or counts[2]:
+            yield Unmatched(path, *counts)
 
 
 def _added(left: _Sums, right: _Sums) -> _Sums:

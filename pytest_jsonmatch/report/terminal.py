@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import FieldAggregation
-    from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary
+    from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["summary_lines"]
@@ -23,6 +23,7 @@ __all__ = ["summary_lines"]
 _MIN_WIDTH: Final = 20
 _MAX_ROWS: Final = 30
 _MAX_CASES: Final = 20
+_MAX_ARRAYS: Final = 10
 _MAX_INDENT: Final = 8
 _HINT: Final = "--jsonmatch-summary=all"
 # In this order columns give way to the paths in a narrow terminal; the score stays.
@@ -157,7 +158,28 @@ def _draw_rows(section: Section, rows: list[Row], layout: _Layout, width: int, m
         text = f"{mark(layout.unicode)} {count(hidden, 'more row')} ({_HINT})"
         lines.append([(clip(text, width, unicode=layout.unicode), DIM)])
     total = pad(clip("total", layout.path_width, unicode=layout.unicode), layout.path_width)
-    return [*lines, _rule(layout), _draw_row(total, section.total, layout, BOLD)]
+    lines += [_rule(layout), _draw_row(total, section.total, layout, BOLD)]
+    return [*lines, *_draw_unmatched(section.unmatched, mode, width, layout.unicode)]
+
+
+def _draw_unmatched(
+    arrays: Sequence[Unmatched], mode: str, width: int, unicode: bool
+) -> Iterator[StyledLine]:
+    if not arrays:
+        return
+    yield [(clip("elements without a partner:", width, unicode=unicode), BOLD)]
+    shown = arrays if mode == "all" else arrays[:_MAX_ARRAYS]
+    for each in shown:
+        counts = (
+            f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)} expected, "
+            f"{count(each.only_actual)} of {count(each.pairs + each.only_actual)} actual"
+        )
+        room = max(width - display_width(counts) - 4, 4)
+        path = clip_middle(each.path, room, unicode=unicode)
+        yield [(clip(f"  {path}  {counts}", width, unicode=unicode), PLAIN)]
+    if hidden := len(arrays) - len(shown):
+        text = f"  {mark(unicode)} {count(hidden, 'more array')} ({_HINT})"
+        yield [(clip(text, width, unicode=unicode), DIM)]
 
 
 def _layout(

@@ -328,3 +328,22 @@ def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, widt
     text = "".join(map(line_text, drawn))
     assert unicode or text.isascii()
     assert not {character for character in text if unicodedata.category(character)[0] == "C"}
+
+
+def test_elements_without_a_partner_are_counted_below_the_table():
+    cases = [
+        compared("one", {"rows": ["a", "x", "b"]}, {"rows": ["b", "c", "a"]}, metric="pairwise_f1"),
+        compared("two", {"rows": ["a"]}, {"rows": ["b", "a"]}, metric="pairwise_f1"),
+    ]
+    assert shown(cases)[4:6] == [
+        "elements without a partner:",
+        "  rows  2 of 5 expected, 1 of 4 actual",
+    ]
+
+
+def test_many_arrays_with_elements_without_a_partner_are_capped():
+    expected = {f"rows{number}": ["a"] for number in range(12)}
+    cases = [compared("one", {key: ["b"] for key in expected}, expected, metric="pairwise_f1")]
+    text = shown(cases)
+    assert "  … 2 more arrays (--jsonmatch-summary=all)" in text
+    assert sum("1 of 1 expected, 1 of 1 actual" in line for line in text) == 10
