@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.api import compare_json
+    from pytest_jsonmatch.api import compare_json, evaluate
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+    from pytest_jsonmatch.engine.comparators.batched import BatchItem
+    from pytest_jsonmatch.engine.compound import CompoundComparator
+    from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.errors import (
         ComparatorError,
         ConfigurationError,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
         UnsupportedValueError,
     )
     from pytest_jsonmatch.engine.parsing import Extraction, extract_json
+    from pytest_jsonmatch.engine.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.registry import (
         Registry,
@@ -42,14 +46,19 @@ if TYPE_CHECKING:
         MatchResult,
         Signature,
     )
+    from pytest_jsonmatch.engine.runs import RecordResult, RunError, RunResult
     from pytest_jsonmatch.engine.values import MISSING, to_json_value
 
 __all__ = [
     "MISSING",
+    "ArrayAlignment",
+    "BatchItem",
     "ComparatorError",
     "ComparatorResult",
     "Comparison",
+    "CompoundComparator",
     "ConfigurationError",
+    "ContainerResult",
     "ErrorEntry",
     "Extraction",
     "FieldAggregation",
@@ -60,8 +69,12 @@ __all__ = [
     "JsonMatchError",
     "JsonParseError",
     "MatchResult",
+    "NullHandling",
+    "RecordResult",
     "Registry",
     "RootTypeError",
+    "RunError",
+    "RunResult",
     "Signature",
     "TargetPathError",
     "UnlistedFieldError",
@@ -69,7 +82,10 @@ __all__ = [
     "__version__",
     "assert_json_match",
     "compare_json",
+    "evaluate",
     "extract_json",
+    "propagate_batch_errors",
+    "reclassify_nulls",
     "register_comparator",
     "register_metric",
     "register_transform",
@@ -78,8 +94,11 @@ __all__ = [
 
 _HOMES = {
     "assertions": ("assert_json_match",),
-    "api": ("compare_json",),
+    "api": ("compare_json", "evaluate"),
     "engine.comparators.base": ("ComparatorResult",),
+    "engine.comparators.batched": ("BatchItem",),
+    "engine.compound": ("CompoundComparator",),
+    "engine.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.errors": (
         "ComparatorError",
         "ConfigurationError",
@@ -94,9 +113,11 @@ _HOMES = {
         "UnsupportedValueError",
     ),
     "engine.parsing": ("Extraction", "extract_json"),
+    "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.records": ("Comparison",),
     "engine.registry": ("Registry", "register_comparator", "register_metric", "register_transform"),
     "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
+    "engine.runs": ("RecordResult", "RunError", "RunResult"),
     "engine.values": ("MISSING", "to_json_value"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

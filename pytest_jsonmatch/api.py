@@ -11,12 +11,16 @@ from pytest_jsonmatch.engine.scoring import score
 from pytest_jsonmatch.engine.values import MISSING, flat_copy, to_json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
 
+    from pytest_jsonmatch.engine.corpus import Keep, PostProcess, Progress
     from pytest_jsonmatch.engine.plan import Plan
+    from pytest_jsonmatch.engine.runs import RunResult
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["compare_json", "compare_values"]
+__all__ = ["compare_json", "compare_values", "evaluate", "prepare"]
 
 
 def compare_json(
@@ -88,6 +92,70 @@ def compare_values(
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     return MatchResult(plan, score(plan, expected, actual), warnings=warnings)
+
+
+def evaluate(
+    gold: Iterable[object] | Path,
+    extracted: Iterable[object] | Path,
+    schema: object = None,
+    *,
+    metric: str = "schema_f1",
+    id_field: str | None = None,
+    post_process: PostProcess | Sequence[PostProcess] | None = None,
+    executor: Executor | None = None,
+    progress: bool | Progress = False,
+    keep: Keep | None = None,
+    chunk_size: int = 256,
+    **options: Any,
+) -> RunResult:
+    """Score a corpus: extracted records against gold records.
+
+    Args:
+        gold: the records that are right: a list or an iterator of Python values with a JSON form or of JSON
+            text, or the Path of a JSON Lines file, which is read line by line.
+        extracted: the answers, as `gold`; text is a model's output, which the JSON is extracted from.
+        schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
+        metric: a metric's name.
+        id_field: the member, at the top of each record, by which a gold record and its answer find each
+            other; without one they go by position. It is not scored, unless the schema lists it.
+        post_process: one or several functions of a record's field results that return what holds instead,
+            such as `reclassify_nulls`; they run in this order before the figures are made.
+        executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. What
+            is sent to another process has to be picklable, and what is registered to be registered there.
+        progress: True for a line on the terminal, or a function of (records done, records in all or None).
+        keep: which records stay in the result with their field results. "all"; "imperfect": all records, but
+            field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
+            for a list and "worst" for anything else. Figures do not depend on it.
+        chunk_size: how many records are scored, or sent, at a time.
+        **options: any option of the metric, as for `compare_json`.
+
+    Returns:
+        Means over records, figures over all leaves, aggregates by field, and the worst records.
+
+    Raises:
+        ConfigurationError: an unknown metric or option, a schema that is none, an argument of a wrong kind.
+        GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
+            list; it has `record_id` and `path`.
+
+    >>> run = evaluate([{"n": 1, "s": "a"}, {"n": 2, "s": "b"}], [{"n": 1, "s": "a"}, 'Sure: {"n": 3}'])
+    >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
+    (0.5, 0.5, 1, 1)
+    """
+    from pytest_jsonmatch.engine.corpus import run
+
+    return run(
+        prepare,
+        gold,
+        extracted,
+        metric=metric,
+        options=options if schema is None else {**options, "schema": schema},
+        id_field=id_field,
+        post_process=post_process,
+        executor=executor,
+        progress=progress,
+        keep=keep,
+        chunk_size=chunk_size,
+    )
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:

@@ -23,19 +23,27 @@ from pytest_jsonmatch.engine.assignment import (
 )
 from pytest_jsonmatch.engine.canonical import Canon
 from pytest_jsonmatch.engine.paths import ELEMENT
+from pytest_jsonmatch.engine.rounds import assigned, ties_to_ask, to_ask_ahead, usable
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_jsonmatch.engine.batch import BatchBook
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
-    from pytest_jsonmatch.engine.results import Totals
+    from pytest_jsonmatch.engine.results import Totals, Trail
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Aligner", "Pairing", "pair_by_key"]
+__all__ = ["Aligner", "Pair", "Pairing", "pair_by_key"]
 
 Pairing: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
+
+Pair: TypeAlias = "tuple[Trail | None, int, int, JsonValue, JsonValue]"
+"""Two elements and where they stand: (trail of both arrays, indices on both sides, values)."""
+
+Task: TypeAlias = "tuple[PlanNode, list[JsonValue], list[JsonValue], bool, Trail | None]"
+"""Two arrays to pair: (their node, expected, actual, whether extra leaves count, trail of their elements)."""
 
 
 def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
@@ -75,7 +83,7 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 class _Deeper(Exception):  # noqa: N818 - a request, no error
     """An array nested too deep for Python's stack is to be paired first."""
 
-    def __init__(self, task: tuple[PlanNode, list[JsonValue], list[JsonValue], bool]) -> None:
+    def __init__(self, task: Task) -> None:
         super().__init__()
         self.task = task
 
@@ -91,13 +99,33 @@ _CHEAP_CELLS: Final = 64
 class Aligner:
     """Pairs the unordered arrays of one comparison; nested pairings found on the way are kept."""
 
-    __slots__ = ("_canon", "_depth", "_kept", "_measure", "_plan", "approximate", "leaves", "totals")
+    __slots__ = (
+        "_canon",
+        "_depth",
+        "_kept",
+        "_measure",
+        "_plan",
+        "_unsure",
+        "approximate",
+        "book",
+        "leaves",
+        "totals",
+    )
 
     def __init__(
-        self, plan: Plan, measure: Callable[[Aligner, PlanNode, JsonValue, JsonValue, bool], Totals]
+        self,
+        plan: Plan,
+        measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Totals],
+        book: BatchBook | None = None,
     ) -> None:
-        """`measure(self, node, expected, actual, count_extra)` gives the totals of two values alone."""
+        """`measure(self, element, pair, count_extra, asking)` gives the totals of two elements alone.
+
+        With a `book` of what batch comparators said, pairings may be provisional: the optimum of bounds.
+        """
         self._plan = plan
+        self.book = book
+        # Provisional pairings, with the pairs beyond them that are to be asked about as well.
+        self._unsure: dict[tuple[int, int, bool], Pairing] = {}
         self._measure = measure
         self._canon = Canon(nulls_absent=plan.options.nulls == "absent")
         self._kept: dict[tuple[int, int, bool], Pairing] = {}
@@ -111,22 +139,36 @@ class Aligner:
         if len(self.totals) < _MAX_KEPT:
             self.totals[key] = totals
 
-    def pair(
-        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
-    ) -> Pairing:
-        """Return the pairs of two unordered arrays that stand at `node`, in the order of expected."""
-        kept = self._kept.get((id(expected), id(actual), count_extra))
-        if kept is not None:
-            return kept
-        task = (node, expected, actual, count_extra)
+    def pair(self, task: Task, *, asking: bool = False) -> Pairing:
+        """Return the pairs of two unordered arrays, in the order of expected.
+
+        Args:
+            task: the arrays and where they stand.
+            asking: the pairing is for the result, or may become part of it: what batch comparators have still
+                to say of other pairs before it is known to be the optimum is asked about.
+        """
+        _, expected, actual, count_extra, _ = task
+        key = (id(expected), id(actual), count_extra)
+        pairs = self._kept.get(key)
+        if pairs is None:
+            pairs = self._fresh(task)
+        if self.book is not None and key in self._unsure:
+            self.book.provisional += 1
+            if asking:
+                element, trail = task[0].children[ELEMENT].alone(), task[4]
+                for at, to in self._unsure[key]:
+                    self.measure(element, (trail, at, to, expected[at], actual[to]), count_extra, asking=True)
+        return pairs
+
+    def _fresh(self, task: Task) -> Pairing:
         if self._depth >= _MAX_NESTED:
             raise _Deeper(task)
         if self._depth:
-            return self._solve(*task)
+            return self._solve(task)
         tasks = [task]
         while True:
             try:
-                pairs = self._solve(*tasks[-1])
+                pairs = self._solve(tasks[-1])
             except _Deeper as deeper:
                 tasks.append(deeper.task)
                 continue
@@ -134,30 +176,36 @@ class Aligner:
             if not tasks:
                 return pairs
 
-    def _solve(
-        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue], count_extra: bool
-    ) -> Pairing:
+    def _solve(self, task: Task) -> Pairing:
+        _, expected, actual, count_extra, _ = task
+        book = self.book
+        before = None if book is None else book.open()
         self._depth += 1
         try:
-            pairs = self._pairs(node.children[ELEMENT].alone(), expected, actual, count_extra)
+            pairs = self._pairs(task)
         finally:
             self._depth -= 1
+            if book is not None and before is not None:
+                # What was open on the way counts only if the pairing hangs on it: `pair` looks at that.
+                book.unknown, book.provisional = before
         if len(self._kept) < _MAX_KEPT:
             self._kept[id(expected), id(actual), count_extra] = pairs
         return pairs
 
-    def _pairs(
-        self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue], count_extra: bool
-    ) -> Pairing:
+    def _pairs(self, task: Task) -> Pairing:
+        node, expected, actual, count_extra, _ = task
+        element = node.children[ELEMENT].alone()
         if not expected or not actual:
             return []
         if element.skip:
             return list(zip(range(len(expected)), range(len(actual))))
         twins, rows, columns = self._twins(element, expected, actual)
         if rows and columns:
-            rest = _Rest(self, element, expected, actual, rows, columns, count_extra=count_extra)
+            rest = _Rest(self, element, task, rows, columns)
             twins.extend(rest.solve())
             twins.sort()
+            if rest.to_ask is not None:
+                self._unsure[id(expected), id(actual), count_extra] = rest.to_ask
         return twins
 
     def _twins(
@@ -185,10 +233,10 @@ class Aligner:
         return pairs, rows, [at for at in range(len(actual)) if at not in taken]
 
     def measure(
-        self, element: PlanNode, expected: JsonValue, actual: JsonValue, *, count_extra: bool
+        self, element: PlanNode, pair: Pair, count_extra: bool, *, asking: bool = False
     ) -> tuple[float, float]:
         """Return the similarity of two elements alone, and Σ weight·score."""
-        totals = self._measure(self, element, expected, actual, count_extra)
+        totals = self._measure(self, element, pair, count_extra, asking)
         if self._plan.options.reduce == "ratio":
             whole, part = totals.expected, totals.score
         else:
@@ -213,31 +261,27 @@ class _Rest:
         "_element",
         "_exact",
         "_expected",
+        "_open",
         "_rows",
-        "_seconds",
         "_texts",
         "_threshold",
+        "_trail",
+        "to_ask",
     )
 
     def __init__(
-        self,
-        aligner: Aligner,
-        element: PlanNode,
-        expected: list[JsonValue],
-        actual: list[JsonValue],
-        rows: list[int],
-        columns: list[int],
-        *,
-        count_extra: bool,
+        self, aligner: Aligner, element: PlanNode, task: Task, rows: list[int], columns: list[int]
     ) -> None:
         options = element.plan.options
         self._aligner = aligner
         self._element = element
-        self._expected = expected
-        self._actual = actual
+        _, self._expected, self._actual, self._count_extra, self._trail = task
         self._rows = rows
         self._columns = columns
-        self._count_extra = count_extra
+        # Pairs measured before batch comparators have said all they have to: those are worth a bound.
+        self._open: set[tuple[int, int]] = set()
+        self.to_ask: Pairing | None = None
+        """Of a provisional pairing, the pairs beyond it that are to be asked about too; None: it is final."""
         self._as_ratio = options.reduce == "ratio"
         # "Greater" than the threshold by more than rounding.
         self._threshold = options.array_threshold + _ROUNDING
@@ -247,7 +291,8 @@ class _Rest:
     def solve(self) -> Pairing:
         """Return the pairs, as indices of the two arrays."""
         n, m = len(self._rows), len(self._columns)
-        small = n <= SMALL and m <= SMALL
+        # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
+        small = n <= SMALL and m <= SMALL and self._aligner.book is None
         if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
             pairs = self._by_walk()
         else:
@@ -323,10 +368,17 @@ class _Rest:
         """Return the exact similarity of a pair and its Σ, by the walk."""
         found = self._exact.get((i, j))
         if found is None:
-            expected, actual = self._expected[self._rows[i]], self._actual[self._columns[j]]
-            found = self._exact[i, j] = self._aligner.measure(
-                self._element, expected, actual, count_extra=self._count_extra
-            )
+            row, column = self._rows[i], self._columns[j]
+            pair = (self._trail, row, column, self._expected[row], self._actual[column])
+            book = self._aligner.book
+            before = (0, 0) if book is None else book.open()
+            found = self._aligner.measure(self._element, pair, self._count_extra)
+            if book is not None and book.open() != before:
+                self._open.add((i, j))
+                if book.provisional != before[1]:
+                    # Nested arrays may pair otherwise in the end, at sums that are no bound of this one's.
+                    found = (1.0, found[1])
+            self._exact[i, j] = found
         return found
 
     # -- many pairs: by column -----------------------------------------------------------------------------
@@ -351,6 +403,8 @@ class _Rest:
         else:
             exact = sums.exact
             worth = sums.similarity(as_ratio=self._as_ratio)
+        if self._aligner.book is not None and (self._open or not exact):
+            return self._by_rounds(worth, measured=sums is None)
         if exact:
             worth[worth <= self._threshold] = 0.0
             pairs: Pairing = self._tight(worth, self._assigned(worth), None)
@@ -376,17 +430,58 @@ class _Rest:
             if pairs is not None:
                 return pairs
 
-    def _make_exact(self, worth: Any, known: Any, i: int, j: int) -> None:
-        exact = self._measured(i, j)[0]
-        worth[i, j] = exact if exact > self._threshold else 0.0
-        known[i, j] = True
-
     def _assigned(self, worth: Any) -> Any:
         import numpy as np
 
         if max(worth.shape) <= SMALL:
             return np.array(assign_small(worth.tolist())[0], dtype=np.intp)
         return assign(worth)
+
+    def _make_exact(self, worth: Any, known: Any, i: int, j: int) -> None:
+        exact = self._measured(i, j)[0]
+        worth[i, j] = exact if exact > self._threshold else 0.0
+        known[i, j] = True
+
+    def _by_rounds(self, worth: Any, *, measured: bool) -> Pairing:
+        """Do as `_bounded` does where the exact score of a pair may wait for batch comparators.
+
+        What the optimum of the bounds chooses is then to be asked about: the pairing is provisional, and
+        `to_ask` holds what else is to be asked about in the same round.
+        """
+        import numpy as np
+
+        worth[worth <= self._threshold] = 0.0
+        known = np.full(worth.shape, measured) | (worth == 0.0)
+        final = known.copy()
+        for pair in self._open:
+            final[pair] = False
+        while True:
+            columns = assigned(worth, final)
+            chosen = [(i, j) for i, j in enumerate(columns.tolist()) if j >= 0]
+            waiting = [pair for pair in chosen if not final[pair]]
+            prices = dual_prices(worth, columns)
+            edges = [] if waiting else usable(worth, columns, prices)
+            fresh = [pair for pair in (waiting or edges) if not known[pair]]
+            for i, j in fresh:
+                bound = worth[i, j]
+                self._make_exact(worth, known, i, j)
+                final[i, j] = (i, j) not in self._open
+                worth[i, j] = min(bound, worth[i, j])
+            if fresh:
+                continue
+            if waiting:
+                book = self._aligner.book
+                more = to_ask_ahead(worth, final, waiting, prices, 0 if book is None else book.rounds)
+            else:
+                more = [pair for pair in edges if not final[pair]]
+                if self._count_extra and not self._as_ratio and not self._element.plan.weighted:
+                    # A perfect pair then is worth all its leaves, on both sides: of such pairs any will do.
+                    more = ties_to_ask(worth, chosen, edges, more)
+            if waiting or more:
+                self.to_ask = [(self._rows[i], self._columns[j]) for i, j in more]
+                return chosen
+            edges = [pair for pair in edges if final[pair]]
+            return chosen if len(edges) == len(chosen) else self._untied(edges, chosen, *prices)
 
     def _tight(self, worth: Any, columns: Any, known: Any) -> Any:
         """Return the optimum with its ties settled, or None after making exact what ties on a bound."""

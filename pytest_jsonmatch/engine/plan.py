@@ -60,6 +60,11 @@ class BoundComparator:
         self.fn = fn
         self._matrix: Any = None
 
+    @property
+    def batch(self) -> bool:
+        """Whether it is asked about many fields in one call."""
+        return self.comparator.batch is not None
+
     def matrix(self) -> Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None:
         """Return the vectorised form: two lists to the matrix of their pairs' scores; None if it has none."""
         if self._matrix is None and self.comparator.pairwise is not None:
@@ -106,7 +111,7 @@ class _Children(dict[Any, "PlanNode"]):
 class TypeTable:
     """The comparators that go by the values' types, where nothing nearer is said."""
 
-    __slots__ = ("_integer", "_number", "_others", "by_type", "reflexive")
+    __slots__ = ("_integer", "_number", "_others", "batch", "by_type", "reflexive")
 
     def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
         bound = {
@@ -126,6 +131,8 @@ class TypeTable:
             one.comparator.reflexive for one in (self._number, self._integer, *self._others.values())
         )
         """Whether equal scalars score 1 without asking."""
+        self.batch = any(one.batch for one in (self._number, self._integer, *self._others.values()))
+        """Whether one of them is a batch comparator."""
 
     def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator of two values of one type; None for containers."""
@@ -156,6 +163,7 @@ class PlanNode:
 
     __slots__ = (
         "_alone",
+        "_base",
         "_inherited",
         "_lone",
         "_schema",
@@ -223,6 +231,7 @@ class PlanNode:
             if parent.place is not parent:
                 self.place = parent.place.children[segment]
         self.types = self._inherited
+        self._base = variant_of
         if variant_of is not None:
             self.place = variant_of.place
         self._follow_rules()
@@ -279,12 +288,7 @@ class PlanNode:
             schema = next((schema for accepts, schema in node.branches if accepts(value)), None)
             if schema is None:
                 return node
-            if node._variants is None:
-                node._variants = {}
-            found = node._variants.get(schema)
-            if found is None:
-                found = PlanNode(node.plan, node.parent, node.segment, schema, variant_of=node)
-                node._variants[schema] = found
+            found = node._variant(schema)
             node = found.alone() if node._lone else found
         return node
 
@@ -426,6 +430,64 @@ class PlanNode:
     def __repr__(self) -> str:
         return f"<PlanNode {self.short_path(20)}>"
 
+    def __reduce__(self) -> Any:
+        if self.plan.recipe is None:
+            return self.children.__reduce__()
+        steps: list[Segment | _Branch] = []
+        node = self
+        while True:
+            base, parent = node._base, node.parent
+            if base is not None:
+                schemas = [schema for _, schema in base.branches or ()]
+                if node._schema in schemas:
+                    steps.append(_Branch(schemas.index(node._schema)))
+                node = base
+            elif parent is not None:
+                steps.append(node.segment)
+                node = parent
+            else:
+                break
+        return _node_at, (self.plan.recipe, tuple(reversed(steps)))
+
+    def _at(self, steps: tuple[Segment | _Branch, ...]) -> PlanNode:
+        """Return the node that steps lead to from here."""
+        node = self
+        for step in steps:
+            if type(step) is _Branch:
+                node = node._variant((node.branches or ())[step.number][1])
+            else:
+                node = node.children[step]
+        return node
+
+    def _variant(self, schema: SchemaNode) -> PlanNode:
+        """Return the node of one of the alternatives."""
+        if self._variants is None:
+            self._variants = {}
+        found = self._variants.get(schema)
+        if found is None:
+            found = PlanNode(self.plan, self.parent, self.segment, schema, variant_of=self)
+            self._variants[schema] = found
+        return found
+
+
+@final
+class _Branch(NamedTuple):
+    """The alternative that was chosen at a node."""
+
+    number: int
+
+
+def _node_at(recipe: Recipe, steps: tuple[Segment | _Branch, ...]) -> PlanNode:
+    """Return a node in this process: its plan is compiled here, or has been."""
+    compile_here, metric, options = recipe
+    plan = compile_here(metric, options)
+    plan.recipe = recipe
+    return plan.root._at(steps)  # noqa: SLF001 - of this module
+
+
+Recipe: TypeAlias = "tuple[Callable[[str, Mapping[str, Any]], Plan], str, Mapping[str, Any]]"
+"""How another process makes the same plan: a function of a module, the metric, and the options as given."""
+
 
 Alignment: TypeAlias = "str | tuple[str, str]"
 """How elements find their partners: "ordered", "unordered", ("key", NAME) or ("if_objects", NAME)."""
@@ -509,10 +571,12 @@ class Plan:
         "align",
         "by_type",
         "flat",
+        "has_batch",
         "metric",
         "nodes",
         "nulls_absent",
         "options",
+        "recipe",
         "registry",
         "root",
         "rules",
@@ -537,6 +601,8 @@ class Plan:
         self.metric = metric
         self.options = options
         self.registry = registry
+        self.recipe: Recipe | None = None
+        """How results make their way between processes; None: not at all."""
         self.schema = options.schema
         said = _said(self.schema)
         self._bound: dict[SchemaNode, BoundComparator] = {}
@@ -558,8 +624,15 @@ class Plan:
         )
         self.uniform = not self.rules and not self.transforms and not said.more
         """Whether elements are equal if their values are, wherever they stand."""
+        self.has_batch = (
+            self.types.batch
+            or any(rule.explicit is not None and rule.explicit.batch for rule in self.rules)
+            or any(registry.is_batch(name) for name in said.comparators)
+        )
+        """Whether a batch comparator may be asked about a field."""
         self.flat = (
             not self.rules
+            and not self.has_batch
             and self.schema is None
             and self.types.reflexive
             and all(_spec_name(spec) in _STRING_TRANSFORMS for spec in options.transform)
@@ -625,6 +698,8 @@ class _Said(NamedTuple):
     weighted: bool = False
     more: bool = False
     """More than which members there are: equal values may not be the same, or need not be equal to be."""
+    comparators: frozenset[str] = frozenset()
+    """The names of the comparators that it uses."""
 
 
 def _said(schema: SchemaNode | None) -> _Said:
@@ -633,8 +708,12 @@ def _said(schema: SchemaNode | None) -> _Said:
     seen = {schema}
     waiting = [schema]
     weighted = more = False
+    names: set[str] = set()
     while waiting:
         node = waiting.pop()
+        if node.compare is not None:
+            names.add(_spec_name(node.compare))
+        names.update(map(_spec_name, node.type_default.values()))
         weighted = weighted or node.weight != 1.0
         more = more or bool(
             node.skip
@@ -650,7 +729,7 @@ def _said(schema: SchemaNode | None) -> _Said:
             if one not in seen:
                 seen.add(one)
                 waiting.append(one)
-    return _Said(weighted, more)
+    return _Said(weighted, more, frozenset(names))
 
 
 def is_integral(number: JsonValue) -> bool:

@@ -49,15 +49,18 @@ class Registry:
     def comparator(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
 
+        What takes one list of `BatchItem` instead is a batch comparator: docs/batch-comparators.md.
+
         Raises:
             ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
 
         >>> Registry().comparator("same_size", lambda expected, actual, params: len(expected) == len(actual))
         """
         from pytest_jsonmatch.engine.comparators import BUILTIN, user_comparator
+        from pytest_jsonmatch.engine.comparators.batched import batch_comparator, is_batch
 
         _check_free("comparator", name, fn, BUILTIN, self._comparators, overwrite=overwrite)
-        self._comparators[name] = user_comparator(name, fn)
+        self._comparators[name] = batch_comparator(name, fn) if is_batch(fn) else user_comparator(name, fn)
         _note_change()
 
     def transform(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
@@ -96,6 +99,11 @@ class Registry:
 
         found: Comparator = _find("comparator", name, BUILTIN, self._layers_of("_comparators"))
         return found
+
+    def is_batch(self, name: str) -> bool:
+        """Tell whether a name is that of a batch comparator."""
+        found = next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+        return found is not None and found.batch is not None
 
     def find_transform(self, name: str) -> Transform:
         """Return a transform by name; ConfigurationError names the nearest one."""
@@ -201,7 +209,8 @@ def session_registry() -> Iterator[Registry]:
 def register_comparator(name: str, fn: Callable[..., Any], overwrite: bool = False) -> None:
     """Register a comparator for this process: `fn(expected, actual, params)` -> a score in [0, 1].
 
-    It may return a `ComparatorResult(score, reason)` instead. In a pytest suite prefer the hook
+    It may return a `ComparatorResult(score, reason)` instead. What takes one list of `BatchItem` is a batch
+    comparator: docs/batch-comparators.md. In a pytest suite prefer the hook
     `pytest_jsonmatch_register`, whose registrations end with the session.
 
     Raises:

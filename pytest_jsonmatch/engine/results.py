@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
     from pytest_jsonmatch.engine.scoring import Outcome
     from pytest_jsonmatch.engine.values import JsonValue
@@ -72,6 +73,8 @@ def instance_path(trail: Trail | None, key: Any, side: int, limit: int | None = 
     return format_path(segments, limit)
 
 
+LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
+"""Statuses that count nowhere."""
 _LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
 
 
@@ -231,6 +234,45 @@ class FieldResult(tuple[Any, ...]):
             if detail.differences:
                 plain["differences"] = [field.to_dict() for field in self.differences]
         return plain
+
+    def replaced(
+        self, *, status: str | None = None, score: float | None = None, reason: str | None = None
+    ) -> FieldResult:
+        """Return a result that says something else of the same field, as post-processors need.
+
+        Raises:
+            ValueError: `status` is none of `STATUSES`, or `score` is not in [0, 1].
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> field = compare_json({"n": None}, {"n": 5}).field_results[0]
+        >>> field.replaced(status="omission", reason="null says nothing")
+        FieldResult('n', 'omission', 0)
+        """
+        new_status = self.status if status is None else status
+        if new_status not in STATUSES:
+            message = f"status is {status!r}; it is one of {', '.join(STATUSES)}"
+            raise ValueError(message)
+        new_score = self.score if score is None else float(score)
+        if not 0.0 <= new_score <= 1.0:
+            message = f"score is {score!r}; it is a number from 0 to 1"
+            raise ValueError(message)
+        detail: Detail | None = self[8]
+        if new_status != MISMATCH and detail is not None:
+            detail = detail._replace(differences=(), error=None)
+        one_sided = new_status not in {MATCH, MISMATCH, self.status}
+        if one_sided and detail is not None and detail.leaves is not None:
+            # What only one side has counts the leaves of that side only.
+            own = {OMISSION: (1, 0), HALLUCINATION: (0, 1)}.get(new_status, (0, 0))
+            weights = detail.weights or (0.0, 0.0)
+            detail = detail._replace(
+                leaves=(detail.leaves[0] * own[0], detail.leaves[1] * own[1]),
+                weights=(weights[0] * own[0], weights[1] * own[1]),
+            )
+        if reason is not None:
+            detail = (detail or Detail())._replace(reason=reason)
+        if new_status in {OMISSION, HALLUCINATION, *LEAFLESS}:
+            new_score = 0.0
+        return FieldResult((*self[:4], new_status, new_score, *self[6:8], detail))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldResult) and self._key() == other._key()
@@ -469,7 +511,18 @@ class MatchResult:
     1
     """
 
-    __slots__ = ("_errors", "_found", "_per_field", "_plan", "_source", "_sums", "_values", "_warnings")
+    __slots__ = (
+        "_alignments",
+        "_containers",
+        "_errors",
+        "_found",
+        "_per_field",
+        "_plan",
+        "_source",
+        "_sums",
+        "_values",
+        "_warnings",
+    )
 
     def __init__(
         self,
@@ -484,6 +537,8 @@ class MatchResult:
         self._source = source
         self._sums: Totals | None = None
         self._values: list[float] | None = None
+        self._containers: list[ContainerResult] | None = None
+        self._alignments: list[ArrayAlignment] | None = None
         self._warnings = warnings
         self._per_field: FieldTable | None = None
         self._errors: tuple[ErrorEntry, ...] | None = None
@@ -567,6 +622,58 @@ class MatchResult:
         return self._per_field
 
     @property
+    def containers(self) -> Sequence[ContainerResult]:
+        """Precision, recall and F1 of every object and array, in the document's order, the root first."""
+        from pytest_jsonmatch.engine.containers import containers_of
+
+        if self._containers is None:
+            self._containers = containers_of(self._outcome())
+        return self._containers
+
+    def container(self, path: str) -> ContainerResult:
+        """Return the figures of the object or array at an instance path of expected, else of actual.
+
+        Raises:
+            KeyError: there is none.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> answer = {"a": [{"b": 1}, {"b": 2}]}
+        >>> result = compare_json(answer, {"a": [{"b": 1}, {"b": 3}]}, metric="schema_f1")
+        >>> result.container("a").f1, result.container("a[1]").f1
+        (0.5, 0.0)
+        """
+        for side in ("expected_path", "actual_path"):
+            for each in self.containers:
+                if getattr(each, side) == path:
+                    return each
+        raise KeyError(path)
+
+    @property
+    def alignments(self) -> Sequence[ArrayAlignment]:
+        """How arrays were aligned that are not compared by position: pairs of indices, each with its F1."""
+        from pytest_jsonmatch.engine.containers import alignments_of
+
+        if self._alignments is None:
+            self._alignments = alignments_of(self._outcome())
+        return self._alignments
+
+    def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
+        """Return, by schema path of aligned arrays, how many pairs and how many elements only one side had.
+
+        Returns:
+            (pairs, elements only in expected, elements only in actual), paths cut after `limit` levels.
+        """
+        if self._found is None:
+            return {}
+        found: dict[str, tuple[int, int, int]] = {}
+        for node, _, pairs, expected, actual in self._found.alignments:
+            path = node.short_path(limit)
+            before = found.get(path, (0, 0, 0))
+            paired = len(pairs)
+            found[path] = (before[0] + paired, before[1] + expected - paired, before[2] + actual - paired)
+        return found
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many results have each status, unweighted; only statuses that occur."""
         counts: dict[str, int] = {}
@@ -578,7 +685,9 @@ class MatchResult:
     def errors(self) -> tuple[ErrorEntry, ...]:
         """The comparators that raised, or scored outside [0, 1], with the path of the field."""
         if self._errors is None:
-            self._errors = () if self._totals.perfect else tuple(_errors_of(self._rows))
+            # (All that counts may be perfect where a batch comparator has failed: that counts nowhere.)
+            perfect = self._totals.perfect and not self._plan.has_batch
+            self._errors = () if perfect else tuple(errors_of(self._rows))
         return self._errors
 
     @property
@@ -619,9 +728,11 @@ class MatchResult:
             "total_leaves": self.total_leaves,
             "counts": self.counts,
             "field_results": [field.to_dict() for field in self.field_results],
-            "per_field": {path: _aggregate_dict(aggregate) for path, aggregate in self.per_field.items()},
+            "per_field": {path: aggregate_dict(aggregate) for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
+            "containers": [each.to_dict() for each in self.containers],
+            "alignments": [each.to_dict() for each in self.alignments],
         }
 
     def __bool__(self) -> NoReturn:
@@ -648,7 +759,7 @@ def _whole(number: float) -> float:
     return int(number) if number == int(number) else number
 
 
-def _aggregate_dict(aggregate: FieldAggregation) -> dict[str, Any]:
+def aggregate_dict(aggregate: FieldAggregation) -> dict[str, Any]:
     return {
         "matches": aggregate.matches,
         "mismatches": aggregate.mismatches,
@@ -691,7 +802,7 @@ def row_weights(node: PlanNode, status: str, detail: Detail | None) -> tuple[flo
     return expected * node.weight, actual * node.weight
 
 
-def _errors_of(rows: Sequence[Row]) -> Iterator[ErrorEntry]:
+def errors_of(rows: Sequence[Row]) -> Iterator[ErrorEntry]:
     for row in rows:
         detail = row[8]
         if detail is None:
@@ -700,7 +811,7 @@ def _errors_of(rows: Sequence[Row]) -> Iterator[ErrorEntry]:
             field = FieldResult(row)
             yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
         if detail.differences:
-            yield from _errors_of(detail.differences)
+            yield from errors_of(detail.differences)
 
 
 def sum_rows(rows: Sequence[Row]) -> Totals:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
 from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+from pytest_jsonmatch.engine.comparators.batched import Question, Request
 from pytest_jsonmatch.engine.deep import DEEP, CollectorPause
 from pytest_jsonmatch.engine.errors import (
     GoldValidationError,
@@ -23,10 +24,12 @@ from pytest_jsonmatch.engine.errors import (
 )
 from pytest_jsonmatch.engine.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.results import (
+    BATCH_ERROR,
     HALLUCINATION,
     MATCH,
     MISMATCH,
     OMISSION,
+    PENDING,
     SKIPPED,
     Detail,
     Totals,
@@ -38,7 +41,8 @@ from pytest_jsonmatch.engine.values import MISSING, json_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.alignment import Pairing
+    from pytest_jsonmatch.engine.alignment import Pair, Pairing
+    from pytest_jsonmatch.engine.batch import BatchBook
     from pytest_jsonmatch.engine.errors import JsonMatchError
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
     from pytest_jsonmatch.engine.results import (
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Outcome", "score", "score_flat", "walk_flat"]
+__all__ = ["Outcome", "score", "score_flat", "walk_flat", "walk_once"]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
@@ -87,7 +91,27 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has one, and the metric does not take that.
     """
-    walk = _Walk(plan)
+    if not plan.has_batch:
+        return walk_once(plan, expected, actual)
+    from pytest_jsonmatch.engine.batch import score_batch  # it walks; the walk only knows its book
+
+    (found,) = score_batch(plan, [(None, expected, actual)])
+    if isinstance(found, Outcome):
+        return found
+    raise found
+
+
+def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBook | None = None) -> Outcome:
+    """Do what `score` does, once.
+
+    Args:
+        plan: a compiled metric.
+        expected: a JSON value.
+        actual: a JSON value, or MISSING.
+        book: of a plan with batch comparators, what they have said so far: what is open stands in `requests`
+            afterwards, and the outcome is the last one if nothing does.
+    """
+    walk = _Walk(plan, book=book)
     node = plan.root
     trail: Trail | None = None
     key: Any = None
@@ -113,9 +137,11 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
             actual = {} if actual is MISSING else actual
             if node.branches is not None:
                 node = node.chosen(expected, actual)
+            if node.unlisted:
+                raise _refused(node, instance_path(trail, key, 1), of_expected=True)
             walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
         else:
-            walk.run(node, trail, key, expected, actual)
+            walk.run(node, trail, key, key, expected, actual)
     except UnlistedFieldError:
         # What is wrong with expected is told first, wherever the walk met what is wrong with actual.
         _check_below(node, expected, trail, key, itself=not units)
@@ -258,6 +284,7 @@ class _Counters(NamedTuple):
     expected: int
     actual: int
     parts: int
+    alignments: int
 
 
 @final
@@ -269,6 +296,8 @@ class _Walk:
         "_sums_only",
         "actual_leaves",
         "alignments",
+        "asking",
+        "book",
         "count_extra",
         "empties",
         "expected_leaves",
@@ -282,12 +311,15 @@ class _Walk:
         "rows",
     )
 
-    def __init__(self, plan: Plan, aligner: Aligner | None = None) -> None:
+    def __init__(self, plan: Plan, aligner: Aligner | None = None, book: BatchBook | None = None) -> None:
         options = plan.options
         self.plan = plan
         # A walk with somebody else's aligner wants sums, not rows: it takes a nested array's as known.
         self._aligner = aligner
         self._sums_only = aligner is not None
+        self.book = book if aligner is None else aligner.book
+        # Batch comparators are asked about what stands in the result, and about the pairs that may do so.
+        self.asking = aligner is None
         self.pause = CollectorPause()
         self.nested: list[Totals] = []
         self.alignments: list[AlignedRow] = []
@@ -319,14 +351,18 @@ class _Walk:
     # -- the walk ------------------------------------------------------------------------------------------
 
     def run(
-        self, node: PlanNode, trail: Trail | None, key: Any, expected: JsonValue, actual: JsonValue
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
     ) -> None:
         """Score one place and all below it."""
         append = self.rows.append
-        items: Iterator[Item] = iter(((key, key, expected, actual, node),))
+        items: Iterator[Item] = iter(((ekey, akey, expected, actual, node),))
         stack: list[tuple[Iterator[Item], Trail | None]] = []
-        ekey: Any
-        akey: Any
         while True:
             if len(stack) == DEEP:
                 self.pause.begin()
@@ -348,12 +384,6 @@ class _Walk:
                         node = node.chosen(expected, actual)  # noqa: PLW2901 - what holds for these values
                     if self.settle(node, trail, ekey, akey, expected, actual):
                         continue
-                if (
-                    self._sums_only
-                    and node.align == "unordered"
-                    and self._take_nested(node, expected, actual)
-                ):
-                    continue
                 # The root has no key; what stands below it has no trail.
                 inner = (
                     None
@@ -364,6 +394,12 @@ class _Walk:
                         MISSING if actual is MISSING else akey,
                     )
                 )
+                if (
+                    self._sums_only
+                    and node.align == "unordered"
+                    and self._take_nested(node, inner, expected, actual)
+                ):
+                    continue
                 members = self._members(node, trail, ekey, akey, expected, actual, inner)
                 if members is not None:
                     stack.append((items, trail))
@@ -374,7 +410,9 @@ class _Walk:
                     return
                 items, trail = stack.pop()
 
-    def _take_nested(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> bool:
+    def _take_nested(
+        self, node: PlanNode, inner: Trail | None, expected: JsonValue, actual: JsonValue
+    ) -> bool:
         """Add the sums of two nested arrays, each worked out once; False: there are no two arrays here."""
         if type(expected) is not list or type(actual) is not list or not (expected and actual):
             return False
@@ -385,10 +423,13 @@ class _Walk:
         if totals is None:
             walk = _Walk(self.plan, aligner)
             walk.count_extra = self.count_extra
-            for ekey, akey, one, other, element in self._pairs(node, None, expected, actual):
-                walk.run(element, None, ekey if akey is None else akey, one, other)
+            walk.asking = self.asking
+            before = None if self.book is None else self.book.open()
+            for ekey, akey, one, other, element in self._pairs(node, inner, expected, actual):
+                walk.run(element, inner, ekey, akey, one, other)
             totals = walk.totals()
-            aligner.keep_totals(key, totals)
+            if self.book is None or self.book.open() == before:
+                aligner.keep_totals(key, totals)
         self.nested.append(totals)
         return True
 
@@ -420,8 +461,14 @@ class _Walk:
                 self._one_sided(child, trail, key, key, one, other)
             else:
                 start = len(rows)
-                before = _Counters(self.others, self.expected_leaves, self.actual_leaves, len(self.parts))
-                self.run(child, trail, key, one, other)
+                before = _Counters(
+                    self.others,
+                    self.expected_leaves,
+                    self.actual_leaves,
+                    len(self.parts),
+                    len(self.alignments),
+                )
+                self.run(child, trail, key, key, one, other)
                 self._fold(start, before, child, trail, key, one, other)
         self.count_extra = count_extra
 
@@ -440,13 +487,18 @@ class _Walk:
         below = rows[start:]
         if len(below) == 1 and below[0][0] is node and (below[0][8] is None or below[0][8].leaves is None):
             return
-        del rows[start:], self.parts[before.parts :]
-        self.others, self.expected_leaves, self.actual_leaves, _ = before
+        del rows[start:], self.parts[before.parts :], self.alignments[before.alignments :]
+        self.others, self.expected_leaves, self.actual_leaves, *_ = before
         differences = tuple(
             row for row in below if row[4] != SKIPPED and row[5] != 1.0 and _decides(row[0], node)
         )
         if not differences:
             rows.append((node, trail, key, key, MATCH, 1.0, expected, actual, None))
+            return
+        if self.book is not None and all(row[4] == BATCH_ERROR for row in differences):
+            # All else is equal: whether the unit is, the batch comparator has not said.
+            detail = Detail(reason="a batch comparator failed below it", differences=differences)
+            self._append(node, trail, key, key, BATCH_ERROR, 0.0, expected, actual, detail, 0, 0)
             return
         # A type mismatch of the unit itself needs no list of what differs below it.
         detail = Detail() if differences[0][0] is node else Detail(differences=differences)
@@ -664,6 +716,10 @@ class _Walk:
             except Exception as error:  # noqa: BLE001 - a user's comparator: its failure is a result
                 value, detail = 0.0, Detail(error=_failure(error, "raised"))
             if type(value) is not float:
+                if type(value) is Question:
+                    value = self._answer(value, node, trail, ekey, akey, expected, actual, one, other)
+                    if value is None:
+                        return
                 if type(value) is ComparatorResult:
                     if value.skip:
                         detail = Detail(reason=value.reason, comparator=value.comparator)
@@ -681,6 +737,39 @@ class _Walk:
         if self.leaf_threshold is not None and value <= self.leaf_threshold:
             value = 0.0
         self._append(node, trail, ekey, akey, MISMATCH, value, expected, actual, detail, 1, 1)
+
+    def _answer(
+        self,
+        question: Question,
+        node: PlanNode,
+        trail: Trail | None,
+        ekey: Any,
+        akey: Any,
+        expected: JsonValue,
+        actual: JsonValue,
+        one: JsonValue,
+        other: JsonValue,
+    ) -> Any:
+        """Return what a batch comparator has said of two values; None, its row added, without a score."""
+        book = self.book
+        assert book is not None  # noqa: S101 - for the type checker: a plan with batch comparators has one
+        place = book.place(trail, ekey, akey)
+        answer = book.answers.get(place)
+        name = question.batch.name
+        if answer is None:
+            if self.asking:
+                book.requests[place] = Request(
+                    question, node, trail, ekey, akey, expected, actual, one, other
+                )
+            if self._sums_only:
+                # The most that it can say: what a pair is worth becomes a bound.
+                book.unknown += 1
+                return 1.0
+            self._append(node, trail, ekey, akey, PENDING, 0.0, expected, actual, None, 0, 0)
+        elif type(answer) is str:
+            detail = Detail(comparator=name, error=answer)
+            self._append(node, trail, ekey, akey, BATCH_ERROR, 0.0, expected, actual, detail, 0, 0)
+        return None if type(answer) is str else answer
 
     # -- what stands below ---------------------------------------------------------------------------------
 
@@ -737,7 +826,7 @@ class _Walk:
                 )
             return items
         if align == "unordered":
-            pairs = self._align(node, expected, actual)
+            pairs = self._align(node, inner, expected, actual)
         else:
             pairs = pair_by_key(element, align[1], expected, actual)
         if not self._sums_only:
@@ -761,10 +850,12 @@ class _Walk:
                 if to not in taken:
                     yield to, to, MISSING, item, element
 
-    def _align(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
+    def _align(
+        self, node: PlanNode, inner: Trail | None, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> Pairing:
         if self._aligner is None:
-            self._aligner = Aligner(self.plan, _measure)
-        return self._aligner.pair(node, expected, actual, count_extra=self.count_extra)
+            self._aligner = Aligner(self.plan, _measure, self.book)
+        return self._aligner.pair((node, expected, actual, self.count_extra, inner), asking=self.asking)
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> tuple[int, float]:
         """Return how many leaves a mistyped value has, and their weight."""
@@ -780,14 +871,13 @@ class _Walk:
         return (1, node.weight) if number == 0 and self.empties == "if_absent" else (number, weight)
 
 
-def _measure(
-    aligner: Aligner, node: PlanNode, expected: JsonValue, actual: JsonValue, count_extra: bool
-) -> Totals:
-    """Return the totals of two values alone."""
-    walk = _Walk(node.plan, aligner)
+def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Totals:
+    """Return the totals of two elements alone."""
+    walk = _Walk(element.plan, aligner)
     walk.count_extra = count_extra
+    walk.asking = asking
     try:
-        walk.run(node, None, None, expected, actual)
+        walk.run(element, *pair)
     finally:
         walk.pause.end()
     return walk.totals()
@@ -818,7 +908,7 @@ def _check_below(
     of_expected: bool = True,
     itself: bool = True,
 ) -> None:
-    """Raise for a member, at any depth, that the schema does not list (not `itself`: despite its own rule)."""
+    """Raise for a member, at any depth, that the schema does not list (`itself`: or for `value` itself)."""
     if type(value) is not dict and type(value) is not list:
         return
     nulls_absent = node.plan.options.nulls == "absent"

@@ -10,11 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.api import evaluate
     from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+    from pytest_jsonmatch.engine.comparators.batched import BatchItem
+    from pytest_jsonmatch.engine.compound import CompoundComparator
     from pytest_jsonmatch.engine.errors import GoldValidationError
+    from pytest_jsonmatch.engine.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.engine.registry import register_comparator
     from pytest_jsonmatch.engine.registry import register_comparator as register
     from pytest_jsonmatch.engine.results import FieldAggregation, FieldResult
+    from pytest_jsonmatch.engine.runs import RecordResult, RunResult
     from pytest_jsonmatch.engine.schemanode import SchemaNode
     from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
     from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
@@ -23,16 +28,24 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
 __all__ = [
+    "BatchItem",
     "ComparatorResult",
+    "CompoundComparator",
     "FieldAggregation",
     "FieldResult",
     "GoldValidationError",
     "GoldWarning",
+    "NullHandling",
+    "RecordResult",
+    "RunResult",
     "SchemaNode",
     "annotate_xeval",
+    "evaluate",
     "infer_schema",
     "load_schema",
     "parse_eval_schema",
+    "propagate_batch_errors",
+    "reclassify_nulls",
     "register",
     "register_comparator",
     "reset_type_defaults",
@@ -43,10 +56,15 @@ __all__ = [
 ]
 
 _HOMES = {
+    "api": ("evaluate",),
     "engine.comparators.base": ("ComparatorResult",),
+    "engine.comparators.batched": ("BatchItem",),
+    "engine.compound": ("CompoundComparator",),
     "engine.errors": ("GoldValidationError",),
+    "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.registry": ("register_comparator",),
     "engine.results": ("FieldAggregation", "FieldResult"),
+    "engine.runs": ("RecordResult", "RunResult"),
     "engine.schemanode": ("SchemaNode",),
     "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
     "schema.gold": ("GoldWarning", "validate_gold"),

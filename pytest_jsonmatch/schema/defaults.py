@@ -74,12 +74,15 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
     """Return what was changed, by the type that a value has, for a place where `types` are allowed.
 
     In JSON Schema "number" takes integers too: where only "number" is declared, its default holds for both.
+    What holds for an object or array holds for all that it has undescribed: there all types count.
     """
     if not _changed:
         return _NOTHING
     fitted: dict[str, Any] = {
         name: _changed[name] for name in ("string", "boolean", "null") if name in _changed
     }
+    if types & _CONTAINERS:
+        types = frozenset()
     if "number" in _changed and (not types or "number" in types):
         fitted["number"] = fitted["integer"] = _changed["number"]
     if "integer" in _changed and (not types or "integer" in types):
@@ -87,6 +90,7 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
     return MappingProxyType(fitted)
 
 
+_CONTAINERS: Final = frozenset({"object", "array"})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pytest_jsonmatch.engine.comparators.batched import Batch
     from pytest_jsonmatch.engine.values import JsonValue
 
     # Named here only, so that importing this module never imports numpy.
@@ -83,6 +84,8 @@ class Comparator:
         reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
             function applied to each such value, so that the field's transforms reach them too.
+        batch: of a comparator that scores many fields in one call, what it was registered as; its plain
+            function returns a `Question` for what it has to be asked.
 
     >>> from pytest_jsonmatch.engine.comparators import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
@@ -96,6 +99,7 @@ class Comparator:
     null_aware: bool = False
     reflexive: bool = True
     map_params: MapParams | None = None
+    batch: Batch | None = None
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:

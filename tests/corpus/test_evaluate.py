@@ -1,0 +1,416 @@
+"""`evaluate`: figures of a corpus, whatever way it comes and wherever it is scored."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+
+from pytest_jsonmatch import (
+    ConfigurationError,
+    GoldValidationError,
+    RunResult,
+    compare_json,
+    evaluate,
+    register_comparator,
+)
+from pytest_jsonmatch.schema import annotate_xeval, infer_schema, parse_eval_schema, validate_gold
+
+GOLD = [
+    {"method": "sputtering", "temperature": 300, "lab_id": "A1"},
+    {"method": "evaporation", "temperature": 450, "lab_id": "B2"},
+]
+EXTRACTED = [
+    {"method": "sputtering", "temperature": 301, "lab_id": "A1"},
+    {"method": "evaporation", "temperature": 460, "lab_id": "B3"},
+]
+
+
+def test_the_quick_start_of_source_5():
+    # Record 1: 2 of 3 fields match, so P = R = F1 = 2/3. Record 2: 1 of 3. Their mean is 1/2.
+    schema = infer_schema(GOLD)
+    annotate_xeval(schema)
+    parse_eval_schema(schema)
+    validate_gold(GOLD, schema)
+    result = evaluate(GOLD, EXTRACTED, schema=schema)
+    first, second = result.records
+    assert (first.record_id, first.precision, first.recall, first.f1) == (0, 2 / 3, 2 / 3, 2 / 3)
+    assert (second.record_id, second.precision, second.recall, second.f1) == (1, 1 / 3, 1 / 3, 1 / 3)
+    assert (result.mean_precision, result.mean_recall, result.mean_f1) == (0.5, 0.5, 0.5)
+    assert (result.micro_precision, result.micro_recall, result.micro_f1) == (0.5, 0.5, 0.5)
+    assert (result.total_records, result.total_fields, result.total_matches, result.total_mismatches) == (
+        2,
+        6,
+        3,
+        3,
+    )
+    assert (result.total_omissions, result.total_hallucinations, result.total_batch_errors) == (0, 0, 0)
+    assert {
+        path: (each.mean_score, each.matches, each.mismatches, each.omissions, each.hallucinations)
+        for path, each in result.per_field.items()
+    } == {"method": (1.0, 2, 0, 0, 0), "temperature": (0.0, 0, 2, 0, 0), "lab_id": (0.5, 1, 1, 0, 0)}
+    assert [each.status for each in second.field_results] == ["match", "mismatch", "mismatch"]
+
+
+def test_macro_and_micro_figures_differ():
+    result = evaluate([{"a": 1}, {"b": [1, 2, 3]}], [{"a": 1}, {"b": [1], "c": 5}])
+    assert (result.mean_precision, result.mean_recall) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
+    assert (result.micro_precision, result.micro_recall, result.micro_f1) == (2 / 3, 2 / 4, 4 / 7)
+    assert (result.per_field["b[]"].recall, result.per_field["c"].precision) == (1 / 3, 0.0)
+
+
+def test_nothing_at_all_has_no_figures():
+    result = evaluate([], [])
+    assert (result.mean_f1, result.micro_f1, result.mean_score, result.total_fields) == (None, None, None, 0)
+    assert repr(result) == "<RunResult schema_f1: 0 records, no figures>"
+
+
+def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
+    rng = random.Random(seed)
+
+    def record() -> dict[str, Any]:
+        return {
+            "name": rng.choice(["ann", "bob", "carl"]),
+            "n": rng.choice([1, 2, 0.1, None]),
+            "tags": [rng.choice("abc") for _ in range(rng.randint(0, 3))],
+            "rows": [{"x": rng.randint(0, 3), "y": rng.choice(["p", "q"])} for _ in range(rng.randint(0, 2))],
+        }
+
+    return [record() for _ in range(count)], [record() for _ in range(count)]
+
+
+WEIGHTS = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "x-eval-compare": "levenshtein", "x-eval-weight": 0.3},
+        "n": {"type": ["number", "null"], "x-eval-compare": {"numeric": {"tolerance": {"abs": 0.5}}}},
+        "tags": {"type": "array", "x-eval-align": {"match_by": "hungarian"}, "items": {"type": "string"}},
+        "rows": {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    {"type": "object", "properties": {"x": {"x-eval-weight": 0.7}, "y": {"type": "string"}}},
+                    {"type": "string"},
+                ]
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
+def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
+    gold, extracted = generated(300)
+    whole = evaluate(gold, extracted, WEIGHTS).to_dict()
+    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
+        others = [
+            evaluate(gold, extracted, WEIGHTS, keep=keep, chunk_size=size, executor=executor).to_dict()
+            for size, executor in [(1, None), (7, threads), (64, processes), (1000, processes)]
+        ]
+    if keep != "all":
+        for other in others:
+            del other["records"]
+        del whole["records"]
+    if keep == "none":
+        whole["worst"] = []
+    assert others == [whole] * 4
+
+
+def test_chunked_and_merged_is_the_whole():
+    gold, extracted = generated(200)
+    for index, (one, other) in enumerate(zip(gold, extracted)):
+        one["id"] = other["id"] = index
+    whole = evaluate(gold, extracted, WEIGHTS, id_field="id").to_dict()
+    parts = [
+        evaluate(gold[start:end], extracted[start:end], WEIGHTS, id_field="id")
+        for start, end in [(0, 3), (3, 90), (90, 200)]
+    ]
+    for order in ([0, 1, 2], [2, 0, 1]):
+        first, second, third = (parts[at] for at in order)
+        merged = first.merge(second.merge(third)).to_dict()
+        records = {each["record_id"]: {**each, "index": None} for each in merged.pop("records")}
+        assert records == {each["record_id"]: {**each, "index": None} for each in whole["records"]}
+        # Of equally bad records the first in gold are shown, and each part has counted from 0.
+        assert len(merged.pop("worst")) == 10
+        assert merged == {key: value for key, value in whole.items() if key not in {"records", "worst"}}
+
+
+def test_runs_of_different_metrics_do_not_merge():
+    with pytest.raises(
+        ConfigurationError, match=r"^runs merge only if their signatures are equal: schema_f1\|.*"
+    ):
+        evaluate([1], [1]).merge(evaluate([1], [1], metric="pairwise_f1"))
+
+
+def test_field_results_come_back_from_other_processes():
+    gold, extracted = generated(40)
+    with ProcessPoolExecutor(1) as executor:
+        away = evaluate(gold, extracted, WEIGHTS, executor=executor)
+    here = evaluate(gold, extracted, WEIGHTS)
+    assert [list(each.field_results) for each in away.records] == [
+        list(each.field_results) for each in here.records
+    ]
+    assert [each.comparator for each in away.records[0].field_results] == [
+        each.comparator for each in here.records[0].field_results
+    ]
+
+
+def test_an_answer_that_cannot_be_read_has_nothing_right():
+    result = evaluate([{"a": 1, "b": 2}, {"a": 1}], ['{"a": 1, "b": ', 'Sure: {"a": 1}'])
+    assert (result.records[0].recall, result.records[0].counts, result.mean_recall) == (
+        0.0,
+        {"omission": 2},
+        0.5,
+    )
+    (error,) = result.errors
+    assert (error.record_id, error.path, error.comparator) == (0, None, None)
+    assert error.reason.startswith(
+        "no JSON found in the actual text: output ends inside an object opened at line 1"
+    )
+
+
+def test_an_answer_that_the_metric_refuses_has_nothing_right():
+    schema = {"type": "object", "properties": {"a": {}}}
+    result = evaluate([{"a": 1}, {"a": 1}], [{"a": 1, "z": 2}, {"a": 1}], schema, metric="pairwise_f1")
+    assert ([each.f1 for each in result.records], result.errors[0].record_id) == ([0.0, 1.0], 0)
+    assert result.records[0].error is not None
+    assert evaluate([{"a": 1}], [[1]], metric="field_match").records[0].score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "schema", "options", "message"),
+    [
+        (['{"a": '], None, {}, r"^record 0: not valid JSON \(line 1, column 7\)"),
+        (
+            [{"a": 1}, {"b": 1}],
+            {"properties": {"a": {}}},
+            {},
+            r"^record 1: 'b' is not in the schema; known: a",
+        ),
+        ([{"a": float("nan")}], None, {}, r"^record 0: .*"),
+        (
+            [{"id": 1}, {"id": 1}],
+            None,
+            {"id_field": "id"},
+            r"^gold record 1 has the id 1, as an earlier record has$",
+        ),
+        (
+            [{"id": None}],
+            None,
+            {"id_field": "id"},
+            r"^gold record 0 has no id; it has to be a string or an integer$",
+        ),
+        ([[1]], None, {"metric": "field_match"}, r"^record 0: field_match compares two objects"),
+    ],
+)
+def test_gold_has_to_be_right(gold, schema, options, message):
+    with pytest.raises(GoldValidationError, match=message):
+        evaluate(gold, [{"a": 1, "id": 1}, {"a": 1, "id": 2}][: len(gold)], schema, **options)
+
+
+def test_what_goes_wrong_in_comparators_is_collected():
+    register_comparator("broken", lambda expected, actual, params: 1 / 0, overwrite=True)
+    result = evaluate([{"a": 1, "b": 1}] * 2, [{"a": 1, "b": 1}] * 2, fields={"a": {"compare": "broken"}})
+    assert (result.mean_f1, result.total_errors) == (0.5, 2)
+    assert (
+        str(result.errors[1]) == "record 1, a: comparator 'broken' raised ZeroDivisionError: division by zero"
+    )
+
+
+# -- who belongs to whom -----------------------------------------------------------------------------------
+
+
+def test_ids_bring_records_together():
+    gold = [{"id": "x", "v": 1}, {"id": "y", "v": 2}, {"id": "z", "v": 3}]
+    extracted = [
+        {"id": "z", "v": 3},
+        {"id": "q", "v": 9},
+        '{"id": "x", "v": 1}',
+        {"v": 4},
+        {"id": "x", "v": 5},
+    ]
+    result = evaluate(gold, extracted, id_field="id")
+    assert [(each.record_id, each.f1, each.error) for each in result.records] == [
+        ("x", 1.0, None),
+        ("y", 0.0, "there is no answer for it"),
+        ("z", 1.0, None),
+    ]
+    assert (result.unmatched_gold, sorted(map(str, result.unmatched_extracted))) == (("y",), ["3", "q", "x"])
+
+
+def test_the_id_is_scored_only_if_the_schema_lists_it():
+    gold, extracted = [{"id": 1, "v": 2}], [{"id": 1, "v": 2}]
+    schema = {"properties": {"id": {}, "v": {}}}
+    assert evaluate(gold, extracted, id_field="id").total_fields == 1
+    assert evaluate(gold, extracted, {"properties": {"v": {}}}, id_field="id").total_fields == 1
+    assert evaluate(gold, extracted, schema, id_field="id").total_fields == 2
+    assert gold == [{"id": 1, "v": 2}]
+
+
+def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
+    result = evaluate([{"a": 1}, {"a": 2}], [{"a": 1}])
+    assert (result.mean_recall, result.unmatched_gold) == (0.5, (1,))
+    with pytest.raises(ConfigurationError, match=r"^there are more extracted records than gold records"):
+        evaluate([{"a": 1}], [{"a": 1}, {"a": 2}])
+
+
+def lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("\n".join(map(json.dumps, records)) + "\n\n", encoding="utf-8")
+    return path
+
+
+def numbered(count: int) -> list[dict[str, int]]:
+    return [{"id": index, "v": index % 7} for index in range(count)]
+
+
+@pytest.mark.parametrize("order", ["same", "reversed", "shuffled"])
+def test_json_lines_in_any_order(tmp_path, order):
+    records = numbered(3_000)
+    answers = list(records)
+    if order == "reversed":
+        answers.reverse()
+    elif order == "shuffled":
+        random.Random(1).shuffle(answers)
+    answers.append({"id": -1, "v": 0})
+    gold, extracted = lines(tmp_path / "gold.jsonl", records), lines(tmp_path / "answers.jsonl", answers)
+    result = evaluate(gold, extracted, id_field="id")
+    assert (result.total_records, result.mean_f1, result.records, result.unmatched_extracted) == (
+        3_000,
+        1.0,
+        result.worst,
+        (-1,),
+    )
+
+
+def test_iterators_in_any_order():
+    records = numbered(2_500)
+    result = evaluate(iter(records), reversed(records), id_field="id")
+    assert (result.total_records, result.mean_f1, result.unmatched_extracted) == (2_500, 1.0, ())
+
+
+def test_bad_lines(tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"a": 1}\n\n{"a": \n', encoding="utf-8")
+    answers = lines(tmp_path / "answers.jsonl", [{"a": 1}, {"a": 2}])
+    with pytest.raises(GoldValidationError, match=r"gold\.jsonl:3: record 1: not valid JSON"):
+        evaluate(gold, answers)
+    gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
+    answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
+    result = evaluate(gold, answers)
+    assert (result.mean_f1, result.errors[0].record_id) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        (
+            "gold.jsonl",
+            "gold is a str; it is a list or an iterator of records, or the Path of a JSON Lines file",
+        ),
+        (
+            {"a": 1},
+            "gold is a dict; it is a list or an iterator of records, or the Path of a JSON Lines file",
+        ),
+        (Path("nowhere.jsonl"), "gold 'nowhere.jsonl' can't be read: no such file or directory"),
+    ],
+)
+def test_gold_that_is_no_corpus(gold, message):
+    with pytest.raises(ConfigurationError) as caught:
+        evaluate(gold, [])
+    assert str(caught.value) == message
+
+
+def peak(tmp_path: Path, count: int) -> int:
+    gold = lines(tmp_path / "gold.jsonl", [{"id": index, "text": "x" * 200} for index in range(count)])
+    tracemalloc.start()
+    evaluate(gold, gold, id_field="id")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def test_memory_stays_flat_for_files_in_the_same_order(tmp_path):
+    peak(tmp_path, 100)  # what is loaded and compiled once
+    assert peak(tmp_path, 20_000) < 1.5 * peak(tmp_path, 2_000)
+
+
+# -- what is kept, what is told ----------------------------------------------------------------------------
+
+
+def test_what_is_kept():
+    gold = [{"a": index} for index in range(30)]
+    extracted = [{"a": index if index % 2 else -1} for index in range(30)]
+
+    def kept(**options: Any) -> tuple[int, int, list[Any]]:
+        result = evaluate(gold, extracted, **options)
+        with_fields = sum(bool(each.field_results) for each in result.records)
+        return len(result.records), with_fields, [each.record_id for each in result.worst]
+
+    worst = list(range(0, 20, 2))
+    assert [kept(), kept(keep="imperfect"), kept(keep="worst"), kept(keep="none")] == [
+        (30, 30, worst),
+        (30, 15, worst),
+        (10, 10, worst),
+        (0, 0, []),
+    ]
+
+
+def test_progress_is_told_by_chunk():
+    told: list[tuple[int, int | None]] = []
+    evaluate([1] * 5, [1] * 5, progress=lambda done, total: told.append((done, total)), chunk_size=2)
+    assert told == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    evaluate([1], [1], progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": "best"}, "keep is 'best'; it can be 'all' or 'imperfect' or 'worst' or 'none'"),
+        ({"chunk_size": 0}, "chunk_size is 0; it is a number of records, at least 1"),
+        ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
+        ({"metric": "schema_f2"}, "unknown metric 'schema_f2'; did you mean 'schema_f1'?"),
+    ],
+)
+def test_what_is_wrong_with_arguments(options, message):
+    with pytest.raises(ConfigurationError) as caught:
+        evaluate([], [], **options)
+    assert str(caught.value) == message
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: int
+
+
+def test_pydantic_models_all_over():
+    result = evaluate([Person(name="a", age=1)], [Person(name="a", age=2)], Person)
+    assert (result.mean_f1, result.per_field["age"].mismatches) == (0.5, 1)
+
+
+def test_a_record_has_the_figures_of_compare_json():
+    gold, extracted = generated(50)
+    for record, one, other in zip(evaluate(gold, extracted, WEIGHTS).records, gold, extracted):
+        result = compare_json(other, one, metric="schema_f1", schema=WEIGHTS)
+        assert (record.precision, record.recall, record.f1, record.score, dict(record.counts)) == (
+            result.precision,
+            result.recall,
+            result.f1,
+            result.score,
+            result.counts,
+        )
+
+
+def test_a_run_is_json():
+    result = evaluate(GOLD, EXTRACTED)
+    assert isinstance(result, RunResult)
+    assert json.loads(json.dumps(result.to_dict()))["mean_f1"] == 0.5

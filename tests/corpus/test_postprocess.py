@@ -1,0 +1,103 @@
+"""Post-processors: what becomes of field results before figures are made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import NullHandling, compare_json, evaluate, propagate_batch_errors, reclassify_nulls
+
+
+def statuses(expected: Any, actual: Any, **options: Any) -> list[tuple[str, str]]:
+    fields = compare_json({"v": actual}, {"v": expected}, metric="schema_f1").field_results
+    return [(each.path, each.status) for each in reclassify_nulls(fields, NullHandling(**options))]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "status"),
+    [
+        (None, None, {}, "skipped"),
+        (None, None, {"both_absent_skip": False}, "match"),
+        (None, 5, {}, "hallucination"),
+        (5, None, {}, "omission"),
+        (5, 5, {}, "match"),
+        (5, 6, {}, "mismatch"),
+        ("N/A", None, {"absent_values": [None, "N/A"]}, "skipped"),
+        ("N/A", "", {"absent_values": [None, "N/A", ""], "both_absent_skip": False}, "match"),
+        ("", 5, {"absent_values": [""]}, "hallucination"),
+        (0, None, {"absent_values": [None, False]}, "omission"),
+        ([], None, {"absent_values": [None, []]}, "skipped"),
+    ],
+)
+def test_values_that_say_nothing(expected, actual, options, status):
+    assert statuses(expected, actual, **options) == [("v", status)]
+
+
+def test_a_container_against_nothing_counts_its_leaves_and_is_never_skipped():
+    gold, extracted = [{"v": {"a": 1, "b": [2, 3]}, "w": None}], [{"v": None, "w": [1, 2]}]
+    result = evaluate(gold, extracted, post_process=reclassify_nulls)
+    assert [
+        (each.path, each.status, each.expected_leaves, each.actual_leaves)
+        for each in result.records[0].field_results
+    ] == [
+        ("v", "omission", 3, 0),
+        ("w", "hallucination", 0, 2),
+    ]
+    assert (result.micro_precision, result.micro_recall) == (0.0, 0.0)
+    assert (result.per_field["v"].expected_weight, result.per_field["w"].actual_weight) == (3.0, 2.0)
+
+
+def test_a_container_of_another_type_stays_a_mismatch():
+    assert statuses({"a": 1}, [1]) == [("v", "mismatch")]
+
+
+def test_figures_are_made_of_what_comes_out():
+    gold, extracted = [{"a": 1, "b": None}], [{"a": None, "b": None}]
+    plain = evaluate(gold, extracted)
+    handled = evaluate(gold, extracted, post_process=[reclassify_nulls])
+    assert (plain.mean_precision, plain.mean_recall) == (0.5, 0.5)
+    assert (handled.mean_precision, handled.mean_recall, handled.total_skipped) == (1.0, 0.0, 1)
+
+
+def test_post_processors_run_one_after_the_other():
+    def forgive(results):
+        return [each.replaced(status="match", score=1.0) if each.path == "a" else each for each in results]
+
+    def drop(results):
+        return [each for each in results if each.path != "b"]
+
+    result = evaluate([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], post_process=[forgive, drop])
+    assert (result.mean_f1, result.total_fields) == (1.0, 1)
+
+
+def test_a_post_processor_that_fails_is_named_and_changes_nothing():
+    def fails(results):
+        raise KeyError("oh")
+
+    def forgets(results):
+        return [1]
+
+    result = evaluate([{"a": 1}], [{"a": 1}], post_process=[fails, forgets])
+    assert (result.mean_f1, [str(each) for each in result.errors]) == (
+        1.0,
+        [
+            "record 0: the post-processor fails raised KeyError: 'oh'",
+            "record 0: the post-processor forgets returned something else than field results",
+        ],
+    )
+
+
+def test_batch_errors_spread_over_their_record():
+    fields = list(compare_json({"a": 1, "b": 2}, {"a": 1, "c": 2}, metric="schema_f1").field_results)
+    failed = [fields[0].replaced(status="batch_error"), *fields[1:]]
+    assert [each.status for each in propagate_batch_errors(failed)] == ["batch_error"] * 3
+    assert propagate_batch_errors(fields) == fields
+
+
+def test_a_replaced_result_has_to_make_sense():
+    field = compare_json([1], [1], metric="schema_f1").field_results[0]
+    with pytest.raises(ValueError, match=r"^status is 'good'; it is one of match, mismatch, .*"):
+        field.replaced(status="good")
+    with pytest.raises(ValueError, match=r"^score is 2; it is a number from 0 to 1$"):
+        field.replaced(score=2)
