@@ -44,6 +44,8 @@ def defaults() -> Defaults:
     if session is None:
         return Defaults()
     chosen: dict[str, Any] = {"metric": session.settings.metric, "threshold": session.settings.threshold}
+    if session.settings.memory_limit:
+        chosen["memory_limit"] = session.settings.memory_limit
     recorder = session.running
     for mark in reversed(list(recorder.item.iter_markers("jsonmatch"))) if recorder is not None else ():
         if mark.args:

@@ -57,6 +57,15 @@ def _threshold(raw: object) -> float:
     return as_limit(number)
 
 
+def _size(raw: object) -> str:
+    text = str(raw).strip()
+    if text:
+        from pytest_jsonmatch.engine.metrics import read_bytes
+
+        read_bytes("the size", text if not text.isdecimal() else int(text))
+    return text
+
+
 def _globs(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(glob, str) for glob in raw):
         return tuple(raw)
@@ -124,6 +133,14 @@ FILES: Final[Option[tuple[str, ...]]] = Option(
     convert=_globs,
     help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
 )
+MEMORY_LIMIT: Final = Option(
+    name="jsonmatch_memory_limit",
+    kind="string",
+    default="",
+    accepts="a size such as 512 MiB or 2 GiB",
+    convert=_size,
+    help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
+)
 SUMMARY: Final = Option(
     name="jsonmatch_summary",
     kind="string",
@@ -137,6 +154,7 @@ OPTIONS: Final[tuple[Option[str] | Option[float] | Option[tuple[str, ...]], ...]
     THRESHOLD,
     FILES,
     SUMMARY,
+    MEMORY_LIMIT,
 )
 
 
@@ -148,6 +166,7 @@ class Settings:
     threshold: float = DEFAULT_THRESHOLD
     files: tuple[str, ...] = ()
     summary: str = "auto"
+    memory_limit: str = ""
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -157,6 +176,7 @@ class Settings:
             threshold=THRESHOLD.read(config),
             files=FILES.read(config),
             summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
+            memory_limit=MEMORY_LIMIT.read(config),
         )
 
 

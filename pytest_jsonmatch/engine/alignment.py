@@ -24,6 +24,7 @@ from pytest_jsonmatch.engine.assignment import (
 from pytest_jsonmatch.engine.canonical import Canon
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.rounds import assigned, ties_to_ask, to_ask_ahead, usable
+from pytest_jsonmatch.engine.sparse import dense_bytes
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ class Aligner:
         "_measure",
         "_plan",
         "_unsure",
-        "approximate",
         "book",
+        "gap",
         "leaves",
         "totals",
     )
@@ -132,7 +133,8 @@ class Aligner:
         self.totals: dict[tuple[PlanNode, int, int, bool], Totals] = {}
         self.leaves: dict[tuple[PlanNode, int], tuple[int, float]] = {}
         self._depth = 0
-        self.approximate = False
+        self.gap: float | None = None
+        """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
 
     def keep_totals(self, key: tuple[PlanNode, int, int, bool], totals: Totals) -> None:
         """Keep the sums of two nested arrays for when they are met again."""
@@ -261,6 +263,7 @@ class _Rest:
         "_element",
         "_exact",
         "_expected",
+        "_in_order",
         "_open",
         "_rows",
         "_texts",
@@ -287,10 +290,33 @@ class _Rest:
         self._threshold = options.array_threshold + _ROUNDING
         self._exact: dict[tuple[int, int], tuple[float, float]] = {}
         self._texts: dict[int, str] = {}
+        self._in_order = False
 
     def solve(self) -> Pairing:
         """Return the pairs, as indices of the two arrays."""
+        try:
+            return self._solved()
+        except _TooManyTiedError:
+            # The solver's choice among equals must not hang on the order in which the elements came.
+            self._put_in_order()
+            return self._solved()
+
+    def _put_in_order(self) -> None:
+        """Put the elements of both sides in canonical order, and forget what was known of their numbers."""
+        for places, values in ((self._rows, self._expected), (self._columns, self._actual)):
+            places.sort(key=lambda at: (self._aligner.text(self._element, values[at]), at))
+        self._in_order = True
+        self._exact.clear()
+        self._texts.clear()
+        self._open.clear()
+        self.to_ask = None
+
+    def _solved(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
+        if dense_bytes(n, m) > self._element.plan.options.memory_limit and self._aligner.book is None:
+            if not self._in_order:
+                self._put_in_order()
+            return [(self._rows[i], self._columns[j]) for i, j in self._sparsely()]
         # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
         small = n <= SMALL and m <= SMALL and self._aligner.book is None
         if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
@@ -336,6 +362,8 @@ class _Rest:
         pairs = [(i, j) for i, j in chosen if i not in loose and j not in taken]
         for rows, columns in parts:
             if len(rows) > _MAX_TIED or len(columns) > _MAX_TIED:
+                if not self._in_order:
+                    raise _TooManyTiedError
                 inside = set(rows)
                 pairs.extend(pair for pair in chosen if pair[0] in inside)
             else:
@@ -388,7 +416,6 @@ class _Rest:
 
         from pytest_jsonmatch.engine.similarity import pair_sums
 
-        # In canonical order, so that the same elements pair alike however they were ordered.
         sums = pair_sums(
             self._element,
             [self._expected[row] for row in self._rows],
@@ -410,6 +437,37 @@ class _Rest:
             pairs: Pairing = self._tight(worth, self._assigned(worth), None)
             return pairs
         return self._bounded(worth)
+
+    def _sparsely(self) -> Pairing:
+        """Pair within the memory limit: the best candidates of each element only."""
+        from pytest_jsonmatch.engine.similarity import pair_sums
+        from pytest_jsonmatch.engine.sparse import pair_sparsely
+
+        actual = [self._actual[column] for column in self._columns]
+        bounds = False
+
+        def worth_of(start: int, end: int) -> Any:
+            nonlocal bounds
+            import numpy as np
+
+            expected = [self._expected[row] for row in self._rows[start:end]]
+            sums = pair_sums(self._element, expected, actual, count_extra=self._count_extra)
+            if sums is None:
+                columns = range(len(self._columns))
+                return np.array([[self._measured(i, j)[0] for j in columns] for i in range(start, end)])
+            bounds = bounds or not sums.exact
+            return sums.similarity(as_ratio=self._as_ratio)
+
+        found = pair_sparsely(
+            len(self._rows),
+            len(self._columns),
+            worth_of,
+            lambda i, j: self._measured(i, j)[0] if bounds else None,
+            self._threshold,
+            self._element.plan.options.memory_limit,
+        )
+        self._aligner.gap = (self._aligner.gap or 0.0) + found.gap
+        return found.pairs
 
     def _bounded(self, worth: Any) -> Pairing:
         """Solve on upper bounds, making exact what the optimum chooses, until all it may choose is exact."""
@@ -506,6 +564,11 @@ class _Rest:
                     self._make_exact(worth, known, i, j)
                 return None
         return self._untied(edges, chosen, row_prices, column_prices)
+
+
+@final
+class _TooManyTiedError(Exception):
+    """More elements tie than can be told apart by the rules one by one."""
 
 
 _ROUNDING: Final = 1e-12

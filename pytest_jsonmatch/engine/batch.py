@@ -3,8 +3,8 @@
 Where the walk meets a field of a batch comparator it looks the answer up in the record's `BatchBook`; if none
 is there it files a request, and the pass is not the last. All open requests are then asked about at once, and
 the walk is done again with the answers, until nothing is open: no result is ever patched. In unordered arrays
-an unknown answer is worth 1, which no answer exceeds, and only the pairs of the optimum over these bounds file
-requests (see `alignment.py`), so that a pass is one round of questions for all arrays.
+an unknown answer is worth 1, which no answer exceeds, and only the pairs of the optimum over these bounds are
+asked about (see `alignment.py`), so that a pass is one round of questions for all arrays.
 """
 
 from __future__ import annotations
@@ -252,7 +252,8 @@ def _read(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answ
         return _all(items, message)
     answers = list(answer)
     if len(answers) != len(items):
-        message = f"returned {len(answers):,} answers for {len(items):,} items; a list has {_MORE}"
+        counts = f"{_count(len(answers), 'answer')} for {_count(len(items), 'item')}"
+        message = f"returned {counts}; a list has {_MORE}"
         return _all(items, message)
     return list(map(_checked, answers))
 
@@ -290,6 +291,10 @@ def _checked(answer: object) -> Answer:
 def _named(error: BaseException) -> str:
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _kind(value: object) -> str:

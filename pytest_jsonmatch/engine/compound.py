@@ -31,8 +31,8 @@ class CompoundComparator:
     group counts once.
 
     A group in which a role is missing (on either side, or because its field is not compared by this
-    comparator) scores 0 on the primary. If the primary itself is missing on one side, that is an omission or a
-    hallucination as always, and the others are skipped; if it is missing on both, nothing of the group is
+    comparator) scores 0 on the primary. If the primary itself is missing on one side, that is an omission or
+    a hallucination as always, and the others are skipped; if it is missing on both, nothing of the group is
     scored: as the primary take a field that is always there.
 
     A group of nothing but nulls on one side scores 1 if the other side is the same, else 0. Otherwise a null

@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.errors import (
 from pytest_jsonmatch.engine.results import (
     FieldResult,
     FieldResults,
+    approximate_warning,
     errors_of,
     sum_rows,
 )
@@ -327,6 +328,9 @@ def _add(
     if read.error is not None:
         made.sums.errors += 1
         made.errors.append(RunError(pair.record_id, None, None, read.error))
+    if outcome.gap is not None:
+        made.sums.approximate += 1
+        read.warnings = (*read.warnings, approximate_warning(outcome.gap))
     if task.post_process:
         outcome = _processed(task, made, pair, outcome)
     rows, totals = outcome.rows, outcome.totals
@@ -371,7 +375,7 @@ def _processed(task: _Task, made: _Chunk, pair: _Pair, outcome: Outcome) -> Outc
             continue
         results = changed
     rows: list[Row] = [tuple(each) for each in results]
-    return Outcome(rows, sum_rows(rows), outcome.alignments)
+    return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
 
 
 def _complain(made: _Chunk, pair: _Pair, process: PostProcess, what: str) -> None:

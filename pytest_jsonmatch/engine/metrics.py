@@ -19,6 +19,7 @@ __all__ = [
     "given_comparators",
     "lay_over",
     "merge_options",
+    "read_bytes",
     "read_evaluation",
 ]
 
@@ -48,6 +49,7 @@ class Options:
     transform: tuple[Spec, ...] = ()
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOTHING)
     schema: SchemaNode | None = None
+    memory_limit: int = 2 * 1024**3
 
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -282,6 +284,33 @@ def _transform(name: str, value: Any) -> tuple[Spec, ...]:
     raise ConfigurationError(message)
 
 
+_UNITS: Final = MappingProxyType({"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30})
+
+
+def read_bytes(name: str, value: Any) -> int:
+    """Return a size in bytes, given as a number or as text such as "512 MiB".
+
+    Raises:
+        ConfigurationError: it is none; the message begins with `name`.
+
+    >>> read_bytes("memory_limit", "512 MiB"), read_bytes("memory_limit", "1.5GiB"), read_bytes("x", 4096)
+    (536870912, 1610612736, 4096)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    if isinstance(value, str):
+        number = value.strip().rstrip("BbIiKkMmGg").strip()
+        factor = _UNITS.get(value.strip()[len(number) :].strip().upper())
+        try:
+            size = int(float(number) * (factor or 0))
+        except (ValueError, OverflowError):
+            size = 0
+        if size > 0:
+            return size
+    message = f"{name} is {value!r}; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"
+    raise ConfigurationError(message)
+
+
 def _schema(name: str, value: Any) -> SchemaNode | None:
     if value is None or isinstance(value, SchemaNode):
         return value
@@ -321,5 +350,6 @@ _CHECKS: Final[Mapping[str, Any]] = MappingProxyType(
         "transform": _transform,
         "fields": _field_rules,
         "schema": _schema,
+        "memory_limit": read_bytes,
     }
 )

@@ -878,8 +878,8 @@ def _plain(value: Any) -> Any:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-# The signature has the schema's hash beside the options.
-_NO_OPTIONS: Final = frozenset({"schema"})
+# The signature has the schema's hash beside the options; memory says how a figure is found, not what it is.
+_NO_OPTIONS: Final = frozenset({"schema", "memory_limit"})
 
 _plans: Final[dict[Any, Plan]] = {}
 

@@ -691,9 +691,20 @@ class MatchResult:
         return self._errors
 
     @property
+    def alignment(self) -> str:
+        """exact, or approximate: an unordered array was too large for `memory_limit` to be paired exactly."""
+        return "exact" if self.alignment_gap is None else "approximate"
+
+    @property
+    def alignment_gap(self) -> float | None:
+        """If approximate: the pairs' similarities add up to at most so much less than the optimum's."""
+        return None if self._found is None else self._found.gap
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was odd about the input without being an error, such as duplicate keys in actual."""
-        return self._warnings
+        gap = self.alignment_gap
+        return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
 
     @property
     def signature(self) -> Signature:
@@ -731,6 +742,7 @@ class MatchResult:
             "per_field": {path: aggregate_dict(aggregate) for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
+            "alignment": self.alignment,
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],
         }
@@ -747,6 +759,14 @@ class MatchResult:
         return (
             f"<MatchResult {self.metric} score={short_score(self.score)}: {counts or 'nothing to compare'}>"
         )
+
+
+def approximate_warning(gap: float) -> str:
+    """Return what is said of a result whose arrays could not be paired exactly."""
+    return (
+        "the alignment is approximate: an unordered array is too large for memory_limit; "
+        f"its pairs' similarities may add up to {gap:.3g} less than the best"
+    )
 
 
 def short_score(score: float) -> str:

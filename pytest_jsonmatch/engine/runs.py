@@ -202,6 +202,7 @@ class RunSums:
 
     __slots__ = (
         "actual",
+        "approximate",
         "errors",
         "expected",
         "f1",
@@ -221,6 +222,7 @@ class RunSums:
         self.perfect = True
         self.fields: dict[tuple[str, float], _FieldSums] = {}
         self.errors = 0
+        self.approximate = 0
 
     def add(self, figures: tuple[float, float, float, float], totals: Totals) -> None:
         """Add one record: its precision, recall, F1 and score, and what they are made of."""
@@ -259,6 +261,7 @@ class RunSums:
         """Add another's sums."""
         self.records += other.records
         self.errors += other.errors
+        self.approximate += other.approximate
         self.perfect = self.perfect and other.perfect
         for name in ("precision", "recall", "f1", "score", "sum", "expected", "actual"):
             getattr(self, name).merge(getattr(other, name))
@@ -430,6 +433,11 @@ class RunResult:
         return self._count("batch_errors")
 
     @property
+    def total_approximate(self) -> int:
+        """How many records have an unordered array too large for `memory_limit` to be paired exactly."""
+        return self._sums.approximate
+
+    @property
     def total_errors(self) -> int:
         """How many errors there were."""
         return self._sums.errors
@@ -462,7 +470,7 @@ class RunResult:
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
         micro = ("micro_precision", "micro_recall", "micro_f1")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "fields", *counted, "errors")
+        totals = ("records", "fields", *counted, "approximate", "errors")
         return {
             "metric": self.metric,
             "signature": str(self.signature),

@@ -72,6 +72,8 @@ class Outcome(NamedTuple):
     rows: list[Row]
     totals: Totals
     alignments: list[AlignedRow]
+    gap: float | None = None
+    """Where an array was too large for the memory limit: what its pairs may be short of the optimum."""
 
 
 def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
@@ -148,7 +150,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
         raise
     finally:
         walk.pause.end()
-    return Outcome(walk.rows, walk.totals(), walk.alignments)
+    return Outcome(walk.rows, walk.totals(), walk.alignments, walk.gap)
 
 
 def score_flat(
@@ -333,6 +335,11 @@ class _Walk:
         self.expected_leaves = 0  # leaves of expected
         self.actual_leaves = 0  # leaves of actual
         self.parts: list[float] = []  # scores that are not 0
+
+    @property
+    def gap(self) -> float | None:
+        """What pairs of arrays beyond the memory limit may be short of the optimum; None: there are none."""
+        return None if self._aligner is None else self._aligner.gap
 
     def totals(self) -> Totals:
         """Return the sums over all rows."""

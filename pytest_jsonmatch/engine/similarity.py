@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.plan import BoundComparator, Plan, PlanNode
+    from pytest_jsonmatch.engine.plan import BoundComparator, PlanNode
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["PairSums", "pair_sums"]
 
 _MOST_INNER_CELLS: Final = 4_000_000
 """Nested elements are bounded by a matrix of all with all up to this size; beyond, by their number."""
+_MOST_LEVELS: Final = 100
+"""Deeper elements are left to the walk, which needs no recursion."""
 
 
 @final
@@ -128,9 +130,9 @@ def pair_sums(
     """Return the sums of every pair of values that stand at one node, or None where only the walk can say.
 
     (None: what an element counts depends on more than the pair at hand, as for empty containers that count
-    only where they are absent.)
+    only where they are absent, or where a schema has alternatives; or the elements are nested too deep.)
     """
-    columns = _Columns(node.plan, count_extra=count_extra)
+    columns = _Columns(node, count_extra=count_extra)
     try:
         return columns.values(node, expected, actual)
     except _NotByColumnError:
@@ -139,18 +141,18 @@ def pair_sums(
 
 @final
 class _NotByColumnError(Exception):
-    """The leaves of an element depend on more than the pair at hand."""
+    """The leaves of an element depend on more than the pair at hand, or lie too deep."""
 
 
 @final
 class _Columns:
     """Sums of pairs under one plan."""
 
-    __slots__ = ("_count_extra", "_empties", "_nulls_absent", "_plan", "_threshold")
+    __slots__ = ("_count_extra", "_empties", "_nulls_absent", "_threshold", "_top")
 
-    def __init__(self, plan: Plan, *, count_extra: bool) -> None:
-        options = plan.options
-        self._plan = plan
+    def __init__(self, top: PlanNode, *, count_extra: bool) -> None:
+        options = top.plan.options
+        self._top = top.depth
         # What a ratio is made of, expected's leaves, does not depend on the leaves of actual.
         self._count_extra = count_extra or options.reduce == "ratio"
         self._empties = options.empties
@@ -159,6 +161,8 @@ class _Columns:
 
     def values(self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> PairSums:
         """Sum up pairs of values of any types."""
+        if node.branches is not None or node.depth - self._top > _MOST_LEVELS:
+            raise _NotByColumnError
         sums = PairSums(len(expected), len(actual))
         if node.skip:
             return sums

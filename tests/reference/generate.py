@@ -12,8 +12,10 @@ import copy
 import json
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from schemas import Draft, schema_for, some_source_4_config, some_type_defaults, tree_schema, two_trees
 
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
 
@@ -68,15 +70,52 @@ TRANSFORMS: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Case:
-    """One input of the comparison; `options` is what `compare_json` takes, `metric` included."""
+    """One input of the comparison; `options` is what `compare_json` takes, `metric` included.
+
+    `type_defaults` is what `set_type_default` is told before.
+    """
 
     expected: Any
     actual: Any
     options: dict[str, Any]
+    type_defaults: dict[str, Any] = field(default_factory=dict)
 
 
-def case(seed: int, *, metrics: tuple[str, ...] = METRICS, unordered: bool = True) -> Case:
-    """The case of this seed; without `unordered`, no option of it pairs arrays without order."""
+def case(
+    seed: int, *, metrics: tuple[str, ...] = METRICS, unordered: bool = True, schemas: bool = True
+) -> Case:
+    """The case of this seed; without `unordered`, no option of it pairs arrays without order.
+
+    With `schemas`, every other seed's case has an eval schema.
+    """
+    plain = plain_case(seed, metrics=metrics, unordered=unordered)
+    return with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
+
+
+def with_schema(rng: random.Random, plain: Case, *, unordered: bool) -> Case:
+    expected, actual, options = plain.expected, plain.actual, dict(plain.options)
+    lenient = options.get("unlisted") == "reject" or (
+        "unlisted" not in options and options["metric"] == "pairwise_f1"
+    )
+    draft = Draft(rng, some_rule=some_rule, some_value=some_value, unordered=unordered, lenient=lenient)
+    type_defaults = {}
+    if rng.random() < 0.08:
+        type_defaults = some_type_defaults(rng, STRING_SPECS, NUMBER_SPECS)
+        draft.faithful = True
+    if rng.random() < 0.1 and not options["metric"].startswith("field") and "target_key" not in options:
+        expected, actual = two_trees(rng, some_scalar, damaged)
+        options.pop("fields", None)
+        if not isinstance(actual, dict):
+            actual = copy.deepcopy(expected)
+        options["schema"] = tree_schema(rng, draft)
+    else:
+        granularity = "fields" if options["metric"].startswith("field") else "leaves"
+        granular = options.get("granularity", granularity) == "fields"
+        options["schema"] = schema_for(draft, expected, actual, granular=granular)
+    return Case(expected, actual, options, type_defaults)
+
+
+def plain_case(seed: int, *, metrics: tuple[str, ...], unordered: bool) -> Case:
     rng = random.Random(seed)
     options = some_options(rng, metrics=metrics, unordered=unordered)
     metric = options["metric"]
@@ -163,6 +202,7 @@ def some_options(rng: random.Random, *, metrics: tuple[str, ...], unordered: boo
             "empties": ("leaf", "if_absent", "never"),
             "nulls": ("value", "absent"),
             "reduce": ("f1", "ratio"),
+            "unlisted": ("extra", "reject"),
             "leaf_threshold": (None, 0.3, 0.5),
         }
         chance = rng.choice((0.2, 0.5, 1.0))
@@ -171,7 +211,12 @@ def some_options(rng: random.Random, *, metrics: tuple[str, ...], unordered: boo
         )
     if not unordered and options["metric"] == "pairwise_f1":
         options.setdefault("arrays", rng.choice(alignments))
-    if rng.random() < 0.2:
+    if options["metric"] == "pairwise_f1" and rng.random() < 0.15:
+        config = some_source_4_config(rng, STRING_SPECS, NUMBER_SPECS)
+        if "array_matching_threshold" in config:
+            options.pop("array_threshold", None)
+        options.update(config)
+    elif rng.random() < 0.2:
         options["compare"] = some_type_config(rng)
     if rng.random() < 0.15:
         options["transform"] = some_transforms(rng)

@@ -25,11 +25,16 @@ MISSING = object()
 
 
 class RefusedError(Exception):
-    """The metric gives no figure for this input; `kind` is the name of the error that it raises instead."""
+    """The metric gives no figure for this input; `kind` is the name of the error that it raises instead.
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
+    `paths` are the instance paths of which it may name any; `doubts` as in a result.
+    """
+
+    def __init__(self, kind: str, paths: list[str] | None = None, doubts: list[str] | None = None) -> None:
+        super().__init__(kind, paths)
         self.kind = kind
+        self.paths = paths or []
+        self.doubts = doubts or []
 
 
 def type_of(value: object) -> str:
@@ -300,6 +305,7 @@ DEFAULTS: dict[str, object] = {
     "target_key": "*",
     "transform": [],
     "types": {},
+    "unlisted": "extra",
 }
 
 FIELD_MATCH = {
@@ -323,6 +329,7 @@ PRESETS: dict[str, dict[str, object]] = {
         "arrays": "unordered",
         "array_threshold": 0.3,
         "empties": "never",
+        "unlisted": "reject",
         "types": {
             "string": "jaccard",
             "boolean": "binary",
@@ -346,6 +353,20 @@ ALIASES = {
 
 TYPE_WORDS = ("string", "number", "integer", "boolean", "null")
 
+SOURCE_4_TYPES = {
+    "number_evaluation_type": ("integer", "number"),
+    "string_evaluation_type": ("string",),
+    "boolean_evaluation_type": ("boolean",),
+    "integer_evaluation_type": ("integer",),
+    "float_evaluation_type": ("number",),
+}
+"""Source 4's config keys and the types that they speak of; later ones are the more specific."""
+
+
+def as_source_5(definition: Mapping) -> Mapping:
+    """Source 4's `{evaluation_type, evaluation_params}` as `{name: params}`."""
+    return {definition["evaluation_type"]: definition.get("evaluation_params", {})}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -363,12 +384,20 @@ class Plan:
     target_key: str
     transform: list
     types: dict
+    unlisted: str
+    schema: Mapping | None = None
+    config: dict = field(default_factory=dict)
+    type_defaults: Mapping = field(default_factory=dict)
     rules: list = field(default_factory=list)
     similarities: dict = field(default_factory=dict)
     pairs: list = field(default_factory=list)
+    containers: dict = field(default_factory=dict)
+    nodes: dict = field(default_factory=dict)
+    doubts: list = field(default_factory=list)  # what the specification does not say and the case depends on
+    refused: list = field(default_factory=list)
 
     @classmethod
-    def of(cls, options: Mapping) -> Plan:
+    def of(cls, options: Mapping, type_defaults: Mapping) -> Plan:
         given = dict(options)
         metric = given.pop("metric", "field_match")
         chosen = {**DEFAULTS, **PRESETS[ALIASES.get(metric, metric)]}
@@ -376,78 +405,241 @@ class Plan:
         compare = given.pop("compare", None)
         if "target_output_key" in given:
             given["target_key"] = given.pop("target_output_key")
+        if "array_matching_threshold" in given:
+            given["array_threshold"] = given.pop("array_matching_threshold")
+        config = {}
+        for name, kinds in SOURCE_4_TYPES.items():
+            if name in given:
+                config.update(dict.fromkeys(kinds, as_source_5(given.pop(name))))
         chosen.update(given)  # Reading 6: a `transform` option takes the place of the preset's own
-        if compare is not None:
-            types = dict(chosen["types"])
-            if isinstance(compare, Mapping) and set(compare) <= set(TYPE_WORDS):
-                # `number` is for both kinds of number unless `integer` is given as well.
-                types.update({"integer": compare["number"]} if "number" in compare else {})
-                types.update(compare)
-            else:
-                # Reading 7: one spec for all is a default for every scalar type, not an explicit comparator:
-                # it sees values of one type only, and does not make containers leaves.
-                types = dict.fromkeys(TYPE_WORDS, compare)
-            chosen["types"] = types
-        return cls(**chosen, rules=rules)
+        if isinstance(compare, Mapping) and set(compare) <= set(TYPE_WORDS):
+            # `number` is for both kinds of number unless `integer` is given as well.
+            config.update({"integer": compare["number"]} if "number" in compare else {})
+            config.update(compare)
+        elif compare is not None:
+            # Reading 7: one spec for all is a default for every scalar type, not an explicit comparator:
+            # it sees values of one type only, and does not make containers leaves.
+            config = dict.fromkeys(TYPE_WORDS, compare)
+        return cls(**chosen, config=config, type_defaults=type_defaults, rules=rules)
 
-    def rule(self, schema: tuple, word: str) -> object:
-        """What the best pattern that matches here and has this word says; None if no pattern does.
+    def rule(self, place: Place, word: str) -> object:
+        """What `fields` says here, else the schema; None if neither says anything.
 
+        Among the patterns that match here and have this word the best decides.
         Reading 8: each word is looked up by itself, so a rule that only gives a weight leaves a wider
         pattern's transform in force.
         """
         best, answer = -1, None
         for pattern, rule in self.rules:
-            if word in rule and pattern_matches(pattern, schema) and literal_segments(pattern) >= best:
+            if word in rule and pattern_matches(pattern, place.schema) and literal_segments(pattern) >= best:
                 best, answer = literal_segments(pattern), rule[word]
-        return answer
+        return schema_rule(place.node, word) if answer is None else answer
+
+
+# -------------------------------------------------------------------------------------------- schemas
+#
+# A schema node is the JSON Schema itself, a dict. None: nothing is said here, all is walked by its leaves.
+
+UNLISTED = object()
+"""Stands for the schema of a member that a schema with properties does not list."""
+
+
+def schema_rule(node: Mapping | None, word: str) -> object:
+    if node is None:
+        return None
+    if word == "compare" and "x-override-evaluator" in node:
+        return as_source_5(node["x-override-evaluator"])
+    return node.get(f"x-eval-{word}")
+
+
+def pointed_at(document: object, reference: str) -> Mapping:
+    """The schema that a `$ref` within the document leads to."""
+    for step in reference.removeprefix("#").split("/")[1:]:
+        document = document[step.replace("~1", "/").replace("~0", "~")]
+    return document
+
+
+def schema_types(node: Mapping) -> list:
+    types = node.get("type", [])
+    return [types] if isinstance(types, str) else types
+
+
+def is_of(value: object, json_type: str) -> bool:
+    if json_type == "integer":
+        return type_of(value) == "number" and not is_nonfinite(value) and value == int(value)
+    return type_of(value) == json_type
+
+
+def validates(document: Mapping, node: object, value: object) -> bool:
+    """Whether the JSON Schema accepts the value, by the words that generated schemas use."""
+    if isinstance(node, bool):
+        return node
+
+    def accepted(other: object, item: object = value) -> bool:
+        return validates(document, other, item)
+
+    right = ["$ref" not in node or accepted(pointed_at(document, node["$ref"]))]
+    right += ["type" not in node or any(is_of(value, name) for name in schema_types(node))]
+    right += ["enum" not in node or any(equal(one, value) for one in node["enum"])]
+    right += ["const" not in node or equal(node["const"], value)]
+    right += ["anyOf" not in node or any(accepted(branch) for branch in node["anyOf"])]
+    right += ["oneOf" not in node or sum(accepted(branch) for branch in node["oneOf"]) == 1]
+    if isinstance(value, list) and "items" in node:
+        right += [accepted(node["items"], item) for item in value]
+    if isinstance(value, dict):
+        listed = node.get("properties", {})
+        right += [key in value for key in node.get("required", [])]
+        right += [
+            accepted(listed.get(key, node.get("additionalProperties", True)), item)
+            for key, item in value.items()
+        ]
+    return all(right)
+
+
+def chosen_node(plan: Plan, node: Mapping | None, value: object) -> Mapping | None:
+    """The node that holds for the value: references followed, the first branch that accepts it taken.
+
+    What is written beside a reference or beside branches outweighs what these say.
+    """
+    while node is not None and (word := next((w for w in ("$ref", "oneOf", "anyOf") if w in node), None)):
+        if word == "$ref":
+            found = pointed_at(plan.schema, node[word])
+        else:
+            found = chosen_branch(plan, node[word], value)
+        key = id(node), id(found)
+        if key not in plan.nodes:
+            plan.nodes[key] = {**found, **{other: said for other, said in node.items() if other != word}}
+        node = plan.nodes[key]
+    return node
+
+
+def chosen_branch(plan: Plan, branches: list, value: object) -> Mapping:
+    """The first branch that accepts the value.
+
+    Reading 26: where only one branch is of the value's type, that is the one, whatever else it asks for; where
+    none accepts the value, only what is written beside the branches holds. A branch that says no more than null
+    is not an alternative to another one but allows it to be null, as a list of types does; one branch alone is no
+    alternative either.
+    """
+    real = [
+        branch for branch in branches if branch not in ({"type": "null"}, {"type": ["null"]})
+    ] or branches[:1]
+    of_its_type = [branch for branch in real if may_be(plan.schema, branch, value)]
+    accepting = [branch for branch in branches if validates(plan.schema, branch, value)]
+    if not accepting:
+        plan.doubts.append("no branch accepts a value")
+    if len(real) == 1 or len(of_its_type) == 1:
+        return real[0] if len(real) == 1 else of_its_type[0]
+    return next((branch for branch in of_its_type if branch in accepting), NOTHING_SAID)
+
+
+NOTHING_SAID: dict = {}
+
+
+def may_be(document: Mapping, node: Mapping, value: object) -> bool:
+    """Whether the node's types allow the value, whatever else it says.
+
+    Where it does not say, its enum does, and properties mean an object and items an array.
+    """
+    while "$ref" in node:
+        node = pointed_at(document, node["$ref"])
+    if alternatives := node.get("oneOf", node.get("anyOf")):
+        return any(may_be(document, branch, value) for branch in alternatives)
+    implied = {"properties": "object", "additionalProperties": "object", "items": "array"}
+    types = schema_types(node) or [type_of(value) for value in listed_values(node)]
+    types = types or [name for word, name in implied.items() if node.get(word) not in (None, {})]
+    return not types or any(is_of(value, name) for name in types)
+
+
+def listed_values(node: Mapping) -> list:
+    return [node["const"]] if "const" in node else node.get("enum", [])
+
+
+def element_node(node: Mapping | None) -> Mapping | None:
+    return None if node is None else node.get("items")
+
+
+def member_node(plan: Plan, node: Mapping | None, key: str) -> object:
+    """The schema of a member, UNLISTED where the schema has properties and this is none of them.
+
+    Reading 27: `properties: {}` is no properties, unless `additionalProperties` is false; where that is a schema,
+    it lists the rest.
+    Reading 31: a property that is ignored, not being listed, is one that is excluded by rule: shown as skipped.
+    """
+    if node is None:
+        return None
+    listed, rest = node.get("properties", {}), node.get("additionalProperties")
+    rest = True if rest == {} else rest
+    if key in listed:
+        return listed[key]
+    if isinstance(rest, Mapping):
+        return rest
+    if rest is True and listed and plan.unlisted == "reject":
+        return LEFT_OUT
+    return UNLISTED if listed or rest is False else None
+
+
+LEFT_OUT = {"x-eval-skip": True}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the walk is: the three paths, the weight so far, and the transforms in force.
+    """Where the walk is: the three paths, the schema, the weight so far, and the transforms in force.
 
+    `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
+    `outer` has the weight and the transforms that come from above.
     `alone` is set while two elements are compared only to see how similar they are.
     """
 
     schema: tuple
     expected: tuple
     actual: tuple
-    weight: float
-    transforms: list
+    outer: tuple[float, list]
+    written: object
+    node: Mapping | None = None
+    weight: float = 1.0
+    transforms: list = field(default_factory=list)
     alone: bool = False
 
     @classmethod
-    def top(cls, plan: Plan) -> Place:
-        return cls((), (), (), 1.0, plan.transform).entered(plan)
+    def top(cls, plan: Plan, expected: object, actual: object) -> Place:
+        return cls((), (), (), (1.0, plan.transform), plan.schema).entered(plan, expected, actual)
 
-    def entered(self, plan: Plan) -> Place:
-        """This place with its own rules applied: weights multiply.
+    def entered(self, plan: Plan, expected: object, actual: object) -> Place:
+        """This place with the rules that hold for these values: weights multiply.
 
+        Branches of the schema are chosen by expected, by actual where expected has nothing.
         Reading 9: the nearest transforms replace those that come from above (they do not follow them).
         """
-        weight = plan.rule(self.schema, "weight")
-        transforms = plan.rule(self.schema, "transform")
+        written = None if self.written is UNLISTED else self.written
+        node = chosen_node(plan, written, actual if expected is MISSING else expected)
+        there = replace(self, node=node)
+        weight, transforms = plan.rule(there, "weight"), plan.rule(there, "transform")
         return replace(
-            self,
-            weight=self.weight * (1.0 if weight is None else weight),
-            transforms=self.transforms if transforms is None else transforms,
+            there,
+            weight=self.outer[0] * (1.0 if weight is None else weight),
+            transforms=self.outer[1] if transforms is None else transforms,
         )
 
-    def child(self, plan: Plan, schema: object, expected: object, actual: object) -> Place:
-        there = replace(
-            self,
-            schema=(*self.schema, schema),
-            expected=(*self.expected, expected),
-            actual=(*self.actual, actual),
+    def refused(self, plan: Plan) -> bool:
+        return self.written is UNLISTED and not plan.rule(self, "skip")
+
+    def member(self, plan: Plan, key: str, expected: object, actual: object = MISSING) -> Place:
+        return self.child(plan, (key, key, key), member_node(plan, self.node, key), expected, actual)
+
+    def element(self, plan: Plan, i: int, j: int, expected: object, actual: object = MISSING) -> Place:
+        return self.child(plan, (ELEMENT, i, j), element_node(self.node), expected, actual)
+
+    def child(self, plan: Plan, steps: tuple, written: object, expected: object, actual: object) -> Place:
+        there = Place(
+            (*self.schema, steps[0]),
+            (*self.expected, steps[1]),
+            (*self.actual, steps[2]),
+            (self.weight, self.transforms),
+            written,
+            alone=self.alone,
         )
-        return there.entered(plan)
-
-    def member(self, plan: Plan, key: str) -> Place:
-        return self.child(plan, key, key, key)
-
-    def element(self, plan: Plan, i: int, j: int) -> Place:
-        return self.child(plan, ELEMENT, i, j)
+        return there.entered(plan, expected, actual)
 
 
 # -------------------------------------------------------------------------------------------- results
@@ -474,6 +666,8 @@ class ReferenceResult:
     counts: dict[str, int]
     results: list[tuple[str, str | None, str | None, str, float]]
     pairs: list[tuple[str, str, int, int, float]]
+    containers: dict[tuple[str | None, str | None], tuple[float, float, float]]
+    doubts: list[str]
     matched_leaves: float
     total_leaves: float
 
@@ -507,17 +701,65 @@ def figures(plan: Plan, rows: list[Row]) -> Figures:
 # ------------------------------------------------------------------------------------------- the walk
 
 
-def members(plan: Plan, value: Mapping) -> dict:
+def present(plan: Plan, value: Mapping) -> dict:
     """The members that are there: with `nulls: absent`, null ones are not."""
     return {key: item for key, item in value.items() if item is not None or plan.nulls == "value"}
 
 
-def seen(plan: Plan, place: Place, value: object) -> object:
-    """The value as it is compared: scalars transformed by the rules at their places, absent nulls left out."""
+def members(plan: Plan, place: Place, value: Mapping) -> dict:
+    """The members that are there and take part: not those that the metric refuses (`refuse` makes that an error)."""
+    return {
+        key: item
+        for key, item in present(plan, value).items()
+        if (plan.unlisted, plan.extra) != ("reject", "count")
+        or not place.member(plan, key, item).refused(plan)
+    }
+
+
+def refuse(plan: Plan, place: Place, value: object, kind: str) -> None:
+    """Note the members of an object that the metric refuses because the schema does not list them.
+
+    Reading 33: a rule that skips such a member says what is to be done with it.
+    Reading 32: what `extra: ignore` leaves out enters nothing, so it is not refused either.
+    """
+    gold = kind == "GoldValidationError"
+    if (
+        not isinstance(value, dict)
+        or place.alone
+        or not (gold or (plan.unlisted, plan.extra) == ("reject", "count"))
+    ):
+        return
+    for key, item in present(plan, value).items():
+        if place.member(plan, key, item).refused(plan):
+            path = (*(place.expected if gold else place.actual), key)
+            plan.refused.append((kind, path_text(path)))
+
+
+def refuse_below(plan: Plan, place: Place, value: object, kind: str, *, whole: bool = True) -> None:
+    """The same at any depth; without `whole`, the value's own rules do not count.
+
+    Reading 28: not below what is skipped or compared as a whole: there it is known how all is scored.
+    """
+    if whole and (plan.rule(place, "skip") or plan.rule(place, "compare")):
+        return
+    refuse(plan, place, value, kind)
     if isinstance(value, dict):
-        return {key: seen(plan, place.member(plan, key), item) for key, item in members(plan, value).items()}
+        for key, item in members(plan, place, value).items():
+            refuse_below(plan, place.member(plan, key, item), item, kind)
     if isinstance(value, list):
-        return [seen(plan, place.element(plan, i, i), item) for i, item in enumerate(value)]
+        for i, item in enumerate(value):
+            refuse_below(plan, place.element(plan, i, i, item), item, kind)
+
+
+def seen(plan: Plan, place: Place, value: object) -> object:
+    """The value as it is compared: scalars transformed by the rule at this place, absent nulls left out.
+
+    Reading 34: a container that is compared as a whole is one leaf: rules for places inside it mean nothing.
+    """
+    if isinstance(value, dict):
+        return {key: seen(plan, place, item) for key, item in present(plan, value).items()}
+    if isinstance(value, list):
+        return [seen(plan, place, item) for item in value]
     return transform_scalar(value, place.transforms)
 
 
@@ -547,12 +789,22 @@ def skipped_row(place: Place, expected: object, actual: object) -> Row:
     )
 
 
-def default_comparator(plan: Plan, expected: object, actual: object) -> str | Mapping:
+def default_comparator(plan: Plan, place: Place, expected: object, actual: object) -> str | Mapping:
+    node = place.node or {}
+    if "enum" in node or "const" in node:
+        return "binary"
     kind = type_of(expected)
     if kind == "number":
         fractional = any(isinstance(number, float) and number % 1 != 0 for number in (expected, actual))
         kind = "number" if fractional else "integer"
-    return plan.types.get(kind) or "exact"
+        # Reading 29: where the schema says which of the two kinds of number it is, that decides.
+        declared = {"integer", "number"} & set(schema_types(node))
+        kind = next(iter(declared)) if len(declared) == 1 else kind
+    defaults = {} if plan.schema is None else dict(plan.type_defaults)
+    if "integer" not in schema_types(node) and "number" in defaults:
+        # Reading 36: as in a type config, the default of numbers is that of integers too, unless these have one.
+        defaults.setdefault("integer", defaults["number"])
+    return plan.config.get(kind) or defaults.get(kind) or plan.types.get(kind) or "exact"
 
 
 def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spec: str | Mapping) -> Row:
@@ -590,33 +842,54 @@ def seen_lists(place: Place, params: Mapping) -> Mapping:
 
 def one_sided(plan: Plan, place: Place, value: object, status: str, *, itself: bool = True) -> list[Row]:
     """The leaves of a subtree that only one side has; `itself` is False inside such a subtree."""
-    if plan.rule(place.schema, "skip"):
-        sides = (value, MISSING) if status == "omission" else (MISSING, value)
+    sides = (value, MISSING) if status == "omission" else (MISSING, value)
+    if plan.rule(place, "skip"):
         return [skipped_row(place, *sides)]
-    if plan.rule(place.schema, "compare") or not is_container(value):
-        return [one_row(place, status)]
+    if plan.rule(place, "compare") or not is_container(value):
+        return contained(plan, place, [one_row(place, status)], *sides)
     rows: list[Row] = []
     if isinstance(value, dict):
-        for key, item in members(plan, value).items():
-            rows += one_sided(plan, place.member(plan, key), item, status, itself=False)
-        empty = not members(plan, value)
+        there = members(plan, place, value)
+        for key, item in there.items():
+            rows += one_sided(plan, place.member(plan, key, item), item, status, itself=False)
+        empty = not there
     else:
         for i, item in enumerate(value):
-            rows += one_sided(plan, place.element(plan, i, i), item, status, itself=False)
+            rows += one_sided(plan, place.element(plan, i, i, item), item, status, itself=False)
         empty = not value
     if plan.empties == "leaf" and empty:
-        return [one_row(place, status)]
-    if plan.empties == "if_absent" and itself and all(row.status == "skipped" for row in rows):
+        rows = [one_row(place, status)]
+    elif plan.empties == "if_absent" and itself and all(row.status == "skipped" for row in rows):
         # What is missing or mistyped counts max(1, scalars of its subtree), on either side.
         # Reading 10: that holds also when everything below is skipped.
         rows.insert(0, one_row(place, status))
+    return contained(plan, place, rows, *sides)
+
+
+def contained(plan: Plan, place: Place, rows: list[Row], expected: object, actual: object) -> list[Row]:
+    """The rows of one place; if a container stands there and has any, its figures are noted on the way."""
+    if rows and not place.alone and (is_container(expected) or is_container(actual)):
+        total = figures(plan, rows)
+        paths = (
+            None if expected is MISSING else path_text(place.expected),
+            None if actual is MISSING else path_text(place.actual),
+        )
+        plan.containers[paths] = total.precision, total.recall, total.f1
     return rows
 
 
 def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     """Two different types: one mismatch at the node that counts the leaves of each side."""
-    expected_leaves = math.fsum(row.expected_leaves for row in one_sided(plan, place, expected, "omission"))
-    actual_leaves = math.fsum(row.actual_leaves for row in one_sided(plan, place, actual, "hallucination"))
+    # Reading 30: expected's branch says what the node weighs; the leaves of actual, which is of another type,
+    # are those of the branch that accepts actual, as in a list of types.
+    theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True)
+    if theirs.node is not place.node:
+        plan.doubts.append("a branch for each side")
+    ours = one_sided(plan, replace(place, alone=True), expected, "omission")
+    others = one_sided(plan, theirs, actual, "hallucination")
+    refuse_below(plan, replace(theirs, alone=place.alone), actual, "UnlistedFieldError")
+    expected_leaves = math.fsum(row.expected_leaves for row in ours)
+    actual_leaves = math.fsum(row.actual_leaves for row in others)
     if plan.extra == "ignore" and is_container(actual):
         actual_leaves = 0.0
     return both_row(place, "mismatch", 0.0, expected_leaves, actual_leaves)
@@ -626,24 +899,28 @@ def walk(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
         # Reading 11: what only actual has enters nothing under `ignore`, not even as a skipped result.
         return []
-    if plan.rule(place.schema, "skip"):
+    if plan.rule(place, "skip"):
         return [skipped_row(place, expected, actual)]
     if expected is MISSING:
+        refuse_below(plan, place, actual, "UnlistedFieldError")
         return one_sided(plan, place, actual, "hallucination")
     if actual is MISSING:
         return one_sided(plan, place, expected, "omission")
-    explicit = plan.rule(place.schema, "compare")
+    explicit = plan.rule(place, "compare")
     if explicit:
-        return [compare_leaf(plan, place, expected, actual, explicit)]
+        row = compare_leaf(plan, place, expected, actual, explicit)
+        return contained(plan, place, [row], expected, actual)
     # Reading 12: types are told after the transforms, which may change them.
     e, a = (x if is_container(x) else transform_scalar(x, place.transforms) for x in (expected, actual))
     if type_of(e) != type_of(a):
-        return [mistyped(plan, place, expected, actual)]
+        return contained(plan, place, [mistyped(plan, place, expected, actual)], expected, actual)
     if isinstance(expected, dict):
-        return walk_object(plan, place, members(plan, expected), members(plan, actual))
+        refuse(plan, place, actual, "UnlistedFieldError")
+        both = members(plan, place, expected), members(plan, place, actual)
+        return contained(plan, place, walk_object(plan, place, *both), expected, actual)
     if isinstance(expected, list):
-        return walk_array(plan, place, expected, actual)
-    return [compare_leaf(plan, place, expected, actual, default_comparator(plan, e, a))]
+        return contained(plan, place, walk_array(plan, place, expected, actual), expected, actual)
+    return [compare_leaf(plan, place, expected, actual, default_comparator(plan, place, e, a))]
 
 
 def both_empty(plan: Plan, place: Place) -> list[Row]:
@@ -657,8 +934,8 @@ def walk_object(plan: Plan, place: Place, expected: dict, actual: dict) -> list[
         return both_empty(plan, place)
     rows: list[Row] = []
     for key in {**expected, **actual}:
-        there = place.member(plan, key)
-        rows += walk(plan, there, expected.get(key, MISSING), actual.get(key, MISSING))
+        sides = expected.get(key, MISSING), actual.get(key, MISSING)
+        rows += walk(plan, place.member(plan, key, *sides), *sides)
     return rows
 
 
@@ -667,16 +944,18 @@ def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[R
         return both_empty(plan, place)
     rows: list[Row] = []
     paired = pair_elements(plan, place, expected, actual)
-    if not place.alone:
-        for i, j in paired:
-            alike = similarity(plan, place, expected, actual, i, j).score
-            plan.pairs.append((path_text(place.expected), path_text(place.actual), i, j, alike))
+    paths = path_text(place.expected), path_text(place.actual)
+    shown = not place.alone and alignment(plan, place, expected, actual) != "ordered"
     for i, j in paired:
-        rows += walk(plan, place.element(plan, i, j), expected[i], actual[j])
+        there = place.element(plan, i, j, expected[i], actual[j])
+        found = walk(plan, there, expected[i], actual[j])
+        rows += found
+        if shown:
+            plan.pairs.append((*paths, i, j, figures(plan, found).f1))
     for i in set(range(len(expected))) - {i for i, _ in paired}:
-        rows += walk(plan, place.element(plan, i, i), expected[i], MISSING)
+        rows += walk(plan, place.element(plan, i, i, expected[i]), expected[i], MISSING)
     for j in set(range(len(actual))) - {j for _, j in paired}:
-        rows += walk(plan, place.element(plan, j, j), MISSING, actual[j])
+        rows += walk(plan, place.element(plan, j, j, MISSING, actual[j]), MISSING, actual[j])
     return rows
 
 
@@ -685,7 +964,7 @@ def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[R
 
 def alignment(plan: Plan, place: Place, expected: list, actual: list) -> str | Mapping:
     """ "ordered", "unordered", or {"key": NAME} for this array."""
-    rule = plan.rule(place.schema, "align")
+    rule = plan.rule(place, "align")
     if rule is not None:
         if rule.get("match_by") == "key_field":
             return {"key": rule["key"]}
@@ -709,8 +988,8 @@ def pair_by_key(plan: Plan, place: Place, expected: list, actual: list, name: st
     def first_with_each_key(values: list) -> dict[str, int]:
         found: dict[str, int] = {}
         for i, item in enumerate(values):
-            there = place.element(plan, i, i).member(plan, name)
             key = item.get(name) if isinstance(item, dict) else None
+            there = place.element(plan, i, i, item).member(plan, name, key)
             key = None if is_container(key) else transform_scalar(key, there.transforms)
             if type_of(key) in {"number", "string"} and not is_nonfinite(key):
                 found.setdefault(scalar_text(key), i)
@@ -740,18 +1019,18 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
     characters not escaped, integral numbers without a fraction. Raw texts would break the law that the
     order inside nested unordered arrays changes nothing.
     """
-    if plan.rule(place.schema, "skip"):
+    if plan.rule(place, "skip"):
         return SKIPPED
-    if is_container(value) and plan.rule(place.schema, "compare"):
+    if is_container(value) and plan.rule(place, "compare"):
         return plain_text(seen(plan, place, value))
     if isinstance(value, dict):
         texts = []
-        for key, item in sorted(members(plan, value).items()):
-            text = canonical(plan, place.member(plan, key), item)
+        for key, item in sorted(members(plan, place, value).items()):
+            text = canonical(plan, place.member(plan, key, item), item)
             texts.append(text if text == SKIPPED else f"{json.dumps(key, ensure_ascii=False)}:{text}")
         return "{" + ",".join(without_skipped(texts)) + "}"
     if isinstance(value, list):
-        texts = [canonical(plan, place.element(plan, i, i), item) for i, item in enumerate(value)]
+        texts = [canonical(plan, place.element(plan, i, i, item), item) for i, item in enumerate(value)]
         if alignment(plan, place, value, value) == "unordered":
             texts.sort()
         return "[" + ",".join(without_skipped(texts)) + "]"
@@ -778,21 +1057,24 @@ def plain_text(value: object) -> str:
 
 def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
     """Whether NaN or an infinity stands in it where it is not skipped: such a value equals nothing."""
-    if plan.rule(place.schema, "skip"):
+    if plan.rule(place, "skip"):
         return False
     if isinstance(value, dict):
-        return any(has_nonfinite(plan, place.member(plan, key), item) for key, item in value.items())
+        there = members(plan, place, value)
+        return any(has_nonfinite(plan, place.member(plan, key, item), item) for key, item in there.items())
     if isinstance(value, list):
-        return any(has_nonfinite(plan, place.element(plan, i, i), item) for i, item in enumerate(value))
+        return any(has_nonfinite(plan, place.element(plan, i, i, item), item) for i, item in enumerate(value))
     return is_nonfinite(value)
 
 
 def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
-    e_text = [canonical(plan, place.element(plan, i, i), item) for i, item in enumerate(expected)]
-    a_text = [canonical(plan, place.element(plan, j, j), item) for j, item in enumerate(actual)]
+    ours = [place.element(plan, i, i, item) for i, item in enumerate(expected)]
+    theirs = [place.element(plan, j, j, item) for j, item in enumerate(actual)]
+    e_text = [canonical(plan, there, item) for there, item in zip(ours, expected, strict=True)]
+    a_text = [canonical(plan, there, item) for there, item in zip(theirs, actual, strict=True)]
     # Twins first: equal elements, in order of position.
     twins: list[tuple[int, int]] = []
-    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, place.element(plan, j, j), item)]
+    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, theirs[j], item)]
     for i, text in enumerate(e_text):
         twin = next((j for j in free if a_text[j] == text), None)
         if twin is not None:
@@ -829,15 +1111,12 @@ def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j
 
     Reading 18: alone means that weights from the element upwards do not enter (only a weight of 0 shows it).
     """
-    key = (place.schema, id(expected[i]), id(actual[j]), plan.extra)
+    key = (place.schema, id(place.node), id(expected[i]), id(actual[j]), plan.extra)
     if key not in plan.similarities:
-        there = replace(place.element(plan, i, j), weight=1.0, alone=True)
-        # The values are kept beside the figures, so that their ids stay theirs.
-        plan.similarities[key] = (
-            figures(plan, walk(plan, there, expected[i], actual[j])),
-            expected[i],
-            actual[j],
-        )
+        there = replace(place.element(plan, i, j, expected[i], actual[j]), weight=1.0, alone=True)
+        alike = figures(plan, walk(plan, there, expected[i], actual[j]))
+        # What the ids are of is kept beside the figures, so that they stay theirs.
+        plan.similarities[key] = alike, expected[i], actual[j], place.node
     return plan.similarities[key][0]
 
 
@@ -867,16 +1146,18 @@ def greatest(candidates: list, worth: Callable[[list], float]) -> list:
 
 def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
     """Granularity `fields`: every top-level key is one unit."""
-    e = members(plan, expected) if isinstance(expected, dict) else expected
-    a = members(plan, actual) if isinstance(actual, dict) else actual
+    e = members(plan, place, expected) if isinstance(expected, dict) else expected
+    a = members(plan, place, actual) if isinstance(actual, dict) else actual
     if e == {} and a is MISSING:
         # Reading 22: an empty object that is itself what is missing counts as `empties` says, as anywhere.
         return one_sided(plan, place, e, "omission")
     if isinstance(e, dict) and (isinstance(a, dict) or a is MISSING):
         rows: list[Row] = []
         theirs = a if isinstance(a, dict) else {}
+        refuse(plan, place, actual, "UnlistedFieldError")
         for key in {**e, **theirs}:
-            rows += unit(plan, place.member(plan, key), e.get(key, MISSING), theirs.get(key, MISSING))
+            sides = e.get(key, MISSING), theirs.get(key, MISSING)
+            rows += unit(plan, place.member(plan, key, *sides), *sides)
         return rows
     # Reading 19: a root that is no object has no keys: it is one unit itself.
     return unit(plan, place, expected, actual)
@@ -885,13 +1166,13 @@ def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> l
 def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
     if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
         return []
-    if plan.rule(place.schema, "skip"):
+    if plan.rule(place, "skip"):
         return [skipped_row(place, expected, actual)]
     if expected is MISSING:
         return [one_row(place, "hallucination")]
     if actual is MISSING:
         return [one_row(place, "omission")]
-    explicit = plan.rule(place.schema, "compare")
+    explicit = plan.rule(place, "compare")
     if explicit:
         return [compare_leaf(plan, place, expected, actual, explicit)]
     # Below the key nothing may be missing or extra, so extra leaves count there whatever the option says.
@@ -912,18 +1193,19 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
 # ------------------------------------------------------------------------------------------ the answer
 
 
-def at_target(place: Place, plan: Plan, expected: object, actual: object) -> tuple[Place, object, object]:
+def at_target(plan: Plan, expected: object, actual: object) -> tuple[Place, object, object]:
     """Both values at `target_key`, and their place.
 
     Reading 21: the place keeps its path from the documents' roots, for results and for patterns alike; rules
-    that match above it hold as they do above any other node.
+    that match above it hold as they do above any other node. The schema is that of the documents too.
     """
-    if plan.target_key == "*":
-        return place, expected, actual
-    for segment in read_path(plan.target_key):
-        schema = ELEMENT if isinstance(segment, int) else segment
-        place = place.child(plan, schema, segment, segment)
+    place = Place.top(plan, expected, actual)
+    for segment in [] if plan.target_key == "*" else read_path(plan.target_key):
         expected, actual = part(expected, segment), part(actual, segment)
+        if isinstance(segment, int):
+            place = place.element(plan, segment, segment, expected, actual)
+        else:
+            place = place.member(plan, segment, expected, actual)
     return place, expected, actual
 
 
@@ -935,21 +1217,29 @@ def part(value: object, segment: str | int) -> object:
     return MISSING
 
 
-def reference_score(expected: object, actual: object, options: Mapping) -> ReferenceResult:
+def reference_score(
+    expected: object, actual: object, options: Mapping, type_defaults: Mapping | None = None
+) -> ReferenceResult:
     """Score `actual` against `expected`, both JSON values, under `compare_json`'s options.
 
-    Raises `RefusedError` with the name of the error that the metric raises instead of a figure.
+    `type_defaults` is what `set_type_default` was told. Raises `RefusedError` with the name of the error that
+    the metric raises instead of a figure.
     """
-    plan = Plan.of(options)
-    place, expected, actual = at_target(Place.top(plan), plan, expected, actual)
+    plan = Plan.of(options, type_defaults or {})
+    place, expected, actual = at_target(plan, expected, actual)
     if expected is MISSING:
         raise RefusedError("TargetPathError")
     if plan.root == "object" and not (
         isinstance(expected, dict) and (isinstance(actual, dict) or actual is MISSING)
     ):
         raise RefusedError("RootTypeError")
+    if place.written is UNLISTED:
+        plan.refused.append(("GoldValidationError", path_text(place.expected)))
+    refuse_below(plan, place, expected, "GoldValidationError", whole=plan.granularity == "leaves")
+    raise_refused(plan)
     start = walk_fields if plan.granularity == "fields" else walk
     rows = start(plan, place, expected, actual)
+    raise_refused(plan)
     total = figures(plan, rows)
     return ReferenceResult(
         score=total.score,
@@ -962,6 +1252,14 @@ def reference_score(expected: object, actual: object, options: Mapping) -> Refer
             key=lambda result: [part or "" for part in result[:4]],
         ),
         pairs=sorted(plan.pairs),
+        containers=plan.containers,
+        doubts=sorted(set(plan.doubts)),
         matched_leaves=total.matched,
         total_leaves=total.expected,
     )
+
+
+def raise_refused(plan: Plan) -> None:
+    if plan.refused:
+        paths = sorted({path for _, path in plan.refused})
+        raise RefusedError(plan.refused[0][0], paths, sorted(set(plan.doubts)))

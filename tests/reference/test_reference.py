@@ -21,7 +21,7 @@ def compare():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(HERE)
         yield importlib.import_module("compare")
-    for name in ("compare", "generate", "reference"):
+    for name in ("compare", "generate", "reference", "schemas"):
         sys.modules.pop(name, None)
 
 
@@ -122,6 +122,80 @@ def test_twins_come_before_the_optimum(score):
     result = score(["a b c d", "a b c d e f g"], ["a b c d e f g", "d e f g"], {"metric": "pairwise_f1"})
     assert [(i, j) for _, _, i, j, _ in result.pairs] == [(1, 0)]
     assert result.counts == {"match": 1, "omission": 1, "hallucination": 1}
+
+
+def under(schema, **options):
+    return {"metric": "schema_f1", "schema": schema, **options}
+
+
+def test_rules_of_a_schema(score):
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string", "x-eval-weight": 3},
+            "b": {"type": "number", "x-eval-compare": {"numeric": {"tolerance": {"abs": 1}}}},
+            "c": {"type": "string", "x-eval-skip": True},
+            "d": {"$ref": "#/$defs/word", "x-eval-weight": 2},
+        },
+        "$defs": {"word": {"type": "string", "x-eval-transform": ["lowercase"], "x-eval-weight": 9}},
+    }
+    expected, actual = {"a": "x", "b": 1, "c": "y", "d": "Z"}, {"a": "y", "b": 1.5, "c": "?", "d": "z"}
+    result = score(expected, actual, under(schema))
+    # Right are b, which weighs 1, and d, which weighs 2, of 3 + 1 + 2.
+    assert (result.precision, result.recall) == (3 / 6, 3 / 6)
+    assert result.counts == {"mismatch": 1, "match": 2, "skipped": 1}
+
+
+def test_the_first_branch_that_accepts_expected_holds(score):
+    coded = {
+        "type": "object",
+        "properties": {"kind": {"const": "code"}, "v": {"x-eval-weight": 4}},
+        "required": ["kind"],
+    }
+    plain = {"type": "object", "properties": {"kind": {}, "v": {"x-eval-weight": 2}}}
+    schema = {"type": "array", "items": {"oneOf": [coded, plain, {"type": "string", "x-eval-skip": True}]}}
+    expected = [{"kind": "code", "v": 1}, {"kind": "x", "v": 1}, "s"]
+    result = score(expected, [{"kind": "x", "v": 1}, {"kind": "code", "v": 1}, "t"], under(schema))
+    assert (result.matched_leaves, result.total_leaves, result.counts["skipped"]) == (6, 8, 1)
+
+
+def test_members_outside_the_schema(compare, score):
+    schema = {"type": "object", "properties": {"a": {}}}
+    result = score({"a": 1}, {"a": 1, "b": {"c": [2, 3]}}, under(schema))
+    assert (result.precision, result.counts) == (1 / 3, {"match": 1, "hallucination": 2})
+    with pytest.raises(compare.RefusedError) as gold:
+        score({"a": 1, "x y": 2}, {}, under(schema))
+    assert (gold.value.kind, gold.value.paths) == ("GoldValidationError", ['["x y"]'])
+    with pytest.raises(compare.RefusedError) as answer:
+        score({"a": 1}, {"b": 2}, under(schema, metric="pairwise_f1"))
+    assert (answer.value.kind, answer.value.paths) == ("UnlistedFieldError", ["b"])
+    ignored = score(
+        {"a": 1, "x": 0}, {"b": 2}, under({**schema, "additionalProperties": True}, metric="pairwise_f1")
+    )
+    assert (ignored.precision, ignored.recall, ignored.total_leaves) == (1.0, 0.0, 1)
+
+
+def test_enum_and_defaults_of_types(score):
+    words = {"type": "string"}
+    schema = {
+        "type": "object",
+        "properties": {"a": words, "b": {**words, "enum": ["ab", "ax"]}, "c": {"type": "integer"}},
+    }
+    expected, actual = {"a": "ab", "b": "ab", "c": 10}, {"a": "ax", "b": "ax", "c": 8}
+    assert score(expected, actual, under(schema)).matched_leaves == 0
+    assert score(expected, actual, under(schema), {"string": "levenshtein"}).matched_leaves == 1 / 2
+    config = under(schema, metric="pairwise_f1", integer_evaluation_type={"evaluation_type": "relative"})
+    assert score(expected, actual, config, {"integer": "exact"}).matched_leaves == 0.8
+
+
+def test_figures_of_objects_and_arrays(score):
+    expected, actual = {"a": [1, 2, {"b": 3}], "c": {}}, {"a": [1, 5], "c": {"d": 4}}
+    assert score(expected, actual, {"metric": "schema_f1"}).containers == {
+        ("$", "$"): (1 / 3, 1 / 3, 1 / 3),
+        ("a", "a"): (1 / 2, 1 / 3, 2 / 5),
+        ("a[2]", None): (1.0, 0.0, 0.0),
+        ("c", "c"): (0.0, 1.0, 0.0),
+    }
 
 
 @pytest.mark.parametrize("first", range(0, 3000, 100))

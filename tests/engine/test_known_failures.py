@@ -1,0 +1,317 @@
+"""What peers get wrong: each figure derived by hand from precision = Σ/A, recall = Σ/E, F1 = 2Σ/(E + A)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+
+TREE_METRICS = ["pairwise_f1", "schema_f1"]
+
+
+def figures(result):
+    return result.precision, result.recall, result.f1
+
+
+def rows(result):
+    return [(field.expected_path, field.actual_path, field.status) for field in result.field_results]
+
+
+# -- what is missing lowers recall -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_a_missing_key_lowers_recall_and_nothing_else(metric):
+    result = compare_json({"a": 1}, {"a": 1, "b": 2, "c": None, "d": False}, metric=metric)
+    assert figures(result) == (1.0, 1 / 4, 2 / 5)
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_a_missing_object_counts_each_of_its_leaves(metric):
+    expected = {"id": 7, "seller": {"name": "Ann", "address": {"city": "Bern", "zip": "3000"}}}
+    result = compare_json({"id": 7}, expected, metric=metric)
+    assert figures(result) == (1.0, 1 / 4, 2 / 5)
+    assert [field.path for field in result.field_results if field.status == "omission"] == [
+        "seller.name",
+        "seller.address.city",
+        "seller.address.zip",
+    ]
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_a_missing_array_counts_each_of_its_leaves(metric):
+    expected = {"id": 7, "lines": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}], "tags": ["x"]}
+    result = compare_json({"id": 7}, expected, metric=metric)
+    assert figures(result) == (1.0, 1 / 6, 2 / 7)
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_an_empty_array_in_place_of_a_full_one_loses_all_of_it(metric):
+    result = compare_json({"id": 7, "lines": []}, {"id": 7, "lines": [1, 2, 3]}, metric=metric)
+    assert figures(result) == (1.0, 1 / 4, 2 / 5)
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_null_in_place_of_an_object_is_one_mismatch_with_the_leaves_of_both(metric):
+    result = compare_json({"id": 7, "at": None}, {"id": 7, "at": {"x": 1, "y": 2, "z": 3}}, metric=metric)
+    # Only id is right: Σ is 1, of 1 + 3 leaves of expected and 1 + 1 of actual.
+    assert figures(result) == (1 / 2, 1 / 4, 1 / 3)
+    assert result.counts == {"match": 1, "mismatch": 1}
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_what_the_schema_lists_is_lost_just_as_much(metric):
+    line = {"type": "object", "properties": {"sku": {"type": "string"}, "n": {"type": "integer"}}}
+    schema = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "lines": {"type": "array", "items": line}, "more": line},
+    }
+    expected = {"id": 7, "lines": [{"sku": "a", "n": 1}], "more": {"sku": "b", "n": 2}}
+    assert figures(compare_json({"id": 7}, expected, metric=metric, schema=schema)) == (1.0, 1 / 5, 2 / 6)
+
+
+# -- arrays of arrays ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_arrays_of_arrays_count(metric):
+    result = compare_json({"grid": [[1, 2], [3, 5]]}, {"grid": [[1, 2], [3, 4]]}, metric=metric)
+    assert figures(result) == (3 / 4, 3 / 4, 3 / 4)
+    assert {field.path for field in result.field_results} == {"grid[][]"}
+
+
+def test_arrays_of_arrays_pair_without_order_at_both_levels():
+    result = compare_json({"grid": [[5, 3], [2, 1]]}, {"grid": [[1, 2], [3, 4]]}, metric="pairwise_f1")
+    # [1, 2] and [2, 1] are twins; [3, 4] and [5, 3] share 3: their F1 of 1/2 is above 0.3; 4 and 5 find no partner.
+    assert figures(result) == (3 / 4, 3 / 4, 3 / 4)
+    assert result.counts == {"match": 3, "omission": 1, "hallucination": 1}
+
+
+# -- rules inside arrays ---------------------------------------------------------------------------------------
+
+
+def test_rules_of_the_schema_work_inside_arrays():
+    schema = {
+        "type": "object",
+        "properties": {
+            "lines": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "sku": {"type": "string", "x-eval-transform": ["lowercase"]},
+                        "price": {
+                            "type": "number",
+                            "x-eval-compare": {"numeric": {"tolerance": {"abs": 0.5}}},
+                        },
+                        "note": {"type": "string", "x-eval-skip": True},
+                        "n": {"type": "integer", "x-eval-weight": 3},
+                    },
+                },
+            }
+        },
+    }
+    expected = {
+        "lines": [{"sku": "A1", "price": 10.0, "note": "x", "n": 1}, {"sku": "B2", "price": 5.0, "n": 2}]
+    }
+    actual = {
+        "lines": [{"sku": "a1", "price": 10.4, "note": "y", "n": 1}, {"sku": "b2", "price": 5.6, "n": 2}]
+    }
+    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    # Σ = 1 + 1 + 3 in the first line, 1 + 0 + 3 in the second; E = A = 5 + 5
+    assert figures(result) == (9 / 10, 9 / 10, 9 / 10)
+    assert result.counts == {"match": 5, "mismatch": 1, "skipped": 1}
+
+
+def test_rules_of_fields_work_inside_arrays_of_arrays():
+    rule = {"table[][].cell": {"transform": ["strip"]}}
+    expected, actual = (
+        {"table": [[{"cell": "a"}], [{"cell": "b"}]]},
+        {"table": [[{"cell": " a"}], [{"cell": "b "}]]},
+    )
+    assert compare_json(actual, expected, metric="schema_f1").f1 == 0.0
+    assert compare_json(actual, expected, metric="schema_f1", fields=rule).f1 == 1.0
+
+
+def test_a_rule_decides_which_elements_pair():
+    items = {"type": "object", "properties": {"id": {"x-eval-skip": True}, "name": {"type": "string"}}}
+    schema = {"type": "array", "items": items, "x-eval-align": {"match_by": "hungarian"}}
+    expected, actual = (
+        [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}],
+        [{"id": 1, "name": "b"}, {"id": 2, "name": "a"}],
+    )
+    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    assert result.f1 == 1.0
+    assert ("[0].name", "[1].name", "match") in rows(result)
+
+
+# -- size ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_2000_reversed_numbers_pair_fully(metric):
+    numbers = list(range(2000))
+    result = compare_json(numbers[::-1], numbers, metric=metric, arrays="unordered")
+    assert (result.f1, result.counts) == (1.0, {"match": 2000})
+
+
+def objects(size):
+    """Objects of six members, and answers in another order: every tenth is lost, every fifth has two members wrong.
+
+    Of ten objects one is omitted (6 leaves of expected), two have 4 of 6 right, seven are right:
+    Σ = 7·6 + 2·4 = 50, E = 60, A = 54.
+    """
+    expected = [
+        {"id": f"n{i}", "city": f"c{i}", "x": i, "y": -i, "ok": i % 2 == 0, "name": f"first{i} last{i}"}
+        for i in range(size)
+    ]
+    actual = [dict(item) for i, item in enumerate(expected) if i % 10 != 9]
+    for item in actual:
+        if item["x"] % 5 == 2:
+            item.update(city="?", y=0.5)
+    return expected, actual[::-1]
+
+
+@pytest.mark.parametrize("size", [50, 500, 2000])
+def test_many_objects_score_as_few_do(size):
+    expected, actual = objects(size)
+    schema = {"type": "array", "items": {"type": "object", "properties": {name: {} for name in expected[0]}}}
+    pairwise = compare_json(actual, expected, metric="pairwise_f1", schema=schema)
+    assert figures(pairwise) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+    by_key = {**schema, "x-eval-align": {"match_by": "key_field", "key": "id"}}
+    keyed = compare_json(actual, expected, metric="schema_f1", schema=by_key)
+    assert figures(keyed) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [50, 500, 2000])
+def test_many_objects_without_order_under_schema_f1(size):
+    expected, actual = objects(size)
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    # No threshold here: a lost object could only pair with a left-over answer, and there is none.
+    assert figures(result) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+
+
+# -- keys ------------------------------------------------------------------------------------------------------
+
+
+def test_keys_with_dots_are_keys_and_no_paths():
+    expected = {"a.b": 1, "a": {"b": 2}, "c[0]": 3, "c": [4], "": 5, "$": 6, "*": 7}
+    result = compare_json({**expected, "a.b": 0, "c[0]": 0}, expected, metric="schema_f1")
+    assert figures(result) == (5 / 7, 5 / 7, 5 / 7)
+    assert [field.path for field in result.field_results if field.status == "mismatch"] == [
+        '["a.b"]',
+        '["c[0]"]',
+    ]
+
+
+def test_rules_tell_keys_with_dots_from_paths():
+    schema = {
+        "type": "object",
+        "properties": {
+            "a.b": {"type": "string", "x-eval-skip": True},
+            "a": {"type": "object", "properties": {"b": {"type": "string"}}},
+        },
+    }
+    expected, actual = {"a.b": "x", "a": {"b": "y"}}, {"a.b": "?", "a": {"b": "y"}}
+    assert compare_json(actual, expected, metric="schema_f1", schema=schema).counts == {
+        "match": 1,
+        "skipped": 1,
+    }
+    skip_path = {"a.b": {"skip": True}, '["a.b"]': {"skip": False}}
+    result = compare_json(actual, expected, metric="schema_f1", schema=schema, fields=skip_path)
+    assert result.counts == {"mismatch": 1, "skipped": 1}
+
+
+# -- wrong types -----------------------------------------------------------------------------------------------
+
+TRANSFORMS = [
+    "lowercase",
+    "strip",
+    "sort_tokens",
+    "strip_accents",
+    {"round_digits": {"digits": 1}},
+    {"unicode": {"form": "NFC"}},
+]
+
+
+@pytest.mark.parametrize("wrong", [5, 5.5, True, None, ["a"], {"a": 1}, float("nan"), 10**400])
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
+def test_a_value_of_another_type_under_a_transform_fails_by_itself(wrong, transform):
+    schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "x-eval-transform": [transform]},
+            "id": {"type": "integer"},
+        },
+    }
+    result = compare_json(
+        {"name": wrong, "id": 1}, {"name": "Ann", "id": 1}, metric="schema_f1", schema=schema
+    )
+    assert figures(result) == (1 / 2, 1 / 2, 1 / 2)
+    assert result.errors == ()
+
+
+def test_a_string_where_a_number_is_rounded_fails_by_itself():
+    schema = {
+        "properties": {
+            "n": {"type": "number", "x-eval-transform": [{"round_digits": {"digits": 0}}]},
+            "k": {},
+        }
+    }
+    result = compare_json({"n": "12.2", "k": 1}, {"n": 12.3, "k": 1}, metric="schema_f1", schema=schema)
+    assert (result.f1, result.errors) == (1 / 2, ())
+    near = compare_json({"n": 11.9, "k": 1}, {"n": 12.3, "k": 1}, metric="schema_f1", schema=schema)
+    assert near.f1 == 1.0
+
+
+# -- numbers that are hard -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+def test_nan_and_infinities_equal_nothing(metric, bad):
+    result = compare_json({"x": bad, "y": [1.5, bad]}, {"x": 1.5, "y": [1.5, 2.5]}, metric=metric)
+    assert (result.precision, result.counts["match"]) == (1 / 3, 1)
+
+
+def test_nan_equals_nothing_under_an_explicit_comparator_either():
+    for spec in (
+        "exact",
+        {"numeric": {"tolerance": {"rel": 1}}},
+        "relative",
+        {"threshold": {"threshold": 5}},
+    ):
+        schema = {"type": "object", "properties": {"x": {"type": "number", "x-eval-compare": spec}}}
+        assert compare_json({"x": float("nan")}, {"x": 1.0}, metric="schema_f1", schema=schema).f1 == 0.0
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_integers_of_400_digits_are_exact(metric):
+    big = 10**400
+    same = compare_json({"n": big, "m": [big + 1]}, {"n": big, "m": [big + 1]}, metric=metric)
+    off = compare_json({"n": big + 1, "m": [big + 1]}, {"n": big, "m": [big + 1]}, metric=metric)
+    assert (same.f1, off.f1) == (1.0, 1 / 2)
+
+
+def test_integers_of_400_digits_have_tolerances_too():
+    schema = {
+        "properties": {"n": {"type": "integer", "x-eval-compare": {"numeric": {"tolerance": {"rel": 0.01}}}}}
+    }
+    near = compare_json({"n": 10**400 + 10**397}, {"n": 10**400}, metric="schema_f1", schema=schema)
+    far = compare_json({"n": 10**400 + 10**399}, {"n": 10**400}, metric="schema_f1", schema=schema)
+    assert (near.f1, far.f1) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_integers_beyond_doubles_pair_with_their_own(metric):
+    numbers = [2**53, 2**53 + 1, 10**400, 10**400 + 1]
+    result = compare_json(numbers[::-1], numbers, metric=metric, arrays="unordered")
+    assert (result.f1, result.counts) == (1.0, {"match": 4})
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+def test_true_is_not_1_at_any_depth(metric):
+    result = compare_json(
+        {"a": [True, {"b": [0]}]}, {"a": [1, {"b": [False]}]}, metric=metric, arrays="ordered"
+    )
+    assert (result.f1, result.counts) == (0.0, {"mismatch": 2})

@@ -1,0 +1,128 @@
+"""Unordered arrays beyond the memory limit, and ties among many elements."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch.engine.sparse import pair_sparsely
+
+
+def words(count: int, seed: int) -> list[str]:
+    rng = random.Random(seed)
+    return [" ".join(rng.choice("abcdefghijklmnop") for _ in range(4)) for _ in range(count)]
+
+
+def total(result) -> float:
+    """The similarities of the root array's pairs, added up."""
+    return sum(f1 for _, _, f1 in result.alignments[0].pairs)
+
+
+def compared(expected, actual, **options):
+    return compare_json(actual, expected, metric="pairwise_f1", **options)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("memory_limit", [1, 20_000, "64 KiB"])
+def test_what_is_lost_is_within_the_bound(seed, memory_limit):
+    expected, actual = words(60, seed), words(50, seed + 100)
+    exact = compared(expected, actual)
+    rough = compared(expected, actual, memory_limit=memory_limit)
+    assert (exact.alignment, exact.alignment_gap) == ("exact", None)
+    assert rough.alignment == "approximate"
+    assert -1e-9 <= total(exact) - total(rough) <= rough.alignment_gap + 1e-9
+
+
+def test_within_the_limit_nothing_changes():
+    expected, actual = words(60, 1), words(50, 2)
+    assert compared(expected, actual, memory_limit="1 MiB").to_dict() == compared(expected, actual).to_dict()
+
+
+def test_the_result_says_so():
+    result = compared(words(60, 1), words(50, 2), memory_limit=1)
+    (warning,) = result.warnings
+    assert warning.startswith(
+        "the alignment is approximate: an unordered array is too large for memory_limit; its pairs'"
+    )
+    assert (result.to_dict()["alignment"], result.signature) == ("approximate", compared([1], [1]).signature)
+
+
+def test_a_corpus_counts_such_records():
+    run = evaluate([words(60, 1), [1]], [words(50, 2), [1]], metric="pairwise_f1", memory_limit=1)
+    assert (run.total_approximate, len(run.records[0].warnings), run.records[1].warnings) == (1, 1, ())
+
+
+def test_the_order_of_elements_still_changes_no_figure():
+    expected, actual = words(60, 3), words(60, 4)
+    before = compared(expected, actual, memory_limit=1)
+    random.Random(5).shuffle(expected)
+    random.Random(6).shuffle(actual)
+    after = compared(expected, actual, memory_limit=1)
+    assert (before.precision, before.recall) == pytest.approx((after.precision, after.recall), abs=1e-12)
+
+
+def test_objects_with_nested_arrays_are_measured_exactly():
+    rng = random.Random(8)
+    expected, actual = (
+        [{"n": rng.randint(0, 9), "t": [rng.choice("abc") for _ in range(3)]} for _ in range(40)]
+        for _ in "ab"
+    )
+    rough, exact = compared(expected, actual, memory_limit=20_000), compared(expected, actual)
+    assert rough.alignment == "approximate"
+    assert total(exact) - total(rough) <= rough.alignment_gap + 1e-9
+
+
+def test_memory_stays_within_the_limit():
+    import numpy as np
+
+    rows = columns = 1_500
+    limit = 8 * 2**20
+    matrix = np.random.default_rng(3).random((1, columns))
+
+    def worth_of(start, end):
+        return np.repeat(matrix, end - start, axis=0) * np.arange(start + 1, end + 1)[:, None] / rows
+
+    pair_sparsely(
+        10, 10, lambda start, end: np.ones((end - start, 10)), lambda i, j: None, 0.0, 10
+    )  # imports
+    tracemalloc.start()
+    found = pair_sparsely(rows, columns, worth_of, lambda i, j: None, 0.0, limit)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (peak < 3 * limit, len(found.pairs) > 0) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("a lot", "memory_limit is 'a lot'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (0, "memory_limit is 0; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (True, "memory_limit is True; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        ("-1 GiB", "memory_limit is '-1 GiB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+    ],
+)
+def test_a_limit_that_is_none(written, message):
+    with pytest.raises(ConfigurationError) as caught:
+        compared([1], [1], memory_limit=written)
+    assert str(caught.value) == message
+
+
+# -- many ties ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_among_many_elements_hang_on_no_order(seed):
+    rng = random.Random(seed)
+    # Few different values, all of them equally like each other: hundreds of ways to pair them are the best.
+    expected = [{"k": rng.choice("ab"), "v": rng.choice(["x y", "x z", "y z w"])} for _ in range(120)]
+    actual = [{"k": rng.choice("cd"), "v": rng.choice(["x q", "z q", "w q y"])} for _ in range(100)]
+    figures = set()
+    for _ in range(4):
+        result = compared(expected, actual)
+        figures.add((round(result.precision, 12), round(result.recall, 12), len(result.alignments[0].pairs)))
+        rng.shuffle(expected)
+        rng.shuffle(actual)
+    assert len(figures) == 1
