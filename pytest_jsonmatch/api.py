@@ -1,7 +1,8 @@
-"""`compare_json`: what one comparison is, from any Python values or text to a result."""
+"""`compare_json` and `evaluate`: from any Python values or text, and any schema, to a result."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -165,6 +166,15 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern; no schema.
     """
     schema = options.get("schema") if options else None
+    if (
+        schema is None
+        and metric in ("schema_f1", "extract-eval")
+        and "pytest_jsonmatch.schema" in sys.modules
+    ):
+        from pytest_jsonmatch.schema.defaults import has_type_defaults
+
+        # Without a schema it is the one inferred from expected: every place has the default of its type.
+        schema = {} if has_type_defaults() else None
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import load_schema
 

@@ -251,4 +251,4 @@ def lexicographic(
     return [pair for pair in chosen if pair in ranks]
 
 
-_SIMPLE: Final = 10**6
+_SIMPLE: Final = 10**9

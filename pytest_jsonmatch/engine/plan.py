@@ -646,7 +646,11 @@ class Plan:
         self.target = () if options.target_key == "*" else _target(options.target_key)
         self.signature = Signature(
             metric,
-            _options_text(PRESETS.get(metric, Options()), options),
+            _options_text(
+                PRESETS.get(metric, Options()),
+                options,
+                {} if self.schema is None else self.schema.type_default,
+            ),
             "none" if self.schema is None else self.schema.digest,
             RULES_VERSION,
         )
@@ -856,13 +860,15 @@ def _target(text: str) -> tuple[Segment, ...]:
     return segments
 
 
-def _options_text(preset: Options, options: Options) -> str:
+def _options_text(preset: Options, options: Options, type_default: Mapping[str, Any]) -> str:
     """Return what differs from the metric's preset, as canonical JSON."""
     changed = {
         name: _plain(getattr(options, name))
         for name in Options.__slots__
         if name not in _NO_OPTIONS and _plain(getattr(options, name)) != _plain(getattr(preset, name))
     }
+    if type_default:
+        changed["type_defaults"] = _plain(type_default)
     return json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if changed else ""
 
 

@@ -133,8 +133,9 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
         _require_objects(plan, expected, actual)
     # (A target that expected has as {} and actual not at all is itself what is missing: no unit of it.)
     units = plan.options.granularity == "fields" and type(expected) is dict
+    full = _without_nulls(expected) if units and walk.nulls_absent else expected
     try:
-        if units and (type(actual) is dict or (actual is MISSING and expected)):
+        if units and (type(actual) is dict or (actual is MISSING and full)):
             # Where a target is missing in actual, so is every key of it.
             actual = {} if actual is MISSING else actual
             if node.branches is not None:

@@ -65,6 +65,11 @@ def reset_type_defaults() -> None:
     _changes[0] += 1
 
 
+def has_type_defaults() -> bool:
+    """Tell whether the default comparator of any type was changed."""
+    return bool(_changed)
+
+
 def type_defaults_state() -> int:
     """Return a number that changes whenever a type's default might."""
     return _changes[0]

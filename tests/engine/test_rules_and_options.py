@@ -223,3 +223,9 @@ def test_a_result_has_no_truth_value_and_is_plain_json():
         bool(result)
     assert json.loads(json.dumps(result.to_dict()))["counts"] == {"mismatch": 1, "omission": 1}
     assert repr(result) == "<MatchResult json_similarity score=0: 1 mismatch, 1 omission>"
+
+
+def test_a_target_of_nulls_alone_that_is_missing_is_an_omission():
+    options = {"metric": "json_similarity", "target_key": "t", "granularity": "fields", "nulls": "absent"}
+    result = compare_json({}, {"t": {"a": None}}, **options)
+    assert (result.score, result.counts) == (0.0, {"omission": 1})

@@ -403,3 +403,15 @@ def test_a_declared_type_decides_between_integers_and_numbers() -> None:
         ("binary", 0.0),
         ("binary", 0.0),
     ]
+
+
+def test_type_defaults_hold_without_a_schema_and_are_part_of_the_signature() -> None:
+    before = compare_json({"a": "ab"}, {"a": "ac"}, metric="schema_f1")
+    set_type_default("string", "levenshtein")
+    try:
+        after = compare_json({"a": "ab"}, {"a": "ac"}, metric="schema_f1")
+    finally:
+        reset_type_defaults()
+    assert (before.f1, after.f1) == (0.0, 0.5)
+    assert before.signature != after.signature
+    assert "levenshtein" in after.signature.options
