@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.comparators.batched import Batch, Request
     from pytest_jsonmatch.engine.plan import Plan
-    from pytest_jsonmatch.engine.results import Trail
+    from pytest_jsonmatch.engine.results import Totals, Trail
     from pytest_jsonmatch.engine.scoring import Outcome
     from pytest_jsonmatch.engine.values import JsonValue
 
@@ -41,7 +41,17 @@ Answer: TypeAlias = "float | ComparatorResult | str"
 class BatchBook:
     """What one record's walks want to know of batch comparators, and what is known."""
 
-    __slots__ = ("_known", "_places", "answers", "provisional", "record", "requests", "rounds", "unknown")
+    __slots__ = (
+        "_known",
+        "_open_totals",
+        "_places",
+        "answers",
+        "provisional",
+        "record",
+        "requests",
+        "rounds",
+        "unknown",
+    )
 
     def __init__(self, record: str | int | None = None) -> None:
         self.record = record
@@ -55,12 +65,14 @@ class BatchBook:
         """How often a pairing was used that such answers may still change."""
         self._places: dict[tuple[int, Any, Any], int] = {}
         self._known: dict[int, tuple[int, Trail]] = {}
+        self._open_totals: dict[Hashable, tuple[Totals, int, int]] = {}
 
     def begin(self) -> None:
         """Begin a pass: what it asks for is all that is open."""
         self.requests = {}
         self.unknown = self.provisional = 0
         self._known = {}
+        self._open_totals = {}
 
     def place(self, trail: Trail | None, expected_key: Any, actual_key: Any) -> int:
         """Return a number for a pair of places in the two documents: the same in every pass.
@@ -87,6 +99,24 @@ class BatchBook:
     def open(self) -> tuple[int, int]:
         """Return two counts that stay as they are while a walk for sums meets nothing that is open."""
         return self.unknown, self.provisional
+
+    def keep_open(self, key: Hashable, before: tuple[int, int], totals: Totals) -> bool:
+        """Keep sums for the rest of the pass, if something open was met since `before`; tell if that is so."""
+        unknown, provisional = self.unknown - before[0], self.provisional - before[1]
+        if unknown or provisional:
+            self._open_totals[key] = (totals, unknown, provisional)
+            return True
+        return False
+
+    def reopened(self, key: Hashable) -> Totals | None:
+        """Return what `keep_open` has kept, its open places counted again; None if there is nothing."""
+        found = self._open_totals.get(key)
+        if found is None:
+            return None
+        totals, unknown, provisional = found
+        self.unknown += unknown
+        self.provisional += provisional
+        return totals
 
 
 def score_batch(

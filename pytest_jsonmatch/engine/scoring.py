@@ -212,13 +212,31 @@ def walk_flat(
         values: what comparators said, if `score_flat` has asked them already.
     """
     walk = _Walk(plan)
-    rows, parts = walk.rows, walk.parts
-    append = rows.append
-    children, get = plan.root.children, actual.get
     if plan.transforms:
         values = None  # which were equal once transformed has to be found out again
     elif values is None:
         values = score_flat(plan, expected, actual)[1]
+    if len(expected) > DEEP:
+        # The collector would go through all rows made so far, again and again.
+        walk.pause.begin()
+    try:
+        _fill_flat(walk, plan, expected, actual, values)
+    finally:
+        walk.pause.end()
+    return Outcome(walk.rows, walk.totals(), [])
+
+
+def _fill_flat(
+    walk: _Walk,
+    plan: Plan,
+    expected: dict[str, JsonValue],
+    actual: dict[str, JsonValue],
+    values: list[float] | None,
+) -> None:
+    """Let a walk have found the rows of two objects of scalars."""
+    rows, parts = walk.rows, walk.parts
+    append = rows.append
+    children, get = plan.root.children, actual.get
     known = iter(values or ())
     units = plan.options.granularity == "fields"
     both = gone = extra = 0
@@ -256,7 +274,6 @@ def walk_flat(
     walk.others += both + gone + extra
     walk.expected_leaves += both + gone
     walk.actual_leaves += both + extra
-    return Outcome(rows, walk.totals(), [])
 
 
 def _member_of(value: JsonValue, segment: Any) -> JsonValue:
@@ -427,16 +444,19 @@ class _Walk:
         aligner = self._aligner
         assert aligner is not None  # noqa: S101 - for the type checker: a walk for sums has one
         key = (node, id(expected), id(actual), self.count_extra)
+        book = self.book
         totals = aligner.totals.get(key)
+        if totals is None and book is not None and not self.asking:
+            totals = book.reopened(key)
         if totals is None:
             walk = _Walk(self.plan, aligner)
             walk.count_extra = self.count_extra
             walk.asking = self.asking
-            before = None if self.book is None else self.book.open()
+            before = (0, 0) if book is None else book.open()
             for ekey, akey, one, other, element in self._pairs(node, inner, expected, actual):
                 walk.run(element, inner, ekey, akey, one, other)
             totals = walk.totals()
-            if self.book is None or self.book.open() == before:
+            if book is None or not book.keep_open(key, before, totals):
                 aligner.keep_totals(key, totals)
         self.nested.append(totals)
         return True

@@ -27,7 +27,7 @@ __all__ = ["PairSums", "pair_sums"]
 
 _MOST_INNER_CELLS: Final = 4_000_000
 """Nested elements are bounded by a matrix of all with all up to this size; beyond, by their number."""
-_MOST_LEVELS: Final = 100
+_MOST_LEVELS: Final = 30
 """Deeper elements are left to the walk, which needs no recursion."""
 
 

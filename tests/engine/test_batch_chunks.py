@@ -1,0 +1,149 @@
+"""Batch comparators over many records: one call for a chunk, the same figures however records are chunked."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_jsonmatch import RootTypeError, compare_json, evaluate
+from pytest_jsonmatch.engine.batch import score_batch
+from pytest_jsonmatch.engine.plan import compile_plan
+from pytest_jsonmatch.engine.registry import session_registry
+
+
+class Judge:
+    """Same letters; remembers the records of each call."""
+
+    def __init__(self, scope, *, by_value=False):
+        self.scope = scope
+        self.by_value = by_value
+        self.calls = []
+
+    def __call__(self, items):
+        self.calls.append([item.id for item in items])
+        return {item.id: item.expected.lower() == item.actual.lower() for item in items}
+
+
+@pytest.fixture
+def registry():
+    with session_registry() as registry:
+        yield registry
+
+
+GOLD = [{"note": "a", "n": 1}, {"note": "b", "n": 2}, {"note": "c", "n": 3}]
+EXTRACTED = [{"note": "A", "n": 1}, {"note": "x", "n": 2}, {"note": "C", "n": 4}]
+RULES = {"note": {"compare": "judge"}}
+
+
+def test_scope_chunk_is_one_call_for_all_records_of_a_chunk(registry):
+    judge = Judge("chunk")
+    registry.comparator("judge", judge)
+    run = evaluate(GOLD, EXTRACTED, fields=RULES)
+    assert judge.calls == [["0:1", "1:1", "2:1"]]
+    assert [record.f1 for record in run.records] == [1.0, 0.5, 0.5]
+
+
+def test_each_chunk_has_a_call_of_its_own(registry):
+    judge = Judge("chunk")
+    registry.comparator("judge", judge)
+    evaluate(GOLD, EXTRACTED, fields=RULES, chunk_size=2)
+    assert judge.calls == [["0:1", "1:1"], ["2:1"]]
+
+
+def test_scope_record_is_one_call_a_record(registry):
+    judge = Judge("record")
+    registry.comparator("judge", judge)
+    evaluate(GOLD, EXTRACTED, fields=RULES)
+    assert judge.calls == [["0:1"], ["1:1"], ["2:1"]]
+
+
+def test_records_are_known_by_their_ids(registry):
+    seen = []
+
+    def judge(items):
+        seen.extend((item.record, item.id) for item in items)
+        return [1.0 for _ in items]
+
+    registry.comparator("judge", judge)
+    gold = [{"id": "r1", "note": "a"}, {"id": "r2", "note": "b"}]
+    extracted = [{"id": "r2", "note": "x"}, {"id": "r1", "note": "y"}]
+    evaluate(gold, extracted, id_field="id", fields=RULES)
+    assert seen == [("r1", "r1:1"), ("r2", "r2:1")]
+
+
+def test_ids_are_unique_where_those_of_records_are_not(registry):
+    judge = Judge("chunk")
+    registry.comparator("judge", judge)
+    plan = compile_plan("schema_f1", {"fields": RULES})
+    score_batch(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
+    assert judge.calls == [["same:1", "same:2"]]
+
+
+def test_by_value_saves_questions_across_the_records_of_a_chunk(registry):
+    judge = Judge("chunk", by_value=True)
+    registry.comparator("judge", judge)
+    run = evaluate([{"note": "a"}] * 5, [{"note": "A"}] * 5, fields=RULES)
+    assert (judge.calls, run.mean_f1) == ([["0:1"]], 1.0)
+
+
+def test_rounds_go_on_only_for_records_that_need_them(registry):
+    judge = Judge("chunk")
+    registry.comparator("judge", judge)
+    settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "d"}]
+    gold = [settled, open_ones]
+    extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "D"}, {"s": "C"}]]
+    run = evaluate(gold, extracted, arrays="unordered", compare={"string": "judge"})
+    assert run.mean_f1 == 1.0
+    assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"0", "1"}, {"1"}]
+
+
+def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):
+    def judge(items):
+        if any(item.record == 1 for item in items):
+            raise TimeoutError("too slow")
+        return [1.0 for _ in items]
+
+    registry.comparator("judge", judge)
+    run = evaluate(GOLD, EXTRACTED, fields=RULES)
+    assert (run.total_batch_errors, run.per_field["note"].batch_errors) == (1, 1)
+    assert [(error.record_id, error.path, error.reason) for error in run.errors] == [
+        (1, "note", "raised TimeoutError: too slow")
+    ]
+    # Record 1 has n alone (right), 0 both, 2 the note of two.
+    assert [record.f1 for record in run.records] == [1.0, 1.0, 0.5]
+
+
+def test_what_a_record_raises_stands_in_its_place(registry):
+    registry.comparator("judge", Judge("chunk"))
+    plan = compile_plan("field_match", {"fields": RULES})
+    one, other = score_batch(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
+    assert isinstance(one, RootTypeError)
+    assert other.totals.score == 1.0
+
+
+def test_plans_without_batch_comparators_are_scored_one_by_one():
+    plan = compile_plan("schema_f1", {})
+    outcomes = score_batch(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
+    assert [outcome.totals.score for outcome in outcomes] == [1, 0]
+
+
+@pytest.mark.parametrize("scope", ["record", "chunk"])
+def test_figures_do_not_depend_on_the_chunks(registry, scope):
+    registry.comparator("judge", Judge(scope))
+    draw = random.Random(7)
+    gold = [
+        {"items": [{"s": draw.choice("abcdef"), "n": draw.randint(0, 2)} for _ in range(draw.randint(0, 6))]}
+        for _ in range(40)
+    ]
+    extracted = [
+        {"items": [{"s": draw.choice("ABCDEF"), "n": item["n"]} for item in reversed(record["items"])]}
+        for record in gold
+    ]
+    chosen = {"arrays": "unordered", "compare": {"string": "judge"}}
+    runs = [evaluate(gold, extracted, chunk_size=size, **chosen) for size in (1, 7, 256)]
+    single = [
+        compare_json(answer, record, metric="schema_f1", **chosen) for record, answer in zip(gold, extracted)
+    ]
+    assert [record.f1 for record in runs[0].records] == [result.f1 for result in single]
+    assert [run.to_dict() for run in runs[1:]] == [runs[0].to_dict()] * 2
