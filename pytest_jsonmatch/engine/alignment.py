@@ -90,7 +90,7 @@ class _Deeper(Exception):  # noqa: N818 - a request, no error
 
 
 # Arrays in arrays are scored recursively down to this depth, and from a list of tasks beyond it.
-_MAX_NESTED: Final = 30
+_MAX_NESTED: Final = 40
 _MAX_KEPT: Final = 200_000
 _CHEAP_CELLS: Final = 64
 """So few pairs are scored one by one even where numpy is at hand."""

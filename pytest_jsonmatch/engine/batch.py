@@ -101,7 +101,7 @@ class BatchBook:
         return self.unknown, self.provisional
 
     def keep_open(self, key: Hashable, before: tuple[int, int], totals: Totals) -> bool:
-        """Keep sums for the rest of the pass, if something open was met since `before`; tell if that is so."""
+        """Keep sums for the rest of the pass, if anything open was met since `before`; tell whether."""
         unknown, provisional = self.unknown - before[0], self.provisional - before[1]
         if unknown or provisional:
             self._open_totals[key] = (totals, unknown, provisional)
