@@ -1,0 +1,147 @@
+"""Score the six systems of DocuBench with pytest-jsonmatch, each document by its own schema.
+
+python benchmarks/docubench.py [FOLDER]
+
+FOLDER holds `labels/`, `schemas/` and `results/` of the DocuBench repository by DocuPipe
+(github.com/DocuPipe/DocuBench, CC BY 4.0); nothing of it is part of this project.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tables
+
+from pytest_jsonmatch import FieldAggregation, GoldValidationError, evaluate
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch import RunResult
+
+HERE = Path(__file__).resolve().parent
+METRICS: dict[str, dict[str, object]] = {
+    "schema_f1, unordered": {"metric": "schema_f1", "arrays": "unordered"},
+    "the same, null is absent": {"metric": "schema_f1", "arrays": "unordered", "nulls": "absent"},
+    "the same, edit distance": {
+        "metric": "schema_f1",
+        "arrays": "unordered",
+        "nulls": "absent",
+        "compare": {"string": "levenshtein"},
+    },
+}
+
+
+def default_folder() -> Path:
+    """Return where the data is looked for: $JSONMATCH_REAL, or beside the checkout."""
+    real = os.environ.get("JSONMATCH_REAL")
+    return Path(real or HERE.parent.parent / "shared" / "real") / "docubench"
+
+
+def _answer(path: Path) -> object:
+    if not path.exists():
+        return "no answer"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return found.get("data") if found.get("data") is not None else "no answer"
+
+
+def score(
+    folder: Path, system: str, options: dict[str, object], limit: int | None = None
+) -> dict[str, RunResult]:
+    """Return the result of each document by its name."""
+    results: dict[str, RunResult] = {}
+    for label in sorted((folder / "labels").glob("*.json"))[:limit]:
+        gold = json.loads(label.read_text(encoding="utf-8"))
+        answer = _answer(folder / "results" / system / label.name)
+        schema = folder / "schemas" / label.name
+        try:
+            results[label.stem] = evaluate([gold], [answer], schema, **options)  # type: ignore[arg-type]
+        except GoldValidationError:
+            # A label with a member that its schema does not list: scored without the schema.
+            results[label.stem] = evaluate([gold], [answer], **options)  # type: ignore[arg-type]
+    return results
+
+
+def _mean(results: dict[str, RunResult], figure: str) -> float:
+    return statistics.fmean(getattr(result, figure) for result in results.values())
+
+
+def _published(folder: Path) -> dict[str, float]:
+    """Return the published figure of each system: the mean accuracy of its fields, over documents."""
+    summary = json.loads((folder / "results" / "summary.json").read_text(encoding="utf-8"))
+    aggregates: dict[str, float] = summary["aggregates"]
+    return aggregates
+
+
+def _print_systems(title: str, runs: dict[str, dict[str, RunResult]], published: dict[str, float]) -> None:
+    rows = []
+    for system, results in sorted(runs.items(), key=lambda item: -_mean(item[1], "mean_f1")):
+        figures = [f"{_mean(results, name):.4f}" for name in ("mean_f1", "mean_precision", "mean_recall")]
+        missing = sum(bool(result.total_errors) for result in results.values())
+        rows.append(
+            [system, *figures, str(missing), f"{published[system]:.4f}" if system in published else "–"]
+        )
+    print(f"\n### {title}\n")
+    print(tables.render(["system", "mean F1", "precision", "recall", "unread", "published"], rows))
+
+
+def _by_kind(runs: dict[str, dict[str, RunResult]]) -> None:
+    """Print what costs each system its points: statuses, over all fields."""
+    rows = []
+    for system, results in runs.items():
+        total = FieldAggregation()
+        for result in results.values():
+            for each in result.per_field.values():
+                total = total.merge(each)
+        counts = (total.total, total.matches, total.mismatches, total.omissions, total.hallucinations)
+        rows.append([system, *(f"{count:,}" for count in counts)])
+    print("\n### What costs points\n")
+    print(tables.render(["system", "results", "match", "mismatch", "omitted", "invented"], rows))
+
+
+def _fields_apart(one: dict[str, RunResult], other: dict[str, RunResult], names: tuple[str, str]) -> None:
+    """Print the fields in which two systems differ most."""
+    differences: dict[str, float] = defaultdict(float)
+    for document, result in one.items():
+        sides = result.per_field, other[document].per_field
+        size = sum(each.total for each in sides[0].values()) or 1
+        for path in {**sides[0], **sides[1]}:
+            lost = [
+                (side[path].total - side[path].score_sum) / size if path in side else 0.0 for side in sides
+            ]
+            differences[f"{document} {path}"] += lost[1] - lost[0]
+    worst = sorted(differences.items(), key=lambda item: -abs(item[1]))[:8]
+    print(f"\n### {names[0]} against {names[1]}: the fields that make the difference\n")
+    rows = [[path, f"{value / len(one):+.4f}"] for path, value in worst]
+    print(tables.render(["document and field", f"in favour of {names[0]}"], rows))
+
+
+def _ranked(runs: dict[str, dict[str, RunResult]]) -> list[str]:
+    return sorted(runs, key=lambda system: -_mean(runs[system], "mean_f1"))
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0]) if arguments else default_folder()
+    if not (folder / "labels").is_dir():
+        print(f"DocuBench's data is not here: {folder} has no labels/. Give the folder that has.")
+        return 0
+    published = _published(folder)
+    systems = sorted(published, key=lambda system: -published[system])
+    for title, options in METRICS.items():
+        runs = {system: score(folder, system, options) for system in systems}
+        _print_systems(title, runs, published)
+        ranked = _ranked(runs)
+        print(f"\nRanking: {' > '.join(ranked)}; as published: {'yes' if ranked == systems else 'no'}.")
+        apart = next(((ours, theirs) for ours, theirs in zip(ranked, systems) if ours != theirs), None)
+        if apart:
+            _fields_apart(runs[apart[0]], runs[apart[1]], apart)
+            _by_kind(runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

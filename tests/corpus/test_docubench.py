@@ -1,0 +1,53 @@
+"""Real gold, schemas and answers: DocuBench by DocuPipe (CC BY 4.0), read where it is, never part of this project."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch import compare_json, evaluate
+
+REAL = Path(os.environ.get("JSONMATCH_REAL") or Path(__file__).resolve().parents[3] / "shared" / "real")
+DATA = REAL / "docubench"
+LABELS = sorted((DATA / "labels").glob("*.json"))
+SYSTEMS = sorted(path.name for path in (DATA / "results").glob("*") if path.is_dir())
+
+pytestmark = pytest.mark.skipif(
+    not LABELS, reason="no docubench/labels in $JSONMATCH_REAL or in shared/real beside the checkout"
+)
+
+
+def read(path: Path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1", "json_similarity"])
+def test_an_answer_equal_to_gold_is_perfect(metric):
+    for label in LABELS:
+        gold = read(label)
+        result = compare_json(
+            gold, gold, metric=metric, schema=DATA / "schemas" / label.name, arrays="unordered"
+        )
+        assert (result.score, result.precision, result.recall) == (1.0, 1.0, 1.0), label.name
+
+
+def test_figures_of_real_answers_are_the_same_in_any_order_of_arrays():
+    for label in LABELS[::5]:
+        for system in SYSTEMS:
+            answer = read(DATA / "results" / system / label.name)["data"]
+            turned = json.loads(json.dumps(answer), object_hook=turned_arrays)
+            run, other = (
+                evaluate([read(label)], [each], DATA / "schemas" / label.name, arrays="unordered")
+                for each in (answer, turned)
+            )
+            assert 0.0 <= run.mean_f1 <= 1.0
+            assert (run.mean_precision, run.mean_recall) == pytest.approx(
+                (other.mean_precision, other.mean_recall), abs=1e-12
+            )
+
+
+def turned_arrays(members):
+    return {key: value[::-1] if isinstance(value, list) else value for key, value in members.items()}
