@@ -229,6 +229,7 @@ KEYS = [
     "options",
     "fields",
     "producer",
+    "schema",
     "marks",
 ]
 

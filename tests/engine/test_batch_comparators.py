@@ -1,0 +1,611 @@
+"""Batch comparators: what they are asked, how they answer, and what happens when they fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch import (
+    BatchItem,
+    ComparatorError,
+    ComparatorResult,
+    ConfigurationError,
+    assert_json_match,
+    compare_json,
+)
+from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.schema import parse_eval_schema, reset_type_defaults, set_type_default
+
+
+@pytest.fixture
+def registry():
+    with session_registry() as registry:
+        yield registry
+
+
+class Judge:
+    """Same letters, whatever their case: remembers what it was asked."""
+
+    def __init__(self, **attributes):
+        self.calls = []
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def __call__(self, items):
+        self.calls.append(items)
+        return [self.score(item) for item in items]
+
+    @staticmethod
+    def score(item):
+        return str(item.expected_compared).lower() == str(item.actual_compared).lower()
+
+
+class JudgeById(Judge):
+    scope = "chunk"
+
+    def __call__(self, items):
+        return dict(zip([item.id for item in items], super().__call__(items)))
+
+
+def rows(result):
+    return [(f.expected_path, f.status, f.score) for f in result.field_results]
+
+
+# -- what it is asked ------------------------------------------------------------------------------------------
+
+
+def test_one_call_has_all_fields_of_a_record(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json(
+        {"title": "OLD MAN", "year": 1952, "notes": ["sea", "fish"]},
+        {"title": "Old Man", "year": 1952, "notes": ["Sea", "boat"]},
+        metric="schema_f1",
+        fields={"title": {"compare": "judge"}, "notes[]": {"compare": "judge"}},
+    )
+    assert [len(items) for items in judge.calls] == [3]
+    assert rows(result) == [
+        ("title", "match", 1.0),
+        ("year", "match", 1.0),
+        ("notes[0]", "match", 1.0),
+        ("notes[1]", "mismatch", 0.0),
+    ]
+    assert result.score == 0.75
+
+
+def test_items_say_where_they_stand_and_what_is_compared(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    compare_json(
+        {"people": [{"name": " ANN "}]},
+        {"people": [{"name": "Ann"}]},
+        metric="schema_f1",
+        fields={"people[].name": {"compare": {"judge": {"strict": True}}, "transform": ["strip"]}},
+    )
+    assert judge.calls == [
+        [
+            BatchItem(
+                id="1",
+                record=None,
+                path="people[].name",
+                expected_path="people[0].name",
+                actual_path="people[0].name",
+                expected_parent="people[0]",
+                actual_parent="people[0]",
+                expected="Ann",
+                actual=" ANN ",
+                expected_compared="Ann",
+                actual_compared="ANN",
+                params={"strict": True},
+            )
+        ]
+    ]
+
+
+def test_the_root_has_no_parent_and_its_members_have_the_root(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    compare_json('"A"', '"b"', metric="schema_f1", fields={"**": {"compare": "judge"}})
+    compare_json({"a": "A"}, {"a": "b"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+    asked = [item for items in judge.calls for item in items]
+    assert [(item.path, item.expected_path, item.expected_parent) for item in asked] == [
+        ("$", "$", None),
+        ("a", "a", "$"),
+    ]
+
+
+def test_it_can_score_whole_containers(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json(
+        {"tags": ["b", "a"]},
+        {"tags": ["a", "b"]},
+        metric="schema_f1",
+        fields={"tags": {"compare": "judge"}},
+    )
+    assert [(item.expected, item.actual) for item in judge.calls[0]] == [(["a", "b"], ["b", "a"])]
+    assert rows(result) == [("tags", "mismatch", 0.0)]
+
+
+def test_two_batch_comparators_are_two_calls(registry):
+    one, other = Judge(), Judge()
+    registry.comparator("one", one)
+    registry.comparator("other", other)
+    compare_json(
+        {"a": "x", "b": "x", "c": "x"},
+        {"a": "y", "b": "y", "c": "y"},
+        metric="schema_f1",
+        fields={"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}},
+    )
+    assert [[item.path for item in items] for items in one.calls] == [["a", "c"]]
+    assert [[item.path for item in items] for items in other.calls] == [["b"]]
+
+
+def test_it_can_be_the_comparator_of_a_type(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json(
+        {"a": "X", "n": 2, "t": True},
+        {"a": "x", "n": 1, "t": False},
+        metric="schema_f1",
+        compare={"string": "judge"},
+    )
+    assert [[item.path for item in items] for items in judge.calls] == [["a"]]
+    assert rows(result) == [("a", "match", 1.0), ("n", "mismatch", 0.0), ("t", "mismatch", 0.0)]
+    assert result.field_results[0].comparator == "judge"
+
+
+def test_flat_objects_ask_too(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json({"a": "X"}, {"a": "x"}, metric="json_similarity", compare={"string": "judge"})
+    assert (result.score, len(judge.calls)) == (1.0, 1)
+
+
+def test_from_a_schema(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    schema = {
+        "type": "object",
+        "properties": {
+            "note": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}},
+            "other": {"type": "string"},
+        },
+    }
+    result = compare_json(
+        {"note": "A", "other": "A"}, {"note": "a", "other": "a"}, metric="schema_f1", schema=schema
+    )
+    assert rows(result) == [("note", "match", 1.0), ("other", "mismatch", 0.0)]
+    assert [item.params for item in judge.calls[0]] == [{"strict": False}]
+
+
+def test_as_a_default_of_a_schemas_type(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    set_type_default("string", "judge")
+    try:
+        schema = parse_eval_schema({"type": "object", "properties": {"note": {"type": "string"}}})
+        assert compare_json({"note": "A"}, {"note": "a"}, metric="schema_f1", schema=schema).score == 1.0
+    finally:
+        reset_type_defaults()
+    assert len(judge.calls) == 1
+
+
+def test_in_a_branch_of_a_schema(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    schema = {
+        "properties": {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
+    }
+    assert compare_json({"v": "A"}, {"v": "a"}, metric="schema_f1", schema=schema).score == 1.0
+    assert len(judge.calls) == 1
+
+
+def test_below_a_target_paths_are_those_of_the_document(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    compare_json(
+        {"answers": [{"a": "x"}]},
+        {"answers": [{"a": "y"}]},
+        metric="schema_f1",
+        target_key="answers[0]",
+        fields={"**.a": {"compare": "judge"}},
+    )
+    assert [item.expected_path for item in judge.calls[0]] == ["answers[0].a"]
+
+
+def test_what_one_side_lacks_is_not_asked(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json({"b": "x"}, {"a": "x"}, metric="schema_f1", compare={"string": "judge"})
+    assert (judge.calls, result.counts) == ([], {"omission": 1, "hallucination": 1})
+
+
+def test_what_only_schema_has_may_be_skipped(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    rules = {"a": {"compare": "judge", "skip": True}}
+    result = compare_json({"a": "x"}, {"a": "y"}, metric="schema_f1", fields=rules)
+    assert (judge.calls, result.counts) == ([], {"skipped": 1})
+
+
+def test_nulls_are_settled_without_asking(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    result = compare_json(
+        {"a": None, "b": None, "c": "x"},
+        {"a": None, "b": "x", "c": None},
+        metric="schema_f1",
+        fields={"*": {"compare": "judge"}},
+    )
+    assert [f.score for f in result.field_results] == [1.0, 0.0, 0.0]
+    assert judge.calls == []
+
+
+def test_null_aware_comparators_are_asked_about_nulls(registry):
+    judge = Judge(null_aware=True)
+    registry.comparator("judge", judge)
+    result = compare_json({"a": None}, {"a": "None"}, metric="schema_f1", fields={"*": {"compare": "judge"}})
+    assert (result.score, len(judge.calls)) == (1.0, 1)
+
+
+def test_equal_values_are_asked_about_unless_it_short_circuits(registry):
+    asked, spared = Judge(), Judge(short_circuit=True)
+    registry.comparator("asked", asked)
+    registry.comparator("spared", spared)
+    document = {"a": "x", "b": ["x", {"c": 1.0}]}
+    for name in ("asked", "spared"):
+        compare_json(document, document, metric="schema_f1", fields={"*": {"compare": name}})
+    assert [len(items) for items in asked.calls] == [2]
+    assert spared.calls == []
+
+
+def test_equality_for_the_short_circuit_is_that_of_json_after_transforms(registry):
+    judge = Judge(short_circuit=True)
+    registry.comparator("judge", judge)
+    compare_json(
+        {"a": True, "b": 1.0, "c": "X "},
+        {"a": 1, "b": 1, "c": "x"},
+        metric="schema_f1",
+        fields={"*": {"compare": "judge", "transform": ["strip", "lowercase"]}},
+    )
+    assert [[item.path for item in items] for items in judge.calls] == [["a"]]
+
+
+def test_by_value_asks_once_about_equal_questions(registry):
+    judge = Judge(by_value=True)
+    registry.comparator("judge", judge)
+    result = compare_json(
+        ["A", "A", "b", "A", 1, True],
+        ["a", "a", "a", "x", "1", "1"],
+        metric="schema_f1",
+        fields={"[]": {"compare": "judge"}},
+    )
+    assert [[item.expected_path for item in items] for items in judge.calls] == [
+        ["[0]", "[2]", "[3]", "[4]", "[5]"]
+    ]
+    assert [f.score for f in result.field_results] == [1.0, 1.0, 0.0, 0.0, 1.0, 0.0]
+
+
+def test_by_value_tells_parameters_apart(registry):
+    judge = Judge(by_value=True)
+    registry.comparator("judge", judge)
+    compare_json(
+        {"a": "x", "b": "x"},
+        {"a": "y", "b": "y"},
+        metric="schema_f1",
+        fields={"a": {"compare": {"judge": {"n": 1}}}, "b": {"compare": {"judge": {"n": 2}}}},
+    )
+    assert [len(items) for items in judge.calls] == [2]
+
+
+def test_a_threshold_for_leaves_holds_for_answers(registry):
+    registry.comparator("half", lambda items: [0.5 for _ in items])
+    rule = {"a": {"compare": "half"}}
+    assert compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields=rule).score == 0.5
+    assert compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields=rule, leaf_threshold=0.5).score == 0.0
+
+
+def test_weights_count(registry):
+    registry.comparator("half", lambda items: [0.5 for _ in items])
+    rules = {"a": {"compare": "half", "weight": 3}}
+    assert compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="schema_f1", fields=rules).score == 2.5 / 4
+
+
+def test_what_it_does_to_its_list_is_its_own_business(registry):
+    def greedy(items):
+        scores = [1.0 for _ in items]
+        items.clear()
+        return scores
+
+    registry.comparator("greedy", greedy)
+    assert (
+        compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields={"a": {"compare": "greedy"}}).score == 1.0
+    )
+
+
+# -- how it answers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda items: [True, 1, ComparatorResult(1.0)],
+        lambda items: (1.0 for _ in items),
+        lambda items: tuple(1.0 for _ in items),
+        lambda items: {item.id: 1.0 for item in reversed(items)},
+    ],
+    ids=["list", "generator", "tuple", "mapping"],
+)
+def test_answers_of_every_form(registry, answer):
+    registry.comparator("judge", answer)
+    result = compare_json(
+        {"a": 1, "b": 2, "c": 3},
+        {"a": 2, "b": 3, "c": 4},
+        metric="schema_f1",
+        fields={"*": {"compare": "judge"}},
+    )
+    assert (result.score, result.counts) == (1.0, {"match": 3})
+
+
+def test_numbers_of_numpy(registry):
+    import numpy as np
+
+    registry.comparator("judge", lambda items: np.full(len(items), 0.25))
+    result = compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+    assert result.score == 0.25
+
+
+def test_reasons_and_skips(registry):
+    registry.comparator(
+        "judge",
+        lambda items: [ComparatorResult(0.5, "half right"), ComparatorResult(0, "off topic", skip=True)],
+    )
+    result = compare_json(
+        {"a": 1, "b": 2}, {"a": 2, "b": 3}, metric="schema_f1", fields={"*": {"compare": "judge"}}
+    )
+    assert [(f.status, f.reason, f.comparator) for f in result.field_results] == [
+        ("mismatch", "half right", "judge"),
+        ("skipped", "off topic", None),
+    ]
+    assert result.score == 0.5
+
+
+def test_answers_by_id(registry):
+    registry.comparator("judge", JudgeById())
+    result = compare_json(["A", "b"], ["a", "c"], metric="schema_f1", fields={"[]": {"compare": "judge"}})
+    assert [f.score for f in result.field_results] == [1.0, 0.0]
+
+
+# -- how it fails ----------------------------------------------------------------------------------------------
+
+
+def failures(registry, answer, scope=None):
+    """Three fields of a batch comparator and one of another: what is said of the three."""
+    if scope is not None:
+        answer.scope = scope
+    registry.comparator("judge", answer)
+    result = compare_json(
+        {"a": 1, "b": 1, "c": 1, "d": 1},
+        {"a": 2, "b": 2, "c": 2, "d": 1},
+        metric="schema_f1",
+        fields={key: {"compare": "judge"} for key in "abc"},
+    )
+    assert result.field_results[3].status == "match"
+    assert "pending" not in result.counts
+    return [f.error if f.status == "batch_error" else f.score for f in result.field_results[:3]]
+
+
+A_LIST = "it returns a list with one answer for each item, in their order, or a mapping of item id to answer"
+
+
+def raising(items):
+    raise TimeoutError("no answer in 30 s")
+
+
+def raising_without_words(items):
+    raise KeyError
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (raising, "raised TimeoutError: no answer in 30 s"),
+        (raising_without_words, "raised KeyError"),
+        (
+            lambda items: [1.0],
+            "returned 1 answer for 3 items; a list has one answer for each item, in their order",
+        ),
+        (lambda items: {"1": 1.0, "x": 0.0}, "answered for ids that it was not asked about: 'x'"),
+        (
+            lambda items: None,
+            f"returned nothing; {A_LIST}",
+        ),
+        (
+            lambda items: "1.0",
+            f"returned a str; {A_LIST}",
+        ),
+        (
+            lambda items: {0.5},
+            f"returned a set; {A_LIST}",
+        ),
+    ],
+)
+def test_a_call_that_fails_fails_for_all_its_items(registry, answer, reason):
+    assert failures(registry, answer) == [reason] * 3
+
+
+def test_a_generator_that_fails_on_its_way_fails_for_all(registry):
+    def answers(items):
+        yield 1.0
+        raise OSError("gone")
+
+    assert failures(registry, answers) == ["raised OSError: gone"] * 3
+
+
+def test_a_coroutine_function_is_told_so(registry):
+    async def answers(items):
+        return [1.0 for _ in items]
+
+    assert (
+        failures(registry, answers) == ["is a coroutine function; it has to wait for its answers itself"] * 3
+    )
+
+
+def test_with_scope_chunk_a_list_is_no_answer(registry):
+    reason = "returned a list; with scope 'chunk' it returns a mapping of item id to answer"
+    assert failures(registry, lambda items: [1.0 for _ in items], scope="chunk") == [reason] * 3
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (1.5, "returned 1.5 for this item, which is no score in [0, 1]"),
+        (-0.1, "returned -0.1 for this item, which is no score in [0, 1]"),
+        (float("nan"), "returned nan for this item, which is no score in [0, 1]"),
+        ("1.0", "returned '1.0' for this item, which is no score in [0, 1]"),
+        (None, "returned None for this item, which is no score in [0, 1]"),
+        ({"score": 1}, "returned {'score': 1} for this item, which is no score in [0, 1]"),
+        (ComparatorResult(2.0), "returned 2.0 for this item, which is no score in [0, 1]"),
+        (ValueError("refused"), "could not score this item: ValueError: refused"),
+    ],
+)
+def test_an_answer_that_is_none_fails_for_its_item_alone(registry, bad, reason):
+    assert failures(registry, lambda items: [1.0, bad, 0.5]) == [1.0, reason, 0.5]
+
+
+def test_an_id_without_an_answer_fails_alone(registry):
+    answer = lambda items: {items[0].id: 1.0, items[2].id: 0.5}  # noqa: E731
+    assert failures(registry, answer) == [1.0, "gave no answer for this item", 0.5]
+
+
+def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry):
+    registry.comparator("judge", lambda items: [ValueError("refused"), 0.5])
+    result = compare_json(
+        {"a": "x", "b": "x", "c": 1},
+        {"a": "y", "b": "y", "c": 1},
+        metric="schema_f1",
+        compare={"string": "judge"},
+    )
+    # b: 0.5 and c: 1 of two leaves on either side.
+    assert (result.score, result.precision, result.recall) == (0.75, 0.75, 0.75)
+    assert result.counts == {"match": 1, "mismatch": 1, "batch_error": 1}
+    assert (result.per_field["a"].batch_errors, result.per_field["a"].total) == (1, 0)
+    assert [str(error) for error in result.errors] == [
+        "a: comparator 'judge' could not score this item: ValueError: refused"
+    ]
+
+
+def test_errors_are_told_where_all_that_counts_is_perfect(registry):
+    registry.comparator("judge", raising)
+    result = compare_json(
+        {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="schema_f1", fields={"a": {"compare": "judge"}}
+    )
+    assert (result.score, [error.path for error in result.errors]) == (1.0, ["a"])
+
+
+def test_an_assertion_raises_comparator_error(registry):
+    registry.comparator("judge", raising)
+    with pytest.raises(ComparatorError, match="no answer in 30 s"):
+        assert_json_match({"a": "x"}, {"a": "y"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+
+
+def test_interrupts_pass_through(registry):
+    def interrupted(items):
+        raise KeyboardInterrupt
+
+    registry.comparator("judge", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compare_json({"a": "x"}, {"a": "y"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+
+
+# -- top-level keys as units -----------------------------------------------------------------------------------
+
+
+def test_units_are_1_where_all_below_them_is(registry):
+    registry.comparator("judge", Judge())
+    result = compare_json(
+        {"a": {"x": "A", "y": 1}, "b": {"x": "A"}, "c": "C"},
+        {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c"},
+        compare={"string": "judge"},
+    )
+    assert rows(result) == [("a", "match", 1.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
+
+
+def test_a_unit_that_nothing_but_a_failure_keeps_from_1_is_a_batch_error(registry):
+    registry.comparator("judge", raising)
+    result = compare_json(
+        {"a": {"x": "A", "y": 1}, "b": {"x": "A", "y": 2}, "c": 3},
+        {"a": {"x": "a", "y": 1}, "b": {"x": "a", "y": 1}, "c": 3},
+        compare={"string": "judge"},
+    )
+    assert rows(result) == [("a", "batch_error", 0.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
+    assert [error.path for error in result.errors] == ["a.x", "b.x"]
+    assert result.score == 0.5
+
+
+# -- registering -----------------------------------------------------------------------------------------------
+
+
+def test_a_scope_that_is_none_is_an_error(registry):
+    with pytest.raises(ConfigurationError) as error:
+        registry.comparator("judge", Judge(scope="records"))
+    assert str(error.value) == (
+        "comparator 'judge' has the scope 'records'; did you mean 'record'?; it can be 'record' or 'chunk'"
+    )
+
+
+def test_a_flag_that_is_none_is_an_error(registry):
+    with pytest.raises(ConfigurationError) as error:
+        registry.comparator("judge", Judge(by_value="yes"))
+    assert str(error.value) == "comparator 'judge' has by_value = 'yes'; it is True or False"
+
+
+def test_a_class_is_not_its_instance(registry):
+    with pytest.raises(ConfigurationError) as error:
+        registry.comparator("judge", JudgeById)
+    assert (
+        str(error.value)
+        == "comparator 'judge' is the class JudgeById; register an instance, such as JudgeById()"
+    )
+
+
+@pytest.mark.parametrize("place", ["fields", "schema"])
+def test_parameters_are_checked_before_scoring(registry, place):
+    def check_params(params):
+        if "model" not in params:
+            raise ValueError("name the model, as in {'model': 'small'}")
+
+    registry.comparator("judge", Judge(check_params=check_params))
+    options = {
+        "fields": {"fields": {"a": {"compare": "judge"}}},
+        "schema": {"schema": {"properties": {"a": {"x-eval-compare": "judge"}}}},
+    }[place]
+    with pytest.raises(ConfigurationError, match="comparator 'judge': name the model, as in"):
+        compare_json({"b": 1}, {"b": 1}, metric="schema_f1", **options)
+
+
+def test_functions_of_three_arguments_stay_what_they_are(registry):
+    registry.comparator("plain", lambda expected, actual, params: 0.5)
+    registry.comparator("any", lambda *arguments: 0.25)
+    fields = {"a": {"compare": "plain"}, "b": {"compare": "any"}}
+    result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="schema_f1", fields=fields)
+    assert [f.score for f in result.field_results] == [0.5, 0.25]
+
+
+def test_plans_without_one_know_it(registry):
+    from pytest_jsonmatch.engine.plan import compile_plan
+
+    registry.comparator("judge", Judge())
+    registry.comparator("plain", lambda expected, actual, params: 0.5)
+    rule = {"a": {"compare": "plain"}}
+    schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
+    assert [
+        compile_plan("schema_f1", options).has_batch
+        for options in (
+            {},
+            {"fields": rule},
+            {"fields": {"a": {"compare": "judge"}}},
+            {"compare": {"integer": "judge"}},
+            {"schema": schema},
+        )
+    ] == [False, False, True, True, True]
