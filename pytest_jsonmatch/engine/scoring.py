@@ -212,10 +212,6 @@ def walk_flat(
         values: what comparators said, if `score_flat` has asked them already.
     """
     walk = _Walk(plan)
-    if plan.transforms:
-        values = None  # which were equal once transformed has to be found out again
-    elif values is None:
-        values = score_flat(plan, expected, actual)[1]
     if len(expected) > DEEP:
         # The collector would go through all rows made so far, again and again.
         walk.pause.begin()
@@ -237,7 +233,10 @@ def _fill_flat(
     rows, parts = walk.rows, walk.parts
     append = rows.append
     children, get = plan.root.children, actual.get
-    known = iter(values or ())
+    by_type = plan.by_type
+    # Which strings are equal once transformed has to be found out one by one.
+    plain = not plan.transforms
+    known = None if values is None else iter(values)
     units = plan.options.granularity == "fields"
     both = gone = extra = 0
     for key, one in expected.items():
@@ -251,8 +250,11 @@ def _fill_flat(
             append((node, None, key, MISSING, OMISSION, 0.0, one, MISSING, None))
             gone += 1
             continue
-        if values is not None and (kind is other_kind or (kind in _NUMBERS and other_kind in _NUMBERS)):
-            value = next(known)
+        if plain and (kind is other_kind or (kind in _NUMBERS and other_kind in _NUMBERS)):
+            if known is None:
+                value = by_type[kind if kind is other_kind else float](one, other)
+            else:
+                value = next(known)
             if value == 1.0:
                 append((node, None, key, key, MATCH, 1.0, one, other, None))
                 continue
