@@ -27,6 +27,18 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return arguments
 
 
+@pytest.fixture(autouse=True)
+def without_reruns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep pytest-rerunfailures out of runs inside a test, unless they ask for it by `-p rerunfailures`.
+
+    It never ends the threads of its server, and those that have served an xdist worker poll for ever: after some
+    dozens of runs in this process there is little time left for anything else.
+    """
+    if "pytester" in request.fixturenames:
+        request.getfixturevalue("pytester")  # which clears the variable
+        monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:rerunfailures")
+
+
 @pytest.fixture
 def recorded(pytester: pytest.Pytester) -> Callable[[], list[tuple[str, float]]]:
     """Let runs of `pytester` write down what they record; the function returns it as (id, score) pairs."""

@@ -143,7 +143,7 @@ def test_reruns_and_stepwise(pytester, write):
         """
     )
     write("a.golden.yaml", CASES)
-    outcome = pytester.runpytest("--reruns", "1", "--stepwise")
+    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns", "1", "--stepwise")
     assert outcome.parseoutcomes() == {"passed": 2, "rerun": 1}
 
 

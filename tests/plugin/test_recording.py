@@ -301,7 +301,7 @@ def test_the_last_rerun_wins(pytester, recorded, workers):
             assert_json_match({"a": len(tries)}, {"a": 3})
         """
     )
-    outcome = pytester.runpytest("--reruns", "2", *workers)
+    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns", "2", *workers)
     assert outcome.parseoutcomes() == {"passed": 1, "rerun": 2}
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
@@ -320,7 +320,9 @@ def test_a_rerun_begins_its_user_properties_anew(pytester):
             assert_json_match({"a": len(tries)}, {"a": 2})
         """
     )
-    reports = pytester.inline_run("--reruns", "1").getreports("pytest_runtest_logreport")
+    reports = pytester.inline_run("-p", "rerunfailures", "--reruns", "1").getreports(
+        "pytest_runtest_logreport"
+    )
     assert reports[-1].user_properties == [("try", 0), ("try", 1), ("jsonmatch_score#1", 1.0)]
 
 
