@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import warnings
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 import pytest
 
@@ -27,13 +28,15 @@ from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import CodeType
 
     from pytest_jsonmatch.engine.results import FieldResult
     from pytest_jsonmatch.golden.cases import GoldenCase, GoldenCases, Mark
     from pytest_jsonmatch.golden.yamlevents import Document
+
+_Collected: TypeAlias = "pytest.Item | pytest.Collector"
 
 __all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file"]
 
@@ -44,8 +47,8 @@ FILE_ERROR: Final = "(file error)"
 _RUN: Final = "__jsonmatch_run__"
 _PLUGIN: Final = "pytest_jsonmatch.plugin"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
-# Plugins whose hook gives parameters to tests with a certain mark only, by the module that has the hook.
-_HARMLESS: Final = {"pytest_asyncio.plugin": "asyncio"}
+# Plugins whose hooks see to tests with a certain mark only, by the module that has the hooks.
+_HARMLESS: Final = {"pytest_asyncio.plugin": "asyncio", "anyio.pytest_plugin": "anyio"}
 
 
 class Judge(Protocol):
@@ -90,12 +93,8 @@ class GoldenFile(pytest.Module):
     judge: Judge
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
-    _alike: bool | None = None
-    """Whether each case makes one test, whatever its name; None until the first was made."""
-    _own_fixtures: bool = False
-    """Whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
-    _fixtures: Any = None
-    _fixtures_of_recorded: Any = None
+    _names: dict[str, Any]
+    """The module's namespace."""
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -116,85 +115,102 @@ class GoldenFile(pytest.Module):
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
         # All of the many objects made here stay.
         with paused_collection():
-            items = list(super().collect())
-        # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
-        path = _relative(self.path, self.config.rootpath)
-        for item in items:
-            if isinstance(item, pytest.Function):
-                item.__dict__["location"] = (path, item.function.__code__.co_firstlineno - 1, item.name)
-        return items
+            items = list(super().collect())  # of what is in the module by now: marked cases, or a file error
+            path = _relative(self.path, self.config.rootpath)
+            for item in items:
+                if isinstance(item, pytest.Function):
+                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
+                    item.location = (path, item.function.__code__.co_firstlineno - 1, item.name)
+            return self._with_unmarked(items, path) if self.cases else items
 
     # Cases without marks of their own differ in their names only, so what pytest finds out about the fixtures
     # of the first holds for them all, as it does for the rows of a parametrized function. To find it out for
     # each takes longer than everything else together, and there is no public way to pass it on. Should a
-    # pytest to come have no `_genfunctions` or `_fixtureinfo`, then this costs time again and nothing else.
-    def _genfunctions(self, name: str, funcobj: Any) -> Iterator[pytest.Function]:
-        if name not in self.cases or hasattr(funcobj, "pytestmark"):
-            yield from super()._genfunctions(name, funcobj)
-            return
-        if self._alike is None:
-            self._look_around(name)
-        if self._own_fixtures and funcobj.__defaults__:
-            fixtures = self._fixtures_of_recorded
-        elif funcobj.__defaults__:
-            funcobj, fixtures = self._with_fixtures(name), self._fixtures
-        else:
-            fixtures = self._fixtures
-        if self._alike:
-            yield pytest.Function.from_parent(self, name=name, callobj=funcobj, fixtureinfo=fixtures)
-        else:
-            yield from super()._genfunctions(name, funcobj)
+    # pytest to come have no `_fixtureinfo`, then this costs time again and nothing else.
+    def _with_unmarked(self, items: list[_Collected], path: str) -> list[_Collected]:
+        """Return items with those of the cases without marks of their own, in the order of the file."""
+        marked: dict[str, list[_Collected]] = {}
+        for item in items:
+            marked.setdefault(getattr(item, "originalname", item.name), []).append(item)
+        asking, recorded = self._shared_fixtures()
+        collected: list[_Collected] = []
+        for name, case in self.cases.items():
+            if case.gives("marks"):
+                collected += marked.pop(name, ())
+                continue
+            at_rest = recorded is not None and case.has_value
+            fixtures = recorded if at_rest else asking
+            function = self._names[name] = self._function(case, at_rest=at_rest)
+            if fixtures is None:
+                made = self._ask_pytest(name)
+            else:
+                made = [pytest.Function.from_parent(self, name=name, callobj=function, fixtureinfo=fixtures)]
+            for item in made:
+                if isinstance(item, pytest.Function):
+                    item.location = (path, case.line - 1, item.name)
+            collected += made
+        return [*itertools.chain(*marked.values()), *collected]
 
-    def _look_around(self, name: str) -> None:
-        """Find out, by one case without marks, what holds for all such."""
-        recorded, asking = self.obj.__dict__[name], self._with_fixtures(name)
-        functions: list[pytest.Function] = list(super()._genfunctions(name, asking))
-        self._fixtures = getattr(functions[0], "_fixtureinfo", None) if functions else None
-        # A fixture with parameters, or a plugin that looks at each test, makes several of one.
-        self._alike = not (
-            len(functions) != 1
-            or self._fixtures is None
-            or hasattr(functions[0], "callspec")
-            or self._varied()
-        )
-        if self._alike and recorded.__defaults__ and self._finds_own_fixtures():
-            self.obj.__dict__[name] = recorded
-            (function,) = super()._genfunctions(name, recorded)
-            self._fixtures_of_recorded = getattr(function, "_fixtureinfo", None)
-            self._own_fixtures = self._fixtures_of_recorded is not None
+    def _shared_fixtures(self) -> tuple[Any, Any]:
+        """Return what pytest knows about the fixtures of all cases without marks, and of those with answers.
 
-    def _with_fixtures(self, name: str) -> FunctionType:
-        """Put in a case's place in the module the function that asks for the fixtures, and return it."""
-        names = self.obj.__dict__
-        line = self.cases[name].line
-        found: FunctionType = names[name]
-        if found.__defaults__:
-            found = names[name] = FunctionType(_named(self._code(_run_case), name, line), names)
-        return found
+        None for the first: each case has to be looked at by itself. None for the second: the answers that are
+        written in the file have to go through the fixtures too.
+        """
+        unmarked = [case for case in self.cases.values() if not case.gives("marks")]
+        if not unmarked or self._varied():
+            return None, None
+        asking = self._fixtures_of(unmarked[0], at_rest=False)
+        with_answers = next((case for case in unmarked if case.has_value), None)
+        if asking is None or with_answers is None or not self._are_own(asking):
+            return asking, None
+        return asking, self._fixtures_of(with_answers, at_rest=True)
 
-    def _code(self, function: Any) -> CodeType:
-        code = self._codes.get(function)
+    def _fixtures_of(self, case: GoldenCase, *, at_rest: bool) -> Any:
+        """Return what pytest finds out about the fixtures of a case; None if it makes several tests of it."""
+        self._names[case.id] = self._function(case, at_rest=at_rest)
+        made = self._ask_pytest(case.id)
+        if len(made) != 1 or hasattr(made[0], "callspec"):  # parameters of a fixture
+            return None
+        return getattr(made[0], "_fixtureinfo", None)
+
+    def _ask_pytest(self, name: str) -> Sequence[_Collected]:
+        """Return what pytest and its plugins make of a function in the module, as if they had found it."""
+        made = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=self._names[name])
+        if made is None:
+            return ()
+        return made if isinstance(made, list) else (made,)
+
+    def _function(self, case: GoldenCase, *, at_rest: bool) -> FunctionType:
+        """Return the function that runs a case: with the two fixtures, or while they are at rest."""
+        template = _run_recorded if at_rest else _run_case
+        code = self._codes.get(template)
         if code is None:
             last = max(case.line for case in self.cases.values())
-            code = self._codes[function] = _standing_in(function.__code__, self.path, last)
-        return code
+            code = self._codes[template] = _standing_in(template.__code__, self.path, last)
+        code = _named(code, case.id, case.line)
+        # With the module's namespace for its globals, the function has the module's name too.
+        # (pytest takes an argument that has a default for none of its business.)
+        return FunctionType(code, self._names, None, (case,) if at_rest else None)
 
-    def _finds_own_fixtures(self) -> bool:
+    def _are_own(self, fixtures: Any) -> bool:
+        """Tell whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
         options = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
         if any(getattr(options, option, False) for option in watched):
             return False
-        found = getattr(self._fixtures, "name2fixturedefs", {})
+        found = getattr(fixtures, "name2fixturedefs", {})
         return all(
             [getattr(each.func, "__module__", None) for each in found.get(name, ())] == [_PLUGIN]
             for name in _FIXTURES
         )
 
     def _varied(self) -> bool:
-        """Tell whether anyone but pytest itself may parametrize tests, perhaps by their names."""
+        """Tell whether anyone but pytest itself may make of a function what he likes, perhaps by its name."""
         return not all(
             each.function.__module__.startswith("_pytest.") or self._leaves_alone(each.function.__module__)
-            for each in self.ihook.pytest_generate_tests.get_hookimpls()
+            for hook in (self.ihook.pytest_generate_tests, self.ihook.pytest_pycollect_makeitem)
+            for each in hook.get_hookimpls()
         )
 
     def _leaves_alone(self, module: str) -> bool:
@@ -208,7 +224,7 @@ class GoldenFile(pytest.Module):
             loaded = load_cases(self._read(name), self.path, name)
             _add_marks(module, loaded.marks, loaded.document, self.path)
             self.cases = loaded.by_id
-            self._add_cases(module, loaded)
+            self._add_marked(loaded)
         except GoldenFileError as error:
             self.cases = {}
             return self._failing_module(error)
@@ -217,7 +233,7 @@ class GoldenFile(pytest.Module):
     def _failing_module(self, error: GoldenFileError) -> ModuleType:
         """Return the module of a file that is not valid: its one test fails and says why."""
         module = self._empty_module()
-        names = module.__dict__
+        names = self._names
         names[_RUN] = raiser(str(error), path=str(self.path), line=error.line, name=FILE_ERROR)
         code = _standing_in(_run_nothing.__code__, self.path, error.line)
         names[FILE_ERROR] = FunctionType(_named(code, FILE_ERROR, error.line), names)
@@ -226,6 +242,9 @@ class GoldenFile(pytest.Module):
     def _empty_module(self) -> ModuleType:
         module = ModuleType(self.nodeid, f"The golden cases of {self.path.name}.")
         module.__file__ = str(self.path)
+        self._names = module.__dict__
+        self._names[_RUN] = self._check
+        self._codes: dict[object, CodeType] = {}
         return module
 
     def _read(self, name: str) -> bytes:
@@ -234,23 +253,12 @@ class GoldenFile(pytest.Module):
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
 
-    def _add_cases(self, module: ModuleType, loaded: GoldenCases) -> None:
-        """Give the module a function for each case: one code object, with the case's own name and line."""
-        names = module.__dict__
-        names[_RUN] = self._check
-        self._codes: dict[object, CodeType] = {}
-        for case in loaded.by_id.values():
-            # With the module's namespace for its globals, the function has the module's name too.
-            if case.has_value and not case.marks:
-                # The fixtures would hand over what is written in the file: unless overridden, they can rest.
-                # (pytest takes an argument that has a default for none of its business.)
-                code = _named(self._code(_run_recorded), case.id, case.line)
-                names[case.id] = FunctionType(code, names, None, (case,))
-                continue
-            function = FunctionType(_named(self._code(_run_case), case.id, case.line), names)
-            if case.marks:
+    def _add_marked(self, loaded: GoldenCases) -> None:
+        """Put the functions of cases with marks of their own into the module, where pytest will find them."""
+        for case in self.cases.values():
+            if case.gives("marks"):
+                function = self._names[case.id] = self._function(case, at_rest=False)
                 _add_marks(function, case.marks, loaded.document, self.path)
-            names[case.id] = function
 
     def _check(self, case: GoldenCase, actual: object) -> None:
         """Judge a case; what fails is raised from the YAML line that it is about."""
@@ -303,10 +311,11 @@ def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
 
     Where a fixture is missing, pytest quotes the source of the test. It would read YAML as Python, and from
     Python 3.12 on an apostrophe in it ends the whole run with an internal error. So this is the same file,
-    spelt as nobody else spells it, and Python's cache of sources has for it a line that can be quoted.
+    spelt as nobody else spells it, and Python's cache of sources has for it a line that can be quoted: that
+    of a case with both fixtures, whatever the code at hand.
     """
     spelt = os.path.join(path.parent, os.curdir, path.name)  # noqa: PTH118 - Path would tidy it up
-    quoted = f"def golden_case({', '.join(code.co_varnames[: code.co_argcount])}): ...\n"
+    quoted = f"def golden_case({', '.join(_FIXTURES)}): ...\n"
     # No time of change: such an entry is never looked up on disk.
     linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
     return code.replace(co_filename=spelt)
