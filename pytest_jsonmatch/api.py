@@ -14,12 +14,14 @@ from pytest_jsonmatch.engine.values import MISSING, flat_copy, to_json_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
+    from os import PathLike
 
     from pytest_jsonmatch.engine.corpus import Keep, PostProcess, Progress
     from pytest_jsonmatch.engine.plan import Plan
     from pytest_jsonmatch.engine.runs import RunResult
+    from pytest_jsonmatch.engine.schemanode import SchemaNode
     from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.schema.documents import SchemaSource
 
 __all__ = ["compare_json", "compare_values", "evaluate", "prepare"]
 
@@ -96,9 +98,9 @@ def compare_values(
 
 
 def evaluate(
-    gold: Iterable[object] | Path,
-    extracted: Iterable[object] | Path,
-    schema: object = None,
+    gold: Iterable[object] | str | PathLike[str],
+    extracted: Iterable[object] | str | PathLike[str],
+    schema: SchemaSource | SchemaNode | None = None,
     *,
     metric: str = "schema_f1",
     id_field: str | None = None,
@@ -113,7 +115,7 @@ def evaluate(
 
     Args:
         gold: the records that are right: a list or an iterator of Python values with a JSON form or of JSON
-            text, or the Path of a JSON Lines file, which is read line by line.
+            text, or the path of a JSON Lines file, which is read line by line.
         extracted: the answers, as `gold`; text is a model's output, which the JSON is extracted from.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name.
@@ -128,7 +130,7 @@ def evaluate(
             field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
             for a list and "worst" for anything else. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        **options: any option of the metric, as for `compare_json`.
+        **options: any option of the metric, as for `compare_json`, `repair` among them.
 
     Returns:
         Means over records, figures over all leaves, aggregates by field, and the worst records.

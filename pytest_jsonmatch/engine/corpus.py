@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from bisect import insort
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from operator import itemgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.deep import CollectorPause
-from pytest_jsonmatch.engine.errors import (
-    ConfigurationError,
-    GoldValidationError,
-    JsonMatchError,
-    JsonParseError,
-)
+from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.pairing import gold_error, open_pairing, plain_text
 from pytest_jsonmatch.engine.results import (
+    MATCH,
     FieldResult,
     FieldResults,
     approximate_warning,
@@ -26,24 +24,27 @@ from pytest_jsonmatch.engine.results import (
     sum_rows,
 )
 from pytest_jsonmatch.engine.runs import (
+    MAX_ERRORS,
     MOST_WORST,
     RecordResult,
     RunError,
     RunResult,
     RunSums,
-    badness,
     figures_of,
     worst_of,
 )
 from pytest_jsonmatch.engine.scoring import Outcome, score, walk_flat
+from pytest_jsonmatch.engine.tally import Counted, FlatTally
 from pytest_jsonmatch.engine.values import MISSING, flat_copy, to_json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
+    from pytest_jsonmatch.engine.pairing import Pair
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
-    from pytest_jsonmatch.engine.results import Row
+    from pytest_jsonmatch.engine.results import Row, Signature, Totals
+    from pytest_jsonmatch.engine.schemanode import SchemaNode
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["Keep", "PostProcess", "Progress", "run"]
@@ -52,26 +53,14 @@ Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = "Callable[[Sequence[FieldResult]], Iterable[FieldResult]]"
 Progress: TypeAlias = "Callable[[int, int | None], object]"
 Compile: TypeAlias = "Callable[[str, Mapping[str, Any]], Plan]"
+Figures: TypeAlias = "tuple[float, float, float, float]"
+"""Precision, recall, F1 and score of a record."""
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
-_CHUNK: Final = 256
 _IN_FLIGHT: Final = 32
-_AHEAD: Final = 1_000
-"""So many records of one side are held while the other side's are looked for, before an index is made."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A gold record and its answer, as they came."""
-
-    index: int
-    record_id: str | int
-    gold: Any
-    extracted: Any
-    """MISSING if there is none."""
-    where: str | None = None
-    """The gold record's file and line."""
+_POSITION: Final = itemgetter(0)  # of a `Pair`
+_NODE: Final = itemgetter(0)  # of a `Row`
+_NODE_AND_STATUS: Final = itemgetter(0, 4)
 
 
 @final
@@ -82,8 +71,12 @@ class _Task:
     compile: Compile
     metric: str
     options: Mapping[str, Any]
+    signature: Signature
+    """Of the plan: it has to come out the same wherever it is compiled."""
     keep: Keep
-    id_field: str | None
+    repair: bool
+    hidden: str | None
+    """The id field, where it is not scored."""
     post_process: tuple[PostProcess, ...]
 
 
@@ -95,7 +88,10 @@ class _Chunk:
     sums: RunSums = field(default_factory=RunSums)
     records: list[RecordResult] = field(default_factory=list)
     worst: list[RecordResult] = field(default_factory=list)
-    errors: list[RunError] = field(default_factory=list)
+    errors: list[tuple[int, RunError]] = field(default_factory=list)
+    """Each with the index of its record."""
+    warnings: list[tuple[int, RunError]] = field(default_factory=list)
+    """Likewise."""
 
 
 def run(
@@ -114,42 +110,59 @@ def run(
 ) -> RunResult:
     """Do what `api.evaluate` says; `compile_plan` makes a plan of a metric and its options, anywhere."""
     if keep is None:
-        keep = "all" if isinstance(gold, Sequence) else "worst"
-    if keep not in _KEEPS:
-        message = f"keep is {keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
-        raise ConfigurationError(message)
-    if type(chunk_size) is not int or chunk_size < 1:
-        message = f"chunk_size is {chunk_size!r}; it is a number of records, at least 1"
-        raise ConfigurationError(message)
+        keep = "all" if isinstance(gold, Sequence) and not isinstance(gold, str) else "worst"
+    _check(keep, chunk_size, id_field)
     processors = _processors(post_process)
+    options, repair = _without_repair(options)
     plan = compile_plan(metric, options)
-    task = _Task(compile_plan, metric, options, keep, id_field, processors)
-    pairing = _Pairing(gold, extracted, id_field)
-    length = len(gold) if isinstance(gold, Sized) else None
-    told = _Progress(progress, length)
+    hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
+    task = _Task(compile_plan, metric, options, plan.signature, keep, repair, hidden, processors)
     total = _Chunk()
-    for chunk in _scored(task, _chunks(iter(pairing), chunk_size), executor):
-        total.sums.merge(chunk.sums)
-        total.records += chunk.records
-        total.errors += chunk.errors[: max(0, _MAX_ERRORS - len(total.errors))]
-        total.worst = worst_of((*total.worst, *chunk.worst))
-        told.done(total.sums.records)
-    told.end()
+    with open_pairing(gold, extracted, id_field, repair=repair) as pairing:
+        chunks = _chunks(iter(pairing), chunk_size)
+        in_all = len(gold) if isinstance(gold, Sized) and not isinstance(gold, str) else None
+        told = _Progress(progress, in_all)
+        scored = _scored_here(task, plan, chunks) if executor is None else _sent(task, chunks, executor)
+        try:
+            for chunk in scored:
+                total.sums.merge(chunk.sums)
+                total.records += chunk.records
+                total.errors += chunk.errors[: max(0, MAX_ERRORS - len(total.errors))]
+                total.warnings += chunk.warnings[: max(0, MAX_ERRORS - len(total.warnings))]
+                total.worst = worst_of((*total.worst, *chunk.worst))
+                told.done(total.sums.records)
+        finally:
+            told.end()
+    total.sums.errors += len(pairing.unreadable)
     total.records.sort(key=lambda record: record.index)
+    total.errors.sort(key=itemgetter(0))
+    total.warnings.sort(key=itemgetter(0))
     return RunResult(
         plan.metric,
-        plan.signature,
+        _signature(plan.signature, hidden, processors),
         total.sums,
         records=total.worst if keep == "worst" else total.records,
         worst=total.worst,
-        errors=total.errors,
+        errors=[
+            *(error for _, error in total.errors),
+            *(RunError(where, None, None, why) for where, why in pairing.unreadable[:MAX_ERRORS]),
+        ],
+        warnings=[warning for _, warning in total.warnings],
         unmatched_gold=pairing.unmatched_gold,
         unmatched_extracted=pairing.unmatched_extracted,
     )
 
 
-_MAX_ERRORS: Final = 1_000
-_NODE_AND_STATUS: Final = itemgetter(0, 4)
+def _check(keep: object, chunk_size: object, id_field: object) -> None:
+    if keep not in _KEEPS:
+        message = f"keep is {keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
+        raise ConfigurationError(message)
+    if not isinstance(chunk_size, int) or isinstance(chunk_size, bool) or chunk_size < 1:
+        message = f"chunk_size is {chunk_size!r}; it is a number of records, at least 1"
+        raise ConfigurationError(message)
+    if id_field is not None and not isinstance(id_field, str):
+        message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
+        raise ConfigurationError(message)
 
 
 def _processors(given: object) -> tuple[PostProcess, ...]:
@@ -161,68 +174,102 @@ def _processors(given: object) -> tuple[PostProcess, ...]:
     return tuple(listed)
 
 
+def _without_repair(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    if "repair" not in options:
+        return options, False
+    plain = dict(options)
+    repair = plain.pop("repair")
+    if not isinstance(repair, bool):
+        message = f"repair is {repair!r}; it is True or False"
+        raise ConfigurationError(message)
+    return plain, repair
+
+
+def _lists(schema: SchemaNode | None, name: str) -> bool:
+    """Tell whether a schema, or one of its alternatives, lists a member."""
+    if schema is None:
+        return False
+    return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
+
+
+def _signature(plain: Signature, hidden: str | None, processors: Sequence[PostProcess]) -> Signature:
+    """Return a plan's signature with what a run adds to it."""
+    more: dict[str, Any] = {}
+    if hidden is not None:
+        more["id_field"] = hidden
+    if processors:
+        more["post_process"] = [
+            f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
+            for each in processors
+        ]
+    if not more:
+        return plain
+    options = {**(json.loads(plain.options) if plain.options else {}), **more}
+    text = json.dumps(options, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return replace(plain, options=text)
+
+
 # -- chunks ------------------------------------------------------------------------------------------------
 
 
-def _chunks(pairs: Iterator[_Pair], size: int) -> Iterator[list[_Pair]]:
-    chunk: list[_Pair] = []
-    for pair in pairs:
-        chunk.append(pair)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
+def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
+    while chunk := list(islice(pairs, size)):
+        chunk.sort(key=_POSITION)
         yield chunk
 
 
-def _scored(task: _Task, chunks: Iterator[list[_Pair]], executor: Executor | None) -> Iterator[_Chunk]:
-    """Score chunks in their order; an executor has a bounded number of them at a time."""
-    if executor is None:
-        for chunk in chunks:
-            yield _score_chunk(task, chunk)
-        return
-    waiting: deque[Future[_Chunk]] = deque()
+def _scored_here(task: _Task, plan: Plan, chunks: Iterator[list[Pair]]) -> Iterator[_Chunk]:
+    for chunk in chunks:
+        plan.renew()
+        yield _score_with(task, plan, chunk)
+
+
+def _sent(task: _Task, chunks: Iterator[list[Pair]], executor: Executor) -> Iterator[_Chunk]:
+    """Score chunks on an executor, which has a bounded number of them at a time; they come in their order."""
+    waiting: deque[tuple[Future[_Chunk], list[Pair]]] = deque()
     try:
         for chunk in chunks:
-            waiting.append(executor.submit(_score_chunk, task, chunk))
+            waiting.append((executor.submit(_score_chunk, task, chunk), chunk))
             if len(waiting) >= _IN_FLIGHT:
-                yield waiting.popleft().result()
+                yield _received(task, *waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _received(task, *waiting.popleft())
     finally:
-        for future in waiting:
+        for future, _ in waiting:
             future.cancel()
 
 
-def _score_chunk(task: _Task, pairs: list[_Pair]) -> _Chunk:
+def _received(task: _Task, future: Future[_Chunk], chunk: list[Pair]) -> _Chunk:
+    try:
+        return future.result()
+    except RecursionError:
+        # Python cannot pickle values nested some hundred levels deep, on the way there or back.
+        return _score_chunk(task, chunk)
+
+
+def _score_chunk(task: _Task, pairs: list[Pair]) -> _Chunk:
+    """Score a chunk, maybe in another process."""
+    plan = task.compile(task.metric, task.options)
+    if plan.signature != task.signature:
+        message = (
+            f"the process that scores has other rules ({plan.signature}) than the one that asks "
+            f"({task.signature}): what is registered or set there (set_type_default, register_metric) has to "
+            "be so here too, for example by the executor's initializer"
+        )
+        raise ConfigurationError(message)
+    return _score_with(task, plan, pairs)
+
+
+def _score_with(task: _Task, plan: Plan, pairs: list[Pair]) -> _Chunk:
+    if plan.recipe is None:
+        plan.recipe = (task.compile, task.metric, task.options)
     # Thousands of rows are made and kept, and none of them is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
     try:
-        return _scored_chunk(task, pairs)
+        return _Scorer(task, plan).score(pairs)
     finally:
         pause.end()
-
-
-def _scored_chunk(task: _Task, pairs: list[_Pair]) -> _Chunk:
-    plan = task.compile(task.metric, task.options)
-    if plan.recipe is None:
-        plan.recipe = (task.compile, task.metric, task.options)
-    read = [_read(task, plan, pair) for pair in pairs]
-    if plan.has_batch:
-        from pytest_jsonmatch.engine.batch import score_batch
-
-        batch = score_batch(plan, [(one.pair.record_id, one.expected, one.actual) for one in read])
-        outcomes: Iterable[Outcome | JsonMatchError] = batch
-    else:
-        outcomes = (_score(plan, one) for one in read)
-    made = _Chunk()
-    tally: Counter[tuple[PlanNode, str]] = Counter()
-    special: list[Row] = []
-    for one, outcome in zip(read, outcomes):
-        _add(task, plan, made, tally, special, one, outcome)
-    made.sums.add_fields(tally, special)
-    return made
 
 
 @final
@@ -230,7 +277,7 @@ def _scored_chunk(task: _Task, pairs: list[_Pair]) -> _Chunk:
 class _Read:
     """A pair as JSON values."""
 
-    pair: _Pair
+    pair: Pair
     expected: JsonValue
     actual: JsonValue
     error: str | None = None
@@ -239,53 +286,273 @@ class _Read:
     """Two objects of scalars."""
 
 
-def _read(task: _Task, plan: Plan, pair: _Pair) -> _Read:
-    gold, extracted = pair.gold, pair.extracted
-    if type(gold) is dict and type(extracted) is dict:
-        one, other = flat_copy(gold), flat_copy(extracted)
-        if one is not None and other is not None:
-            return _without_id(task, plan, _Read(pair, one, other, flat=True))
-    try:
-        if isinstance(gold, (str, bytes, bytearray)):
-            from pytest_jsonmatch.engine.parsing import parse_json
+@final
+class _Candidate(NamedTuple):
+    """A record that may be kept, as long as its chunk is scored."""
 
-            expected = parse_json(_plain_text(gold))
-        else:
-            expected = to_json_value(gold, side="expected")
-    except JsonMatchError as error:
-        raise _gold_error(pair, error) from None
-    read = _Read(pair, expected, MISSING)
-    if extracted is MISSING:
-        read.error = "there is no answer for it"
-        return _without_id(task, plan, read)
-    try:
-        if isinstance(extracted, (str, bytes, bytearray)):
-            from pytest_jsonmatch.engine.parsing import extract_json
+    pair: Pair
+    figures: Figures
+    found: list[Row] | Counted
+    expected: JsonValue
+    actual: JsonValue
+    error: str | None
+    warnings: tuple[str, ...]
 
-            found = extract_json(_plain_text(extracted), want=_WANTED.get(type(expected)))
-            read.actual, read.warnings = found.value, tuple(found.warnings)
+    def record(self, plan: Plan, *, fields: bool) -> RecordResult:
+        """Return what is kept of it, with field results or without."""
+        pair, found = self.pair, self.found
+        shown: Sequence[FieldResult] = ()
+        if isinstance(found, Counted):
+            counts = found.counts()
+            if fields:
+                # (The dicts are the caller's, who may change them before anybody looks.)
+                shown = FieldResults(None, (plan, dict(self.expected), dict(self.actual)))
         else:
-            read.actual = to_json_value(extracted, side="actual")
-    except JsonMatchError as error:
-        read.error = str(error)
-    return _without_id(task, plan, read)
+            counts = dict(Counter(row[4] for row in found))
+            if fields:
+                shown = FieldResults(found)
+        precision, recall, f1, own = self.figures
+        return RecordResult(
+            pair.record_id,
+            pair.position,
+            precision,
+            recall,
+            f1,
+            own,
+            counts,
+            shown,
+            self.error,
+            self.warnings,
+        )
+
+
+@final
+class _Scorer:
+    """Scores the records of one chunk and adds them up."""
+
+    __slots__ = (
+        "_figures",
+        "_flat",
+        "_known",
+        "_made",
+        "_nodes",
+        "_others",
+        "_plan",
+        "_special",
+        "_task",
+        "_totals",
+        "_worst",
+    )
+
+    def __init__(self, task: _Task, plan: Plan) -> None:
+        self._task = task
+        self._plan = plan
+        self._made = _Chunk()
+        self._flat = None if task.post_process else FlatTally(plan)
+        self._known: dict[Totals, Figures] = {}
+        self._figures: list[Figures] = []
+        self._totals: list[Totals] = []
+        self._nodes: Counter[PlanNode] = Counter()  # rows, whatever they say
+        self._others: Counter[tuple[PlanNode, str]] = Counter()  # those of them that are no plain matches
+        self._special: list[Row] = []  # those of the latter that say more than their status
+        self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
+
+    def score(self, pairs: list[Pair]) -> _Chunk:
+        """Score all records."""
+        plan, hidden = self._plan, self._task.hidden
+        if plan.has_batch:
+            from pytest_jsonmatch.engine.batch import score_batch
+
+            asked = [self._read(pair) for pair in pairs]
+            outcomes = score_batch(plan, [(one.pair.record_id, one.expected, one.actual) for one in asked])
+            for read, outcome in zip(asked, outcomes):
+                self._add(read, outcome)
+        else:
+            for pair in pairs:
+                gold, extracted = pair.gold, pair.extracted
+                if type(gold) is dict and type(extracted) is dict:
+                    if hidden is not None:
+                        gold, extracted = self._shown(gold), self._shown(extracted)
+                    if self._counted(pair, gold, extracted, None, pair.warnings):
+                        continue
+                read = self._read(pair)
+                if not (
+                    type(gold) is not dict
+                    and type(read.expected) is dict
+                    and type(read.actual) is dict
+                    and self._counted(pair, read.expected, read.actual, read.error, read.warnings)
+                ):
+                    self._add(read, _score(plan, read))
+        return self._finished()
+
+    def _finished(self) -> _Chunk:
+        made = self._made
+        made.sums.extend(self._figures, self._totals)
+        if self._flat is not None:
+            made.sums.add_keys(self._flat.by_key())
+        made.sums.add_rows(self._nodes, self._others, self._special)
+        if self._task.keep == "worst":
+            made.worst = [candidate.record(self._plan, fields=True) for _, candidate in self._worst]
+        else:
+            made.worst = worst_of(made.records)
+        return made
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    def _shown(self, record: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a record without its id, if that is only how the two found each other."""
+        hidden = self._task.hidden
+        if hidden is None or hidden not in record:
+            return record
+        return {key: value for key, value in record.items() if key != hidden}
+
+    def _read(self, pair: Pair) -> _Read:
+        gold, extracted = pair.gold, pair.extracted
+        if type(gold) is dict and type(extracted) is dict:
+            one, other = flat_copy(gold), flat_copy(extracted)
+            if one is not None and other is not None:
+                shown, found = self._shown(one), self._shown(other)
+                return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
+        try:
+            if isinstance(gold, (str, bytes, bytearray)):
+                from pytest_jsonmatch.engine.parsing import parse_json
+
+                expected = parse_json(plain_text(gold))
+            else:
+                expected = to_json_value(gold, side="expected")
+        except JsonMatchError as error:
+            raise gold_error(pair.record_id, pair.where, error) from None
+        read = _Read(pair, expected, MISSING, warnings=pair.warnings)
+        try:
+            if extracted is MISSING:
+                read.error = "there is no answer for it"
+            elif isinstance(extracted, (str, bytes, bytearray)):
+                from pytest_jsonmatch.engine.parsing import extract_json
+
+                want = _WANTED.get(type(expected))
+                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.repair)
+                read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
+            else:
+                read.actual = to_json_value(extracted, side="actual")
+        except JsonMatchError as error:
+            read.error = str(error)
+        if type(read.expected) is dict:
+            read.expected = self._shown(read.expected)
+        if type(read.actual) is dict:
+            read.actual = self._shown(read.actual)
+        return read
+
+    # -- adding --------------------------------------------------------------------------------------------
+
+    def _counted(
+        self, pair: Pair, expected: Any, actual: Any, error: str | None, warnings: tuple[str, ...]
+    ) -> bool:
+        """Count two flat objects; False if they are none, or not to be counted."""
+        if self._flat is None or (counted := self._flat.add(expected, actual)) is None:
+            return False
+        if warnings:
+            self._warn(pair, warnings)
+        totals = counted.totals
+        figures = self._known.get(totals)
+        if figures is None:
+            figures = self._known[totals] = figures_of(totals, self._plan.options.reduce)
+        self._figures.append(figures)
+        self._totals.append(totals)
+        if self._keeps(pair, figures):
+            self._keep(totals, _Candidate(pair, figures, counted, expected, actual, error, warnings))
+        return True
+
+    def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
+        """Add one record."""
+        pair, made, plan = read.pair, self._made, self._plan
+        if isinstance(outcome, GoldValidationError):
+            raise gold_error(pair.record_id, pair.where, outcome)
+        if isinstance(outcome, JsonMatchError):
+            if read.actual is MISSING:
+                raise gold_error(pair.record_id, pair.where, outcome)
+            # The answer is of a kind that the metric refuses: nothing of it counts as found.
+            read.error = str(outcome)
+            again = _score(plan, _Read(pair, read.expected, MISSING))
+            if isinstance(again, JsonMatchError):
+                raise gold_error(pair.record_id, pair.where, again)
+            outcome = again
+        if read.error is not None:
+            self._note(pair, None, None, read.error)
+        if outcome.gap is not None:
+            made.sums.approximate += 1
+            read.warnings = (*read.warnings, approximate_warning(outcome.gap))
+        if read.warnings:
+            self._warn(pair, read.warnings)
+        if self._task.post_process:
+            outcome = self._processed(pair, outcome)
+        rows, totals = outcome.rows, outcome.totals
+        self._nodes.update(map(_NODE, rows))
+        others = [row for row in rows if row[4] != MATCH or row[8] is not None]
+        if others:
+            self._others.update(map(_NODE_AND_STATUS, others))
+            self._special += [row for row in others if row[8] is not None or row[5]]
+            for error in errors_of(others):
+                self._note(pair, error.path, error.comparator, error.reason)
+        figures = figures_of(totals, plan.options.reduce)
+        self._figures.append(figures)
+        self._totals.append(totals)
+        if self._keeps(pair, figures):
+            expected, actual = read.expected, read.actual
+            self._keep(totals, _Candidate(pair, figures, rows, expected, actual, read.error, read.warnings))
+
+    def _keeps(self, pair: Pair, figures: Figures) -> bool:
+        """Tell whether anything is to be kept of a record."""
+        keep, worst = self._task.keep, self._worst
+        if keep != "worst" or len(worst) < MOST_WORST:
+            return keep != "none"
+        return (figures[3], figures[2], pair.position) < worst[-1][0]
+
+    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+        """Keep what is to be kept of a record."""
+        keep = self._task.keep
+        if keep == "worst":
+            rank = (candidate.figures[3], candidate.figures[2], candidate.pair.position)
+            insort(self._worst, (rank, candidate))
+            del self._worst[MOST_WORST:]
+        else:
+            fields = keep == "all" or not totals.perfect
+            self._made.records.append(candidate.record(self._plan, fields=fields))
+
+    def _processed(self, pair: Pair, outcome: Outcome) -> Outcome:
+        """Return the outcome with what post-processors make of it; one that raises changes nothing."""
+        results: list[FieldResult] = list(map(FieldResult, outcome.rows))
+        for process in self._task.post_process:
+            name = getattr(process, "__name__", repr(process))
+            try:
+                changed = list(process(list(results)))
+            except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
+                why = f"the post-processor {name} raised {type(error).__name__}: {error}"
+                self._note(pair, None, None, why)
+                continue
+            if not all(isinstance(each, FieldResult) for each in changed):
+                why = f"the post-processor {name} returned something else than field results"
+                self._note(pair, None, None, why)
+                continue
+            results = changed
+        rows: list[Row] = [tuple(each) for each in results]
+        return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
+
+    def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
+        made = self._made
+        made.sums.errors += 1
+        if len(made.errors) < MAX_ERRORS:
+            made.errors.append((pair.position, RunError(pair.record_id, path, comparator, reason)))
+
+    def _warn(self, pair: Pair, warnings: tuple[str, ...]) -> None:
+        made = self._made
+        made.sums.warnings += len(warnings)
+        if len(made.warnings) < MAX_ERRORS:
+            made.warnings += [
+                (pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
+            ]
 
 
 _WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", list: "array"}
-
-
-def _plain_text(text: str | bytes | bytearray) -> str | bytes:
-    return bytes(text) if isinstance(text, bytearray) else text
-
-
-def _without_id(task: _Task, plan: Plan, read: _Read) -> _Read:
-    """Take the id out of what is scored, unless the schema lists it: it is how the two found each other."""
-    name = task.id_field
-    if name is not None and name not in plan.root.listed():
-        for side in (read.expected, read.actual):
-            if type(side) is dict:
-                side.pop(name, None)
-    return read
 
 
 def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
@@ -295,93 +562,6 @@ def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
         return score(plan, read.expected, read.actual)
     except JsonMatchError as error:
         return error
-
-
-def _gold_error(pair: _Pair, error: JsonMatchError) -> JsonMatchError:
-    where = f"{pair.where}: " if pair.where else ""
-    path = getattr(error, "path", "")
-    return GoldValidationError(f"{where}record {pair.record_id!r}: {error}", pair.record_id, path)
-
-
-def _add(
-    task: _Task,
-    plan: Plan,
-    made: _Chunk,
-    tally: Counter[tuple[PlanNode, str]],
-    special: list[Row],
-    read: _Read,
-    outcome: Outcome | JsonMatchError,
-) -> None:
-    """Add one record to what came of its chunk."""
-    pair = read.pair
-    if isinstance(outcome, GoldValidationError):
-        raise _gold_error(pair, outcome)
-    if isinstance(outcome, JsonMatchError):
-        if read.actual is MISSING:
-            raise _gold_error(pair, outcome)
-        # The answer is of a kind that the metric refuses: nothing of it counts as found.
-        read.error = str(outcome)
-        again = _score(plan, _Read(pair, read.expected, MISSING))
-        if isinstance(again, JsonMatchError):
-            raise _gold_error(pair, again)
-        outcome = again
-    if read.error is not None:
-        made.sums.errors += 1
-        made.errors.append(RunError(pair.record_id, None, None, read.error))
-    if outcome.gap is not None:
-        made.sums.approximate += 1
-        read.warnings = (*read.warnings, approximate_warning(outcome.gap))
-    if task.post_process:
-        outcome = _processed(task, made, pair, outcome)
-    rows, totals = outcome.rows, outcome.totals
-    if not totals.perfect or plan.has_batch:
-        for error in errors_of(rows):
-            made.sums.errors += 1
-            made.errors.append(RunError(pair.record_id, error.path, error.comparator, error.reason))
-        special += [row for row in rows if row[8] is not None or 0.0 < row[5] < 1.0]
-    tally.update(map(_NODE_AND_STATUS, rows))
-    figures = figures_of(totals, plan.options.reduce)
-    made.sums.add(figures, totals)
-    if task.keep == "none":
-        return
-    every = task.keep != "worst"
-    rank = (figures[3], figures[2], pair.index)
-    if not every and len(made.worst) >= MOST_WORST and rank > badness(made.worst[-1]):
-        return
-    shown = FieldResults(rows) if task.keep != "imperfect" or not totals.perfect else ()
-    counts = dict(Counter(row[4] for row in rows))
-    precision, recall, f1, own = figures
-    record = RecordResult(
-        pair.record_id, pair.index, precision, recall, f1, own, counts, shown, read.error, read.warnings
-    )
-    if every:
-        made.records.append(record)
-    if len(made.worst) < MOST_WORST or rank < badness(made.worst[-1]):
-        insort(made.worst, record, key=badness)
-        del made.worst[MOST_WORST:]
-
-
-def _processed(task: _Task, made: _Chunk, pair: _Pair, outcome: Outcome) -> Outcome:
-    """Return the outcome with what post-processors make of its results; one that raises changes nothing."""
-    results: list[FieldResult] = list(map(FieldResult, outcome.rows))
-    for process in task.post_process:
-        try:
-            changed = list(process(list(results)))
-        except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-            _complain(made, pair, process, f"raised {type(error).__name__}: {error}")
-            continue
-        if not all(isinstance(each, FieldResult) for each in changed):
-            _complain(made, pair, process, "returned something else than field results")
-            continue
-        results = changed
-    rows: list[Row] = [tuple(each) for each in results]
-    return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
-
-
-def _complain(made: _Chunk, pair: _Pair, process: PostProcess, what: str) -> None:
-    name = getattr(process, "__name__", repr(process))
-    made.sums.errors += 1
-    made.errors.append(RunError(pair.record_id, None, None, f"the post-processor {name} {what}"))
 
 
 # -- progress ----------------------------------------------------------------------------------------------
@@ -411,206 +591,3 @@ class _Progress:
     def end(self) -> None:
         if self._line:
             sys.stderr.write("\n")
-
-
-# -- who belongs to whom -----------------------------------------------------------------------------------
-
-
-@final
-class _Pairing:
-    """Gold records and their answers, in the order of gold."""
-
-    def __init__(self, gold: Any, extracted: Any, id_field: str | None) -> None:
-        self.unmatched_gold: list[str | int] = []
-        self.unmatched_extracted: list[str | int] = []
-        self._gold = _Source(gold, "gold")
-        self._extracted = _Source(extracted, "extracted")
-        self._id_field = id_field
-
-    def __iter__(self) -> Iterator[_Pair]:
-        return self._by_position() if self._id_field is None else self._by_id(self._id_field)
-
-    def _by_position(self) -> Iterator[_Pair]:
-        answers = iter(self._extracted)
-        for index, (where, record) in enumerate(self._gold):
-            answer = next(answers, (None, MISSING))[1]
-            if answer is MISSING:
-                self.unmatched_gold.append(index)
-            yield _Pair(index, index, record, answer, where)
-        if next(answers, None) is not None:
-            message = (
-                "there are more extracted records than gold records; "
-                "without id_field they are matched by their position"
-            )
-            raise ConfigurationError(message)
-
-    def _by_id(self, name: str) -> Iterator[_Pair]:
-        answers = _Answers(self._extracted, name, self.unmatched_extracted)
-        seen: set[str | int] | None = set() if self._gold.is_held else None
-        for index, (where, record) in enumerate(self._gold):
-            parsed = _parsed_gold(record, where, index)
-            record_id = _id_of(parsed, name)
-            if record_id is None or (seen is not None and record_id in seen):
-                told = f"at {where}" if where else f"record {index}"
-                if record_id is None:
-                    message = f"gold {told} has no {name}; it has to be a string or an integer"
-                else:
-                    message = f"gold {told} has the {name} {record_id!r}, as an earlier record has"
-                raise GoldValidationError(message, index, name)
-            if seen is not None:
-                seen.add(record_id)
-            answer = answers.take(record_id)
-            if answer is MISSING:
-                self.unmatched_gold.append(record_id)
-            yield _Pair(index, record_id, parsed, answer, where)
-        answers.rest()
-
-
-def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
-    if not isinstance(record, (str, bytes, bytearray)):
-        return to_json_value(record, side="expected") if type(record) is not dict else record
-    from pytest_jsonmatch.engine.parsing import parse_json
-
-    try:
-        return parse_json(_plain_text(record))
-    except JsonParseError as error:
-        raise _gold_error(_Pair(index, index, None, None, where), error) from None
-
-
-def _id_of(record: Any, name: str) -> str | int | None:
-    if type(record) is not dict:
-        try:
-            record = to_json_value(record)
-        except JsonMatchError:
-            return None
-    found = record.get(name) if type(record) is dict else None
-    return found if type(found) is str or type(found) is int else None
-
-
-@final
-class _Answers:
-    """The extracted records by id: those before the one looked for are held, too many of a file indexed."""
-
-    def __init__(self, source: _Source, name: str, unmatched: list[str | int]) -> None:
-        self._source = source
-        self._name = name
-        self._unmatched = unmatched
-        self._stream = iter(source)
-        self._held: dict[str | int, Any] = {}
-        self._offsets: dict[str | int, int] | None = None
-        self._count = 0
-
-    def take(self, record_id: str | int) -> Any:
-        if record_id in self._held:
-            return self._held.pop(record_id)
-        if self._offsets is not None:
-            offset = self._offsets.pop(record_id, None)
-            return MISSING if offset is None else self._parsed(self._source.line_at(offset))
-        for found, answer in self._next():
-            if found == record_id:
-                return answer
-            if found in self._held:
-                self._unmatched.append(found)
-                continue
-            self._held[found] = answer
-            if len(self._held) > _AHEAD and self._source.is_file:
-                self._make_index()
-                return self.take(record_id)
-        return MISSING
-
-    def _next(self) -> Iterator[tuple[str | int, Any]]:
-        for _, record in self._stream:
-            answer = self._parsed(record)
-            found = None if answer is MISSING else _id_of(answer, self._name)
-            if found is None:
-                # Nobody can tell whose answer it is.
-                self._unmatched.append(self._count)
-            self._count += 1
-            if found is not None:
-                yield found, answer
-
-    def _parsed(self, record: Any) -> Any:
-        if not isinstance(record, (str, bytes, bytearray)):
-            return record
-        from pytest_jsonmatch.engine.parsing import extract_json
-
-        try:
-            return extract_json(
-                bytes(record) if isinstance(record, bytearray) else record, want="object"
-            ).value
-        except JsonMatchError:
-            return MISSING
-
-    def _make_index(self) -> None:
-        """Remember where the rest of the file's records begin: about 150 bytes for each."""
-        self._offsets = {}
-        for offset, line in self._source.rest_with_offsets():
-            answer = self._parsed(line)
-            found = None if answer is MISSING else _id_of(answer, self._name)
-            if found is None or found in self._offsets or found in self._held:
-                self._unmatched.append(self._count if found is None else found)
-            else:
-                self._offsets[found] = offset
-            self._count += 1
-
-    def rest(self) -> None:
-        """Name the answers that nobody has asked for."""
-        self._unmatched.extend(self._held)
-        if self._offsets is not None:
-            self._unmatched.extend(self._offsets)
-        else:
-            self._unmatched.extend(found for found, _ in self._next())
-
-
-@final
-class _Source:
-    """Records of one side: a list, an iterator, or the lines of a file."""
-
-    def __init__(self, records: Any, side: str) -> None:
-        self.is_file = isinstance(records, Path)
-        self.is_held = isinstance(records, Sequence)
-        self._records = records
-        self._file: Any = None
-        is_text = isinstance(records, (str, bytes, bytearray))
-        if is_text or isinstance(records, Mapping) or not (self.is_file or isinstance(records, Iterable)):
-            message = (
-                f"{side} is a {type(records).__name__}; it is a list or an iterator of records, "
-                "or the Path of a JSON Lines file"
-            )
-            raise ConfigurationError(message)
-        if self.is_file:
-            try:
-                self._file = records.open("rb")
-            except OSError as error:
-                message = f"{side} {str(records)!r} can't be read: {(error.strerror or str(error)).lower()}"
-                raise ConfigurationError(message) from None
-
-    def __iter__(self) -> Iterator[tuple[str | None, Any]]:
-        """Yield (file and line, record)."""
-        if not self.is_file:
-            for record in self._records:
-                yield None, record
-            return
-        with self._file:
-            number = 0
-            # `readline`, not iteration, so that `tell` is allowed.
-            while line := self._file.readline():
-                number += 1
-                if line.strip():
-                    yield f"{self._records}:{number}", line.rstrip(b"\r\n")
-
-    def rest_with_offsets(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a file that are left, each with where it begins."""
-        while True:
-            offset = self._file.tell()
-            line = self._file.readline()
-            if not line:
-                return
-            if line.strip():
-                yield offset, line.rstrip(b"\r\n")
-
-    def line_at(self, offset: int) -> bytes:
-        """Return the line of a file that begins at an offset."""
-        self._file.seek(offset)
-        line: bytes = self._file.readline()
-        return line.rstrip(b"\r\n")

@@ -5,19 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, final, overload
 
 from pytest_jsonmatch.engine.paths import format_path
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.plan import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan import Plan, PlanNode, Recipe
     from pytest_jsonmatch.engine.scoring import Outcome
     from pytest_jsonmatch.engine.values import JsonValue
+
+    _Flat: TypeAlias = dict[str, JsonValue]
+    _FlatScorers: TypeAlias = tuple[
+        Callable[[Plan, _Flat, _Flat], tuple["Totals", list[float]]],
+        Callable[[Plan, _Flat, _Flat, list[float] | None], tuple[list["Row"], "Totals"]],
+    ]
 
 __all__ = [
     "STATUSES",
@@ -79,6 +85,26 @@ _LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATI
 
 
 @final
+class _Read(NamedTuple):
+    """The items of a row that are public, in their places."""
+
+    node: Any
+    trail: Any
+    expected_key: Any
+    actual_key: Any
+    status: str
+    score: float
+    expected: Any
+    actual: Any
+
+
+_Read.status.__doc__ = "One of `STATUSES`."
+_Read.score.__doc__ = "In [0, 1]."
+_Read.expected.__doc__ = "The value in expected, or `MISSING`."
+_Read.actual.__doc__ = "The value in actual, or `MISSING`."
+
+
+@final
 class FieldResult(tuple[Any, ...]):
     """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
 
@@ -112,10 +138,8 @@ class FieldResult(tuple[Any, ...]):
             """The value in actual, or `MISSING`."""
 
     else:
-        status = property(itemgetter(4), doc="One of `STATUSES`.")
-        score = property(itemgetter(5), doc="In [0, 1].")
-        expected = property(itemgetter(6), doc="The value in expected, or `MISSING`.")
-        actual = property(itemgetter(7), doc="The value in actual, or `MISSING`.")
+        # (What a named tuple reads its items by takes a third of the time of property(itemgetter(4)).)
+        status, score, expected, actual = _Read.status, _Read.score, _Read.expected, _Read.actual
 
     @property
     def path(self) -> str:
@@ -240,39 +264,60 @@ class FieldResult(tuple[Any, ...]):
     ) -> FieldResult:
         """Return a result that says something else of the same field, as post-processors need.
 
+        Args:
+            status: one of `STATUSES` but "pending"; if only a score is given, match or mismatch as that says.
+            score: in [0, 1]; if only a status is given, 1 for a match, and 0 for what was a match.
+            reason: why, for people.
+
         Raises:
-            ValueError: `status` is none of `STATUSES`, or `score` is not in [0, 1].
+            ValueError: there is no such status or score, or the two do not fit: a match scores 1, a mismatch
+                less, and everything else 0.
 
         >>> from pytest_jsonmatch import compare_json
         >>> field = compare_json({"n": None}, {"n": 5}).field_results[0]
         >>> field.replaced(status="omission", reason="null says nothing")
         FieldResult('n', 'omission', 0)
         """
-        new_status = self.status if status is None else status
-        if new_status not in STATUSES:
-            message = f"status is {status!r}; it is one of {', '.join(STATUSES)}"
-            raise ValueError(message)
-        new_score = self.score if score is None else float(score)
-        if not 0.0 <= new_score <= 1.0:
-            message = f"score is {score!r}; it is a number from 0 to 1"
-            raise ValueError(message)
+        new_status, new_score = self._decided(status, score)
         detail: Detail | None = self[8]
         if new_status != MISMATCH and detail is not None:
             detail = detail._replace(differences=(), error=None)
-        one_sided = new_status not in {MATCH, MISMATCH, self.status}
-        if one_sided and detail is not None and detail.leaves is not None:
-            # What only one side has counts the leaves of that side only.
-            own = {OMISSION: (1, 0), HALLUCINATION: (0, 1)}.get(new_status, (0, 0))
+        if new_status != self.status and detail is not None and detail.leaves is not None:
+            # What only one side has counts the leaves of that side only; a match is one leaf of each.
+            own = {OMISSION: (1, 0), HALLUCINATION: (0, 1), MISMATCH: (1, 1)}.get(new_status, (0, 0))
             weights = detail.weights or (0.0, 0.0)
             detail = detail._replace(
                 leaves=(detail.leaves[0] * own[0], detail.leaves[1] * own[1]),
                 weights=(weights[0] * own[0], weights[1] * own[1]),
             )
+            if new_status == MATCH:
+                detail = detail._replace(leaves=None, weights=None)
         if reason is not None:
             detail = (detail or Detail())._replace(reason=reason)
-        if new_status in {OMISSION, HALLUCINATION, *LEAFLESS}:
-            new_score = 0.0
         return FieldResult((*self[:4], new_status, new_score, *self[6:8], detail))
+
+    def _decided(self, status: str | None, score: float | None) -> tuple[str, float]:
+        """Return a status and a score that fit each other."""
+        if status is not None and status not in _STATUS_INDEX:
+            message = f"status is {status!r}; it is one of {', '.join(_STATUS_INDEX)}"
+            raise ValueError(message)
+        if score is not None and not 0.0 <= score <= 1.0:
+            message = f"score is {score!r}; it is a number from 0 to 1"
+            raise ValueError(message)
+        if status is None and score is not None and self.status in {MATCH, MISMATCH}:
+            status = MATCH if score == 1.0 else MISMATCH
+        new_status = self.status if status is None else status
+        if score is None:
+            # A match that is none any more scores 0, unless somebody says what.
+            own = float(self.score)
+            score = {MATCH: 1.0, MISMATCH: own if own < 1.0 else 0.0}.get(new_status, 0.0)
+        if (score == 1.0) != (new_status == MATCH) or (score and new_status not in {MATCH, MISMATCH}):
+            message = (
+                f"status is {new_status!r} and score is {score!r}; "
+                "a match scores 1, a mismatch less, and everything else 0"
+            )
+            raise ValueError(message)
+        return new_status, float(score)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldResult) and self._key() == other._key()
@@ -291,12 +336,50 @@ class FieldResult(tuple[Any, ...]):
 
 
 class FieldResults(Sequence[FieldResult]):
-    """The results of a comparison, in the order of the document; each object is made when it is looked at."""
+    """The results of a comparison, in the order of the document; each object is made when it is looked at.
 
-    __slots__ = ("_rows",)
+    Of two flat records even the rows behind them are made then only.
+    """
 
-    def __init__(self, rows: list[Row]) -> None:
-        self._rows = rows
+    __slots__ = ("_found", "_source")
+
+    def __init__(
+        self,
+        rows: list[Row] | None,
+        source: tuple[Plan | Recipe, dict[str, JsonValue], dict[str, JsonValue]] | None = None,
+    ) -> None:
+        """Take rows, or the flat `source` they are made of: (plan, or how to make it; expected; actual)."""
+        self._found = rows
+        self._source = source
+
+    def _made(self) -> list[Row]:
+        """Return the rows, made anew if they have not been kept."""
+        if self._found is not None:
+            return self._found
+        from pytest_jsonmatch.engine.scoring import score, walk_flat  # scoring makes results, not we it
+
+        assert self._source is not None  # noqa: S101 - one of the two is always there
+        plan, expected, actual = self._source
+        if isinstance(plan, tuple):
+            # They have come from another process, where nobody had looked at them.
+            compile_here, metric, options = recipe = plan
+            plan = compile_here(metric, options)
+            plan.recipe = recipe
+        return (walk_flat if plan.flat else score)(plan, expected, actual).rows
+
+    @property
+    def _rows(self) -> list[Row]:
+        if self._found is None:
+            self._found = self._made()
+            self._source = None
+        return self._found
+
+    def __reduce__(self) -> Any:
+        if self._source is None:
+            return FieldResults, (self._rows,)
+        plan, expected, actual = self._source
+        recipe = plan if isinstance(plan, tuple) else plan.recipe
+        return FieldResults, (self._rows,) if recipe is None else (None, (recipe, expected, actual))
 
     @overload
     def __getitem__(self, index: int) -> FieldResult: ...
@@ -311,7 +394,8 @@ class FieldResults(Sequence[FieldResult]):
         return len(self._rows)
 
     def __iter__(self) -> Iterator[FieldResult]:
-        return map(FieldResult, self._rows)
+        # Whoever goes through a whole corpus once does not want millions of rows to stay.
+        return map(FieldResult, self._made())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldResults) and list(self) == list(other)
@@ -496,6 +580,14 @@ def ratio(part: float, whole: float, *, perfect: bool) -> float:
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53
 
 
+@cache
+def _flat_scorers() -> _FlatScorers:
+    """Return what makes totals, and rows, of two flat objects: scoring makes results, so not at import."""
+    from pytest_jsonmatch.engine.scoring import flat_rows, score_flat
+
+    return score_flat, flat_rows
+
+
 @final
 class MatchResult:
     """The result of one comparison: figures, results per leaf, aggregates per field.
@@ -515,6 +607,7 @@ class MatchResult:
         "_alignments",
         "_containers",
         "_errors",
+        "_flat_rows",
         "_found",
         "_per_field",
         "_plan",
@@ -537,6 +630,7 @@ class MatchResult:
         self._source = source
         self._sums: Totals | None = None
         self._values: list[float] | None = None
+        self._flat_rows: list[Row] | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
         self._warnings = warnings
@@ -588,10 +682,8 @@ class MatchResult:
         """The sums; of two flat objects without a row for any leaf, if nobody has asked for rows yet."""
         if self._sums is None:
             if self._found is None:
-                from pytest_jsonmatch.engine.scoring import score_flat  # scoring makes results, not we it
-
                 assert self._source is not None  # noqa: S101 - one of the two is always there
-                self._sums, self._values = score_flat(self._plan, *self._source)
+                self._sums, self._values = _flat_scorers()[0](self._plan, *self._source)
             else:
                 self._sums = self._found.totals
         return self._sums
@@ -599,15 +691,19 @@ class MatchResult:
     def _outcome(self) -> Outcome:
         """Return the walk's findings, made now if only sums were asked for so far."""
         if self._found is None:
-            from pytest_jsonmatch.engine.scoring import walk_flat  # scoring makes results, not we it
+            from pytest_jsonmatch.engine.scoring import Outcome  # scoring makes results, not we it
 
-            assert self._source is not None  # noqa: S101 - one of the two is always there
-            self._found = walk_flat(self._plan, *self._source, self._values)
+            self._found = Outcome(self._rows, self._totals, [])
         return self._found
 
     @property
     def _rows(self) -> list[Row]:
-        return self._outcome().rows
+        if self._found is not None:
+            return self._found.rows
+        if self._flat_rows is None:
+            assert self._source is not None  # noqa: S101 - one of the two is always there
+            self._flat_rows, self._sums = _flat_scorers()[1](self._plan, *self._source, self._values)
+        return self._flat_rows
 
     @property
     def field_results(self) -> Sequence[FieldResult]:

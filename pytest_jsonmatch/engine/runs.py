@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from operator import itemgetter
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan import PlanNode
     from pytest_jsonmatch.engine.results import FieldResult, Row, Signature, Totals
+    from pytest_jsonmatch.engine.tally import KeyCounts
 
 __all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]
 
 _STATUS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
-_BOTH: Final = itemgetter(0, 4)
-_MAX_ERRORS: Final = 1_000
+MAX_ERRORS: Final = 1_000
+"""How many errors a result keeps, and how many warnings; all are counted."""
 
 
 @final
@@ -53,16 +54,17 @@ class ExactSum:
 
     def add(self, number: float) -> None:
         """Add one finite number."""
-        numbers = self._numbers
-        numbers.append(number)
-        if len(numbers) > _MOST_NUMBERS:
+        self.extend((number,))
+
+    def extend(self, numbers: Iterable[float]) -> None:
+        """Add finite numbers."""
+        self._numbers.extend(numbers)
+        if len(self._numbers) > _MOST_NUMBERS:
             self._shorten()
 
     def merge(self, other: ExactSum) -> None:
         """Add what another holds."""
-        self._numbers += other._numbers
-        if len(self._numbers) > _MOST_NUMBERS:
-            self._shorten()
+        self.extend(other._numbers)
 
     def _shorten(self) -> None:
         """Put few numbers with the same exact sum in the place of many: their sum, and what rounding left."""
@@ -83,10 +85,10 @@ class ExactSum:
         return self._numbers
 
     def __setstate__(self, numbers: list[float]) -> None:
-        self._numbers = numbers
+        self._numbers = list(numbers)
 
 
-_MOST_NUMBERS: Final = 4_096
+_MOST_NUMBERS: Final = 512
 
 
 @final
@@ -129,13 +131,14 @@ class _FieldSums:
 @final
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """Something that went wrong in a record and did not stop the run.
+    """Something that went wrong in a record and did not stop the run, or a warning.
 
     >>> str(RunError("r7", "total", "ours", "raised KeyError: 'x'"))
     "record 'r7', total: comparator 'ours' raised KeyError: 'x'"
     """
 
     record_id: str | int
+    """The record's id; of an answer that nobody can tell whose it is, where it stands."""
     path: str | None
     """The field; None if it is the record as a whole."""
     comparator: str | None
@@ -213,6 +216,7 @@ class RunSums:
         "records",
         "score",
         "sum",
+        "warnings",
     )
 
     def __init__(self) -> None:
@@ -222,24 +226,43 @@ class RunSums:
         self.perfect = True
         self.fields: dict[tuple[str, float], _FieldSums] = {}
         self.errors = 0
+        self.warnings = 0
         self.approximate = 0
 
-    def add(self, figures: tuple[float, float, float, float], totals: Totals) -> None:
-        """Add one record: its precision, recall, F1 and score, and what they are made of."""
-        self.records += 1
-        self.precision.add(figures[0])
-        self.recall.add(figures[1])
-        self.f1.add(figures[2])
-        self.score.add(figures[3])
-        self.sum.add(totals.score)
-        self.expected.add(totals.expected)
-        self.actual.add(totals.actual)
-        self.perfect = self.perfect and totals.perfect
+    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Totals]) -> None:
+        """Add records: of each its precision, recall, F1 and score, and what they are made of."""
+        if not totals:
+            return
+        self.records += len(totals)
+        for sum_of_figures, column in zip(
+            (self.precision, self.recall, self.f1, self.score), zip(*figures), strict=True
+        ):
+            sum_of_figures.extend(column)
+        scores, expected, actual, perfect = zip(*totals)
+        self.sum.extend(scores)
+        self.expected.extend(expected)
+        self.actual.extend(actual)
+        self.perfect = self.perfect and all(perfect)
 
-    def add_fields(self, tally: Mapping[tuple[PlanNode, str], int], special: Iterable[Row]) -> None:
-        """Add results: how often each node had each status, and the rows that say more than their status."""
-        for (node, status), count in tally.items():
-            self._of(node).counts[_STATUS[status]] += count
+    def add_rows(
+        self,
+        nodes: Mapping[PlanNode, int],
+        others: Mapping[tuple[PlanNode, str], int],
+        special: Iterable[Row],
+    ) -> None:
+        """Add results.
+
+        Args:
+            nodes: how many rows each node has.
+            others: how many of these are no plain matches, by node and status.
+            special: those of the latter that say more than their status.
+        """
+        for node, number in nodes.items():
+            self._of(node).counts[0] += number
+        for (node, status), number in others.items():
+            counts = self._of(node).counts
+            counts[0] -= number
+            counts[_STATUS[status]] += number
         for node, _, _, _, status, score, _, _, detail in special:
             if status in LEAFLESS:
                 continue
@@ -249,6 +272,15 @@ class RunSums:
             if detail is not None and detail.weights is not None:
                 sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
                 sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
+
+    def add_keys(self, keys: Iterable[KeyCounts]) -> None:
+        """Add the results of flat records, counted by key."""
+        for key in keys:
+            sums = self._of(key.node)
+            matches = key.present - key.mismatches - key.omissions
+            for at, number in enumerate((matches, key.mismatches, key.omissions, key.hallucinations)):
+                sums.counts[at] += number
+            sums.partial.extend(key.partial)
 
     def _of(self, node: PlanNode) -> _FieldSums:
         key = (node.short_path(200), node.weight)
@@ -261,6 +293,7 @@ class RunSums:
         """Add another's sums."""
         self.records += other.records
         self.errors += other.errors
+        self.warnings += other.warnings
         self.approximate += other.approximate
         self.perfect = self.perfect and other.perfect
         for name in ("precision", "recall", "f1", "score", "sum", "expected", "actual"):
@@ -309,6 +342,7 @@ class RunResult:
         "signature",
         "unmatched_extracted",
         "unmatched_gold",
+        "warnings",
         "worst",
     )
 
@@ -321,24 +355,30 @@ class RunResult:
         records: Sequence[RecordResult] = (),
         worst: Sequence[RecordResult] = (),
         errors: Sequence[RunError] = (),
+        warnings: Sequence[RunError] = (),
         unmatched_gold: Sequence[str | int] = (),
         unmatched_extracted: Sequence[str | int] = (),
     ) -> None:
-        self.metric = metric
-        self.signature = signature
+        self.metric: str = metric
+        self.signature: Signature = signature
         """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
         self._sums = sums
         self._per_field: dict[str, FieldAggregation] | None = None
-        self.records = tuple(records)
+        self.records: tuple[RecordResult, ...] = tuple(records)
         """The records in the order of gold; which of them, and with how much, says `keep`."""
-        self.worst = tuple(worst)
+        self.worst: tuple[RecordResult, ...] = tuple(worst)
         """The ten records with the lowest score, the worst first."""
-        self.errors = tuple(errors[:_MAX_ERRORS])
+        self.errors: tuple[RunError, ...] = tuple(errors[:MAX_ERRORS])
         """What went wrong and did not stop the run; the first 1,000 (`total_errors` counts all)."""
-        self.unmatched_gold = tuple(unmatched_gold)
+        self.warnings: tuple[RunError, ...] = tuple(warnings[:MAX_ERRORS])
+        """What is good to know, as of repaired JSON; the first 1,000 (`total_warnings` counts all)."""
+        self.unmatched_gold: tuple[str | int, ...] = tuple(unmatched_gold)
         """Ids of gold records without an answer: nothing of them was found."""
-        self.unmatched_extracted = tuple(unmatched_extracted)
-        """Ids of answers without a gold record, and of second answers for one: they were not scored."""
+        self.unmatched_extracted: tuple[str | int, ...] = tuple(unmatched_extracted)
+        """Ids of answers without a gold record, and of second answers for one: they were not scored.
+
+        An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
+        """
 
     def _mean(self, total: ExactSum) -> float | None:
         return min(total.value / self._sums.records, 1.0) if self._sums.records else None
@@ -442,6 +482,11 @@ class RunResult:
         """How many errors there were."""
         return self._sums.errors
 
+    @property
+    def total_warnings(self) -> int:
+        """How many warnings there were."""
+        return self._sums.warnings
+
     def merge(self, other: RunResult) -> RunResult:
         """Return the result of both corpora together: the same as if they had been one, in whatever order.
 
@@ -461,6 +506,7 @@ class RunResult:
             records=(*self.records, *other.records),
             worst=worst_of((*self.worst, *other.worst)),
             errors=(*self.errors, *other.errors),
+            warnings=(*self.warnings, *other.warnings),
             unmatched_gold=(*self.unmatched_gold, *other.unmatched_gold),
             unmatched_extracted=(*self.unmatched_extracted, *other.unmatched_extracted),
         )
@@ -470,19 +516,17 @@ class RunResult:
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
         micro = ("micro_precision", "micro_recall", "micro_f1")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "fields", *counted, "approximate", "errors")
+        totals = ("records", "fields", *counted, "approximate", "errors", "warnings")
         return {
             "metric": self.metric,
             "signature": str(self.signature),
             **{name: getattr(self, name) for name in (*figures, *micro)},
-            **{
-                f"total_{name}": getattr(self, f"total_{name}")
-                for name in (*totals, "batch_errors", "errors")
-            },
+            **{f"total_{name}": getattr(self, f"total_{name}") for name in totals},
             "per_field": {path: aggregate_dict(each) for path, each in self.per_field.items()},
             "records": [each.to_dict() for each in self.records],
             "worst": [each.record_id for each in self.worst],
             "errors": [str(each) for each in self.errors],
+            "warnings": [str(each) for each in self.warnings],
             "unmatched_gold": list(self.unmatched_gold),
             "unmatched_extracted": list(self.unmatched_extracted),
         }
@@ -500,12 +544,12 @@ MOST_WORST: Final = 10
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
-    return sorted(records, key=badness)[:MOST_WORST]
+    return nsmallest(MOST_WORST, records, key=_badness)
 
 
-def badness(record: RecordResult) -> tuple[float, float, int]:
-    """Return what records are ordered by, the worst first."""
-    return record.score, record.f1, record.index
+def _badness(record: RecordResult) -> tuple[float, float, int, str]:
+    # (Runs that are merged have each counted from 0.)
+    return record.score, record.f1, record.index, str(record.record_id)
 
 
 def figures_of(totals: Totals, reduce: str) -> tuple[float, float, float, float]:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Outcome", "score", "score_flat", "walk_flat", "walk_once"]
+__all__ = ["Outcome", "flat_rows", "score", "score_flat", "walk_flat", "walk_once"]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
@@ -211,71 +211,89 @@ def walk_flat(
         actual: from `flat_copy`.
         values: what comparators said, if `score_flat` has asked them already.
     """
-    walk = _Walk(plan)
-    if len(expected) > DEEP:
-        # The collector would go through all rows made so far, again and again.
-        walk.pause.begin()
+    return Outcome(*flat_rows(plan, expected, actual, values), [])
+
+
+def flat_rows(
+    plan: Plan,
+    expected: dict[str, JsonValue],
+    actual: dict[str, JsonValue],
+    values: list[float] | None = None,
+) -> tuple[list[Row], Totals]:
+    """Return rows and totals alone: `walk_flat` without the rest."""
+    rows: list[Row] = []
+    if len(expected) <= DEEP:
+        return rows, _fill_flat(rows, plan, expected, actual, values)
+    pause = CollectorPause()
+    # The collector would go through all rows made so far, again and again.
+    pause.begin()
     try:
-        _fill_flat(walk, plan, expected, actual, values)
+        return rows, _fill_flat(rows, plan, expected, actual, values)
     finally:
-        walk.pause.end()
-    return Outcome(walk.rows, walk.totals(), [])
+        pause.end()
 
 
 def _fill_flat(
-    walk: _Walk,
+    rows: list[Row],
     plan: Plan,
     expected: dict[str, JsonValue],
     actual: dict[str, JsonValue],
     values: list[float] | None,
-) -> None:
-    """Let a walk have found the rows of two objects of scalars."""
-    rows, parts = walk.rows, walk.parts
+) -> Totals:
+    """Add the rows of two objects of scalars, and return their totals."""
     append = rows.append
     children, get = plan.root.children, actual.get
-    by_type = plan.by_type
-    # Which strings are equal once transformed has to be found out one by one.
-    plain = not plan.transforms
+    by_type, transforms = plan.by_type, plan.transforms
     known = None if values is None else iter(values)
-    units = plan.options.granularity == "fields"
-    both = gone = extra = 0
+    parts: list[float] = []
+    both = gone = 0
     for key, one in expected.items():
         other = get(key, MISSING)
-        node = children[key]
-        kind, other_kind = type(one), type(other)
-        if kind is other_kind and one == other:
-            append((node, None, key, key, MATCH, 1.0, one, other, None))
-            continue
-        if other is MISSING:
-            append((node, None, key, MISSING, OMISSION, 0.0, one, MISSING, None))
+        kind = type(one)
+        if kind is type(other):
+            if one == other:
+                append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+                continue
+            left, right = one, other
+            if kind is str and transforms:
+                for transform in transforms:
+                    left, right = transform(left), transform(right)
+                if left == right:
+                    append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+                    continue
+            value = by_type[kind](left, right) if known is None else next(known)
+        elif other is MISSING:
+            append((children[key], None, key, MISSING, OMISSION, 0.0, one, MISSING, None))
             gone += 1
             continue
-        if plain and (kind is other_kind or (kind in _NUMBERS and other_kind in _NUMBERS)):
-            if known is None:
-                value = by_type[kind if kind is other_kind else float](one, other)
-            else:
-                value = next(known)
-            if value == 1.0:
-                append((node, None, key, key, MATCH, 1.0, one, other, None))
-                continue
-            append((node, None, key, key, MISMATCH, value, one, other, None))
+        elif kind in _NUMBERS and type(other) in _NUMBERS:
+            value = by_type[float](one, other) if known is None else next(known)
+        else:
+            # (A unit counts once, whatever is wrong with it.)
+            detail = _MISTYPED_UNIT if plan.options.granularity == "fields" else _MISTYPED
+            append((children[key], None, key, key, MISMATCH, 0.0, one, other, detail))
             both += 1
-            if value:
-                parts.append(value)
             continue
-        walk.settle(node, None, key, key, one, other)
-        detail = rows[-1][8]
-        if units and detail is not None and detail.leaves is not None:
-            # The unit counts once, whatever is wrong with it.
-            rows[-1] = (*rows[-1][:8], detail._replace(leaves=None, weights=None))
-    if walk.count_extra:
+        if value == 1.0:
+            append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+            continue
+        append((children[key], None, key, key, MISMATCH, value, one, other, None))
+        both += 1
+        if value:
+            parts.append(value)
+    matches = len(rows) - both - gone
+    found = matches + both
+    if plan.options.extra == "count" and found < len(actual):
+        found = len(actual)
         for key, other in actual.items():
             if key not in expected:
                 append((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
-                extra += 1
-    walk.others += both + gone + extra
-    walk.expected_leaves += both + gone
-    walk.actual_leaves += both + extra
+    total = math.fsum((matches, *parts)) if parts else matches
+    return Totals(total, len(expected), found, matches == len(expected) == found)
+
+
+_MISTYPED: Final = Detail(leaves=(1, 1), weights=(1.0, 1.0))
+_MISTYPED_UNIT: Final = Detail()
 
 
 def _member_of(value: JsonValue, segment: Any) -> JsonValue:

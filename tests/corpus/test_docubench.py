@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,15 +18,20 @@ DATA = REAL / "docubench"
 LABELS = sorted((DATA / "labels").glob("*.json"))
 SYSTEMS = sorted(path.name for path in (DATA / "results").glob("*") if path.is_dir())
 
-pytestmark = pytest.mark.skipif(
+COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "docubench.py"
+
+needs_data = pytest.mark.skipif(
     not LABELS, reason="no docubench/labels in $JSONMATCH_REAL or in shared/real beside the checkout"
 )
+# The sources that are published as a package come without the benchmarks.
+needs_command = pytest.mark.skipif(not COMMAND.exists(), reason="no benchmarks/docubench.py in this tree")
 
 
 def read(path: Path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@needs_data
 @pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1", "json_similarity"])
 def test_an_answer_equal_to_gold_is_perfect(metric):
     for label in LABELS:
@@ -34,6 +42,7 @@ def test_an_answer_equal_to_gold_is_perfect(metric):
         assert (result.score, result.precision, result.recall) == (1.0, 1.0, 1.0), label.name
 
 
+@needs_data
 def test_figures_of_real_answers_are_the_same_in_any_order_of_arrays():
     for label in LABELS[::5]:
         for system in SYSTEMS:
@@ -51,3 +60,35 @@ def test_figures_of_real_answers_are_the_same_in_any_order_of_arrays():
 
 def turned_arrays(members):
     return {key: value[::-1] if isinstance(value, list) else value for key, value in members.items()}
+
+
+def printed(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, str(COMMAND), *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+@needs_data
+@needs_command
+def test_the_command_prints_each_system_under_each_metric():
+    lines = printed(str(DATA), "--documents", "3")
+    rows = [line for line in lines if re.match(r"\| (\w+) +\| +\d\.\d{4} ", line)]
+    figures = [float(number) for row in rows for number in re.findall(r"\d\.\d{4}", row)]
+    assert sorted(row.split()[1] for row in rows) == sorted(SYSTEMS * 4)
+    assert len(figures) == 4 * len(rows)
+    assert all(0.0 <= figure <= 1.0 for figure in figures)
+    assert sum(line.startswith("Ranking: ") for line in lines) == 4
+    assert lines[-1] == "Data: DocuBench by DocuPipe (github.com/DocuPipe/DocuBench), CC BY 4.0."
+
+
+@needs_command
+def test_the_command_says_where_data_is_missing(tmp_path):
+    assert printed(str(tmp_path)) == [
+        f"DocuBench's data is not here: {tmp_path} has no labels/. Give the folder that has."
+    ]

@@ -241,7 +241,15 @@ def test_ids_bring_records_together():
         ("y", 0.0, "there is no answer for it"),
         ("z", 1.0, None),
     ]
-    assert (result.unmatched_gold, sorted(map(str, result.unmatched_extracted))) == (("y",), ["3", "q", "x"])
+    assert (result.unmatched_gold, sorted(map(str, result.unmatched_extracted))) == (
+        ("y",),
+        ["extracted[3]", "q", "x"],
+    )
+    assert [str(each) for each in result.errors] == [
+        "record 'y': there is no answer for it",
+        "record 'extracted[3]': it has no id that is a string or an integer: nobody can tell whose answer it is",
+    ]
+    assert result.total_errors == 2
 
 
 def test_the_id_is_scored_only_if_the_schema_lists_it():
@@ -310,14 +318,13 @@ def test_bad_lines(tmp_path):
     ("gold", "message"),
     [
         (
-            "gold.jsonl",
-            "gold is a str; it is a list or an iterator of records, or the Path of a JSON Lines file",
-        ),
-        (
             {"a": 1},
-            "gold is a dict; it is a list or an iterator of records, or the Path of a JSON Lines file",
+            "gold is a dict; it is a list or an iterator of records, or the path of a JSON Lines file",
         ),
+        (b"[]", "gold is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file"),
+        (5, "gold is a int; it is a list or an iterator of records, or the path of a JSON Lines file"),
         (Path("nowhere.jsonl"), "gold 'nowhere.jsonl' can't be read: no such file or directory"),
+        ("nowhere.jsonl", "gold 'nowhere.jsonl' can't be read: no such file or directory"),
     ],
 )
 def test_gold_that_is_no_corpus(gold, message):
@@ -378,6 +385,8 @@ def test_progress_is_silent_without_a_terminal(capsys):
         ({"keep": "best"}, "keep is 'best'; it can be 'all' or 'imperfect' or 'worst' or 'none'"),
         ({"chunk_size": 0}, "chunk_size is 0; it is a number of records, at least 1"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
+        ({"id_field": 5}, "id_field is 5; it is the name of a member at the top of each record"),
+        ({"repair": 1}, "repair is 1; it is True or False"),
         ({"metric": "schema_f2"}, "unknown metric 'schema_f2'; did you mean 'schema_f1'?"),
     ],
 )

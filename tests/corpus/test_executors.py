@@ -1,0 +1,132 @@
+"""Chunks scored elsewhere: the same to the last bit, or an error that says why."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, evaluate, reclassify_nulls
+from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Late(Executor):
+    """Does nothing until somebody asks for a result, and counts how many wait; all travels as by pickle."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.most = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        executor = self
+        sent = pickle.dumps((fn, args, kwargs))
+
+        class Promise(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                executor.waiting -= 1
+                function, positional, named = pickle.loads(sent)
+                return pickle.loads(pickle.dumps(function(*positional, **named)))
+
+        return Promise()
+
+
+def test_few_chunks_are_on_their_way_at_a_time():
+    taken = 0
+
+    def records() -> Iterator[dict[str, int]]:
+        nonlocal taken
+        for number in range(1_000):
+            taken += 1
+            yield {"n": number}
+
+    executor = Late()
+    result = evaluate(records(), records(), executor=executor, chunk_size=5)
+    assert (result.mean_f1, result.total_records, taken, executor.most) == (1.0, 1_000, 2_000, 32)
+
+
+def test_post_processors_and_field_results_travel():
+    gold, extracted = [{"a": None, "b": [1]}] * 3, [{"a": 1, "b": [2]}] * 3
+    here = evaluate(gold, extracted, post_process=reclassify_nulls)
+    away = evaluate(gold, extracted, post_process=reclassify_nulls, executor=Late(), chunk_size=2)
+    assert away.to_dict() == here.to_dict()
+    assert [each.status for each in away.records[0].field_results] == ["hallucination", "mismatch"]
+    again = pickle.loads(pickle.dumps(away))
+    assert (again.to_dict(), again.merge(here).total_records) == (here.to_dict(), 6)
+
+
+def test_what_nobody_has_looked_at_travels_as_well():
+    run = pickle.loads(pickle.dumps(evaluate([{"a": 1}], [{"a": 2}], executor=Late())))
+    assert [(each.path, each.expected, each.actual) for each in run.records[0].field_results] == [("a", 1, 2)]
+
+
+@pytest.mark.parametrize("depth", [2_000, 20_000])
+def test_records_too_deep_to_travel_are_scored_here(depth):
+    gold = ["{" + '"a": {' * depth + '"b": 1}' + "}" * depth, '{"a": 1}']
+    extracted = [gold[0].replace("1", "2"), '{"a": 1}']
+    with ProcessPoolExecutor(1) as executor:
+        result = evaluate(gold, extracted, executor=executor)
+        assert (result.mean_f1, result.records[0].counts) == (0.5, {"mismatch": 1})
+        nested: Any = 1
+        for _ in range(depth):
+            nested = [nested]
+        assert evaluate([nested], [nested], executor=executor).mean_f1 == 1.0
+
+
+def test_errors_in_gold_come_back_with_their_place():
+    schema = {"properties": {"a": {}}}
+    with ProcessPoolExecutor(1) as executor, pytest.raises(GoldValidationError) as caught:
+        evaluate([{"a": 1}, {"a": 1, "b": 1}], [{}, {}], schema, executor=executor)
+    assert (caught.value.record_id, caught.value.path) == (1, "b")
+
+
+def test_a_process_with_other_rules_is_refused():
+    set_type_default("string", "levenshtein")
+    try:
+        context = multiprocessing.get_context("spawn")
+        with (
+            ProcessPoolExecutor(1, mp_context=context) as executor,
+            pytest.raises(ConfigurationError) as told,
+        ):
+            evaluate([{"a": "ab"}], [{"a": "ac"}], executor=executor)
+    finally:
+        reset_type_defaults()
+    assert str(told.value).startswith("the process that scores has other rules (schema_f1|options:none|")
+    assert str(told.value).endswith("for example by the executor's initializer")
+
+
+def test_records_scored_when_an_error_comes_are_not_lost_to_others():
+    # The first error in the order of gold is the one that is raised, whoever finishes first.
+    gold = [{"a": 1}] * 10
+    gold[4], gold[7] = {"a": 1, "x": 1}, {"a": 1, "y": 1}
+    with ProcessPoolExecutor(2) as executor, pytest.raises(GoldValidationError, match=r"^record 4: 'x'"):
+        evaluate(gold, gold, {"properties": {"a": {}}}, executor=executor, chunk_size=1)
+
+
+def test_a_dask_cluster_on_this_machine():
+    distributed = pytest.importorskip("distributed")
+    gold = [{"id": n, "name": f"first{n} last{n}", "tags": [f"a{n}", f"b{n}"]} for n in range(60)]
+    extracted = [
+        {**record, "name": record["name"].upper() if n % 3 else "", "tags": record["tags"][::-1]}
+        for n, record in enumerate(gold)
+    ]
+    extracted[7] = "no JSON at all"
+    options: dict[str, Any] = {"metric": "pairwise_f1", "id_field": "id"}
+    here = evaluate(gold, extracted, **options)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        cluster.get_client() as client,
+    ):
+        away = evaluate(gold, extracted, executor=client.get_executor(), chunk_size=7, **options)
+        assert client.scheduler_info()["address"].startswith("tcp://127.0.0.1:")
+    assert away.to_dict() == here.to_dict()
+    assert [record.counts for record in away.records] == [record.counts for record in here.records]

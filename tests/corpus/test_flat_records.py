@@ -1,0 +1,179 @@
+"""Flat records are counted without a row for any leaf: the figures have to be those of `compare_json`."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import (
+    GoldValidationError,
+    JsonMatchError,
+    compare_json,
+    evaluate,
+    register_comparator,
+    register_transform,
+)
+from pytest_jsonmatch.engine.results import aggregate_dict
+
+register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
+register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
+
+PLAIN: list[Any] = ["", "a", "A", " a", "Ann", "anne", "12", 0, 1, 2, 1.0, 2.5, 100, 101, True, False, None]
+VALUES: list[Any] = [
+    *(*PLAIN, "nan", "é", "e\u0301", "2024-01-02", -0.0, 1e300, 5e-324),
+    *(2**53, 2**53 + 1, 2**70, 10**30, Decimal("1.5")),
+]
+ODD_VALUES: list[Any] = [*VALUES, math.nan, math.inf, -math.inf, [], {}, [1], {"a": 1}]
+KEYS = ["a", "b", "c", "d", "e f", ""]
+
+
+def pair(rng: random.Random, *, odd: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    values, others = (VALUES, ODD_VALUES) if odd else (PLAIN, PLAIN)
+    gold = {key: rng.choice(values) for key in rng.sample(KEYS, rng.randint(0, len(KEYS)))}
+    kept = {key: value for key, value in gold.items() if rng.random() < 0.8}
+    changed = {key: rng.choice(others) for key in KEYS if rng.random() < 0.2}
+    items = list({**kept, **changed}.items())
+    rng.shuffle(items)
+    return gold, dict(items)
+
+
+RULES: list[dict[str, Any]] = [
+    {},
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": ["number", "null"]},
+    {"enum": ["a", "A", 1, None]},
+    {"x-eval-compare": "exact"},
+    {"x-eval-compare": "levenshtein"},
+    {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}},
+    {"x-eval-compare": {"oneof": {"values": ["a", 1]}}},
+    {"x-eval-compare": "jaccard", "x-eval-transform": ["lowercase", "strip"]},
+    {"x-eval-transform": ["strip", {"type_convert": {"to": "number"}}]},
+    {"x-eval-transform": ["shout"]},
+    {"x-eval-compare": "first_letter"},
+    {"x-eval-skip": True},
+    {"x-eval-weight": 0.3},
+    {"x-eval-weight": 0},
+    {"anyOf": [{"type": "string", "x-eval-compare": "levenshtein"}, {"type": "number", "x-eval-skip": True}]},
+]
+
+
+def schema(rng: random.Random) -> dict[str, Any] | None:
+    if rng.random() < 0.3:
+        return None
+    # Mostly few rules: one that is out of the ordinary takes the record off the short way.
+    rules = rng.sample(RULES, rng.choice([1, 2, len(RULES)]))
+    listed = {key: rng.choice(rules) for key in KEYS if rng.random() < 0.97}
+    return {"type": "object", "properties": listed, **rng.choice([{}, {"additionalProperties": True}])}
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {},
+    {},
+    {"transform": ["lowercase"]},
+    {"extra": "ignore"},
+    {"leaf_threshold": 0.5},
+    {"nulls": "absent"},
+    {"reduce": "ratio"},
+    {"fields": {"a": {"compare": "levenshtein"}, "*": {"transform": ["casefold"]}}},
+    {"fields": {"b": {"weight": 2}}},
+    {"compare": {"string": "levenshtein", "number": "relative"}},
+    {"compare": {"string": "first_letter"}},
+]
+METRICS = ["field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1"]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_figures_are_those_of_the_walk(seed):
+    rng = random.Random(seed)
+    metric, rules, options = rng.choice(METRICS), schema(rng), rng.choice(OPTIONS)
+    gold, extracted, results = [], [], []
+    odd = rng.random() < 0.2
+    while len(gold) < 12:
+        one, other = pair(rng, odd=odd or rng.random() < 0.1)
+        try:
+            results.append(compare_json(other, one, metric=metric, schema=rules, **options))
+        except JsonMatchError:
+            # (What is refused has tests of its own.)
+            if rng.random() < 0.01:
+                return
+            continue
+        gold.append(one)
+        extracted.append(other)
+    run = evaluate(gold, extracted, rules, metric=metric, chunk_size=rng.choice([1, 5, 100]), **options)
+    for kept, result in zip(run.records, results, strict=True):
+        assert (kept.precision, kept.recall, kept.f1, kept.score) == (
+            result.precision,
+            result.recall,
+            result.f1,
+            result.score,
+        )
+        assert kept.counts == result.counts
+        assert [repr(each.to_dict()) for each in kept.field_results] == [
+            repr(each.to_dict()) for each in result.field_results
+        ]
+    fields: dict[str, Any] = {}
+    for result in results:
+        for path, each in result.per_field.items():
+            fields[path] = fields[path].merge(each) if path in fields else each
+    assert run.per_field.keys() == fields.keys()
+    for path, each in fields.items():
+        for name, figure in aggregate_dict(each).items():
+            assert aggregate_dict(run.per_field[path])[name] == pytest.approx(figure, abs=1e-12), (path, name)
+    assert run.total_errors == sum(len(result.errors) for result in results)
+
+
+def test_true_is_not_one_on_the_short_way():
+    result = evaluate([{"a": True, "b": 1, "c": 0, "d": 1}], [{"a": 1, "b": True, "c": False, "d": 1.0}])
+    assert (result.total_matches, result.total_mismatches, result.per_field["d"].matches) == (1, 3, 1)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_numbers_that_json_cannot_say_are_an_error_in_gold(value):
+    with pytest.raises(GoldValidationError, match=r"^record 1: "):
+        evaluate([{"a": 1.5}, {"a": value, "b": 1}], [{"a": 1.5}, {"a": value, "b": 1}])
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 10**25, [1], {"x": 1}, Decimal("1.5")])
+def test_answers_with_values_out_of_the_ordinary(value):
+    result = evaluate([{"a": 1, "b": 2}] * 3, [{"a": 1, "b": value}, {"a": 1, "b": 2}, {"a": value}])
+    assert (result.total_matches, result.per_field["a"].matches, result.per_field["b"].matches) == (3, 2, 1)
+
+
+@pytest.mark.parametrize(("threshold", "score"), [(None, 0.75), (0.5, 0.5)])
+def test_a_leaf_threshold_holds(threshold, score):
+    gold, extracted = [{"s": "ab", "t": "x"}], [{"s": "ac", "t": "x"}]
+    run = evaluate(gold, extracted, metric="json_similarity", leaf_threshold=threshold)
+    assert (run.mean_score, run.micro_recall) == (score, score)
+
+
+def test_flat_records_among_others():
+    gold: list[Any] = [{"a": 1, "b": 2}, {"a": [1]}, {"a": 1}] * 5
+    extracted: list[Any] = [{"a": 1, "c": 2}, {"a": [1]}, {"a": 2}] * 5
+    result = evaluate(gold, extracted)
+    assert {path: each.to_list()[:4] for path, each in result.per_field.items()} == {
+        "a": [5, 5, 0, 0],
+        "b": [0, 0, 5, 0],
+        "c": [0, 0, 0, 5],
+        "a[]": [5, 0, 0, 0],
+    }
+
+
+def test_a_key_that_is_only_looked_at_is_no_field():
+    # The record is given up at its second key; then the walk counts it.
+    result = evaluate([{"a": 1, "b": [1]}], [{"a": 2, "b": [1], "c": 1}], {"properties": {"a": {}, "b": {}}})
+    assert sorted(result.per_field) == ["a", "b[]", "c"]
+
+
+def test_what_the_caller_changes_later_is_not_seen():
+    gold, extracted = [{"a": 1}], [{"a": 2}]
+    result = evaluate(gold, extracted)
+    gold[0]["a"] = extracted[0]["a"] = 3
+    assert [(each.expected, each.actual, each.status) for each in result.records[0].field_results] == [
+        (1, 2, "mismatch")
+    ]

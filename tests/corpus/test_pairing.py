@@ -1,0 +1,186 @@
+"""Gold records and answers brought together by id: in whatever order, with gaps on either side, in little memory."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch import GoldValidationError, evaluate
+from pytest_jsonmatch.engine import pairing
+from pytest_jsonmatch.engine.pairing import open_pairing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+def found(gold: Any, extracted: Any) -> tuple[dict[Any, Any], list[Any], list[Any]]:
+    """Pair by id; {id: (position, answer's value)}, and who stays alone."""
+    with open_pairing(gold, extracted, "id", repair=False) as opened:
+        pairs = list(opened)
+    met = {
+        pair.record_id: (pair.position, pair.gold["g"], pair.extracted.get("x"))
+        for pair in pairs
+        if isinstance(pair.extracted, dict)
+    }
+    assert len(pairs) == len(met) + len(opened.unmatched_gold)
+    return met, opened.unmatched_gold, opened.unmatched_extracted
+
+
+@pytest.mark.parametrize("kind", ["list", "iterator", "file"])
+@pytest.mark.parametrize("order", ["same", "reversed", "shuffled", "one late", "one early"])
+@pytest.mark.parametrize("size", [0, 1, 7, 5_000])
+def test_everybody_finds_the_own_answer(tmp_path, kind, order, size):
+    rng = random.Random(size)
+    ids = list(range(size))
+    gold = [{"id": number, "g": number} for number in ids if number % 5 != 1]
+    extracted = [{"id": number, "x": number} for number in ids if number % 7 != 1]
+    if order == "reversed":
+        extracted.reverse()
+    elif order == "shuffled":
+        rng.shuffle(extracted)
+    elif order == "one late":
+        extracted = extracted[1:] + extracted[:1]
+    elif order == "one early":
+        extracted = extracted[-1:] + extracted[:-1]
+    sides: list[Any] = [gold, extracted]
+    if kind == "iterator":
+        sides = [iter(gold), iter(extracted)]
+    elif kind == "file":
+        sides = [lines(tmp_path / "gold.jsonl", gold), lines(tmp_path / "extracted.jsonl", extracted)]
+    met, lonely_gold, lonely_answers = found(*sides)
+    position = {record["id"]: at for at, record in enumerate(gold)}
+    assert met == {number: (position[number], number, number) for number in position if number % 7 != 1}
+    assert lonely_gold == [number for number in position if number % 7 == 1]
+    assert sorted(lonely_answers) == [number for number in ids if number % 7 != 1 and number % 5 == 1]
+
+
+def test_of_two_answers_the_first_counts():
+    gold = [{"id": "a", "g": 1}, {"id": "b", "g": 2}]
+    extracted = [{"id": "b", "x": 1}, {"id": "b", "x": 2}, {"id": "a", "x": 3}, {"id": "a", "x": 4}]
+    assert found(gold, extracted) == ({"a": (0, 1, 3), "b": (1, 2, 1)}, [], ["b", "a"])
+
+
+def test_text_and_its_warnings():
+    result = evaluate(['{"id": "r", "v": 1}'], ['So: {"id": "r", "v": 2, "v": 1}'], id_field="id")
+    assert (result.mean_f1, result.records[0].warnings) == (
+        1.0,
+        ("line 1: the key 'v' stands twice in one object; the last one counts",),
+    )
+
+
+def test_broken_answers_can_be_repaired():
+    assert evaluate(['{"id": 1, "v": 1}'], ['{"id": 1, "v": 1'], id_field="id").mean_f1 == 0.0
+    assert evaluate(['{"id": 1, "v": 1}'], ['{"id": 1, "v": 1'], id_field="id", repair=True).mean_f1 == 1.0
+    assert evaluate([{"v": 1}], ['{"v": 1'], repair=True).mean_f1 == 1.0
+
+
+def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"id": 1, "v": 1}\n\nI do not know.\n', encoding="utf-8")
+    result = evaluate([{"id": 1, "v": 1}, {"id": 2, "v": 1}], answers, id_field="id")
+    reason = "no JSON found in the actual text: there is no object in the text"
+    assert (result.unmatched_gold, result.unmatched_extracted) == ((2,), (f"{answers}:3",))
+    assert [str(error) for error in result.errors] == [
+        "record 2: there is no answer for it",
+        f"record '{answers}:3': {reason}; the text begins 'I do not know.'",
+    ]
+
+
+def test_errors_are_in_the_order_of_gold():
+    gold = [{"id": number, "v": 1} for number in range(5)]
+    extracted = [{"id": number, "v": {1, 2}} for number in (4, 2, 0)]
+    assert [error.record_id for error in evaluate(gold, extracted, id_field="id").errors] == [0, 1, 2, 3, 4]
+
+
+def test_an_id_of_an_alternative_is_listed():
+    schema = {
+        "oneOf": [
+            {"type": "object", "properties": {"id": {}, "v": {}}, "required": ["id", "v"]},
+            {"type": "object", "properties": {"id": {}, "w": {}}, "required": ["id", "w"]},
+        ]
+    }
+    gold = [{"id": 1, "v": 1}, {"id": 2, "w": 1}]
+    assert evaluate(gold, gold, schema, id_field="id").total_fields == 4
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ([{"id": 1, "v": {1}}], "record 1: expected has a set at v, which has no JSON form; give a list"),
+        ([{1, 2}], "record 0: expected has a set at $, which has no JSON form; give a list"),
+        ([{"id": 1.5}], "gold record 0 has no id; it has to be a string or an integer"),
+        ([{"id": True}], "gold record 0 has no id; it has to be a string or an integer"),
+        ([[1]], "gold record 0 has no id; it has to be a string or an integer"),
+        (iter([{"id": 1}, {"id": 1}]), "gold record 1 has the id 1, as an earlier record has"),
+    ],
+)
+def test_gold_records_that_cannot_be_told_apart(gold, message):
+    with pytest.raises(GoldValidationError) as caught:
+        evaluate(gold, [{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], id_field="id")
+    assert str(caught.value) == message
+
+
+def peak(count: int, missing: int, kind: str, folder: Path) -> int:
+    """The most memory that a run takes, of whose answers every `missing`th is not there."""
+
+    def records(*, gaps: bool) -> Iterator[dict[str, Any]]:
+        for number in range(count):
+            if not gaps or number % missing:
+                yield {"id": number, "text": f"{number:0200}"}
+
+    if kind == "file":
+        gold: Any = lines(folder / "gold.jsonl", list(records(gaps=False)))
+        extracted: Any = lines(folder / "extracted.jsonl", list(records(gaps=True)))
+    else:
+        gold, extracted = records(gaps=False), records(gaps=True)
+    tracemalloc.start()
+    try:
+        evaluate(gold, extracted, id_field="id")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ["file", "iterator"])
+def test_memory_stays_flat_in_the_same_order_with_answers_missing(tmp_path, kind):
+    peak(100, 50, kind, tmp_path)  # what is loaded and compiled once
+    # Of 8,000 records, held whole, the answers alone would take 3 MB; 20 are missing.
+    assert peak(8_000, 400, kind, tmp_path) < 1.3 * peak(2_000, 400, kind, tmp_path)
+
+
+def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
+    numbers = list(range(3_000))
+    gold = lines(tmp_path / "gold.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
+    numbers.reverse()
+    answers = lines(tmp_path / "answers.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
+
+    def peak_with(held: int) -> int:
+        monkeypatch.setattr(pairing, "_HELD", held)
+        tracemalloc.start()
+        assert evaluate(gold, answers, id_field="id").mean_f1 == 1.0
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak_with(100)  # what is loaded and compiled once
+    assert peak_with(100) < 0.5 * peak_with(10_000)
+
+
+@pytest.mark.filterwarnings("error")
+def test_files_are_closed_whatever_happens(tmp_path):
+    gold = lines(tmp_path / "gold.jsonl", [{"a": 1}, {"a": 2}])
+    with pytest.raises(ValueError, match="can't be read"):
+        evaluate(gold, tmp_path / "nowhere.jsonl")
+    with pytest.raises(ValueError, match="more extracted records"):
+        evaluate([{"a": 1}], gold)
+    assert evaluate(str(gold), gold).mean_f1 == 1.0

@@ -1,0 +1,213 @@
+"""Sums that do not round, and runs that merge: parts put together in any order are the whole."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import (
+    ConfigurationError,
+    NullHandling,
+    compare_json,
+    evaluate,
+    reclassify_nulls,
+    register_comparator,
+)
+from pytest_jsonmatch.engine.runs import ExactSum
+
+NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
+
+
+def exact(numbers: list[float]) -> ExactSum:
+    made = ExactSum()
+    made.extend(numbers)
+    return made
+
+
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_a_sum_is_rounded_once(one, other, third):
+    total = exact(one)
+    total.merge(pickle.loads(pickle.dumps(exact(other))))
+    total.merge(copy.copy(exact(third)))
+    assert total.value == float(sum(map(Fraction, [*one, *other, *third]), Fraction(0)))
+
+
+def test_a_long_sum_takes_little_room():
+    total = ExactSum()
+    for number in range(50_000):
+        total.add(number / 7)
+    assert len(pickle.dumps(total)) < 200
+    assert total.value == math.fsum(number / 7 for number in range(50_000))
+
+
+def parts(count: int) -> list[Any]:
+    gold = [{"id": f"r{number:02}", "a": number, "b": [number % 3, 0.1 * number]} for number in range(count)]
+    extracted = [{"id": f"r{number:02}", "a": number % 2, "b": [number % 2]} for number in range(count)]
+    options: dict[str, Any] = {"id_field": "id", "fields": {"a": {"weight": 0.3}, "b": {"weight": 0.7}}}
+    return [evaluate([one], [other], **options) for one, other in zip(gold, extracted)]
+
+
+@given(st.permutations(range(8)), st.integers(1, 7))
+def test_runs_merge_in_any_order_and_grouping(order, split):
+    runs = parts(8)
+    nothing = evaluate([], [], id_field="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})
+
+    def merged(chosen: Any) -> Any:
+        whole = nothing
+        for at in chosen:
+            whole = whole.merge(runs[at])
+        return whole
+
+    def plain(run: Any) -> dict[str, Any]:
+        told = run.to_dict()
+        told["records"].sort(key=lambda each: each["record_id"])
+        return told
+
+    whole = merged(range(8))
+    assert plain(merged(order)) == plain(whole)
+    assert plain(merged(order[:split]).merge(merged(order[split:]))) == plain(whole)
+    assert plain(whole.merge(nothing)) == plain(whole)
+
+
+def test_what_a_run_adds_is_in_its_signature():
+    gold = [{"id": 1, "v": None}]
+    plain, by_id = evaluate(gold, gold), evaluate(gold, gold, id_field="id")
+    processed = evaluate(gold, gold, post_process=reclassify_nulls)
+    listed = evaluate(gold, gold, {"properties": {"id": {}, "v": {}}}, id_field="id")
+    assert plain.signature == compare_json({}, {}, metric="schema_f1").signature
+    assert by_id.signature.options == '{"id_field":"id"}'
+    assert processed.signature.options == (
+        '{"post_process":["pytest_jsonmatch.engine.postprocess.reclassify_nulls"]}'
+    )
+    assert listed.signature.options == ""
+    with pytest.raises(ConfigurationError, match="signatures are equal"):
+        plain.merge(processed)
+
+
+def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
+    gold, extracted = (
+        [{"id": n, "v": n} for n in range(3)],
+        ['{"id": 0, "v": 0', '{"id": 1, "v": 1}', '{"id": 2, "v": 2'],
+    )
+    runs = [evaluate(gold, extracted, keep=keep, repair=True) for keep in ("all", "none")]
+    for run in runs:
+        assert (run.mean_f1, run.total_warnings, run.total_errors) == (1.0, 2, 0)
+        assert [warning.record_id for warning in run.warnings] == [0, 2]
+    assert str(runs[0].warnings[0]) == f"record 0: {runs[0].records[0].warnings[0]}"
+    both = runs[0].merge(runs[1])
+    assert (both.total_warnings, len(both.warnings), len(both.to_dict()["warnings"])) == (4, 4, 4)
+
+
+def test_what_is_shown_but_not_counted_has_figures_and_errors():
+    register_comparator("breaks_here", lambda expected, actual, params: 1 / 0, overwrite=True)
+    fields = {"s": {"weight": 0, "compare": "levenshtein"}, "t": {"weight": 0, "compare": "breaks_here"}}
+    result = evaluate([{"s": "ab", "t": 1, "n": 1}], [{"s": "ac", "t": 1, "n": 1}], fields=fields)
+    assert (result.mean_f1, result.per_field["s"].mean_score, result.per_field["s"].f1) == (1.0, 0.5, None)
+    assert [error.path for error in result.errors] == ["t"]
+
+
+def test_alternatives_with_several_weights_meet_at_one_path():
+    schema = {
+        "properties": {
+            "v": {"anyOf": [{"type": "string", "x-eval-weight": 0.5}, {"type": "number", "x-eval-weight": 2}]}
+        }
+    }
+    result = evaluate([{"v": "a"}, {"v": 1}, {"v": 2}], [{"v": "a"}, {"v": 1}, {"v": 3}], schema)
+    field = result.per_field["v"]
+    assert (field.matches, field.mismatches, field.expected_weight, field.recall) == (2, 1, 4.5, 2.5 / 4.5)
+
+
+@pytest.mark.parametrize(
+    ("given_status", "given_score", "status", "score"),
+    [
+        (None, None, "mismatch", 0.0),
+        ("match", None, "match", 1.0),
+        (None, 1, "match", 1.0),
+        (None, 0.5, "mismatch", 0.5),
+        ("mismatch", 0.5, "mismatch", 0.5),
+        ("omission", None, "omission", 0.0),
+        ("skipped", None, "skipped", 0.0),
+        ("batch_error", 0, "batch_error", 0.0),
+    ],
+)
+def test_a_replaced_result_fits_together(given_status, given_score, status, score):
+    (field,) = compare_json([1], [2], metric="schema_f1").field_results
+    replaced = field.replaced(status=given_status, score=given_score)
+    assert (replaced.status, replaced.score) == (status, score)
+
+
+@pytest.mark.parametrize(
+    ("given_status", "given_score", "message"),
+    [
+        (
+            "match",
+            0.5,
+            "status is 'match' and score is 0.5; a match scores 1, a mismatch less, and everything else 0",
+        ),
+        (
+            "mismatch",
+            1,
+            "status is 'mismatch' and score is 1; a match scores 1, a mismatch less, and everything else 0",
+        ),
+        (
+            "omission",
+            0.5,
+            "status is 'omission' and score is 0.5; a match scores 1, a mismatch less, and everything else 0",
+        ),
+        (
+            "pending",
+            None,
+            (
+                "status is 'pending'; it is one of "
+                "match, mismatch, omission, hallucination, skipped, batch_error"
+            ),
+        ),
+    ],
+)
+def test_a_replaced_result_that_does_not(given_status, given_score, message):
+    (field,) = compare_json([1], [2], metric="schema_f1").field_results
+    with pytest.raises(ValueError, match=r"^status is") as caught:
+        field.replaced(status=given_status, score=given_score)
+    assert str(caught.value) == message
+
+
+def test_half_credit_from_a_post_processor_counts_the_same_everywhere():
+    def half(results: Any) -> list[Any]:
+        return [each.replaced(score=0.5) for each in results]
+
+    result = evaluate([{"a": 1}], [{"a": 1}], post_process=half)
+    assert (result.mean_f1, result.micro_f1, result.per_field["a"].mean_score, result.total_mismatches) == (
+        0.5,
+        0.5,
+        0.5,
+        1,
+    )
+
+
+def test_a_forgiven_container_is_one_leaf():
+    def forgive(results: Any) -> list[Any]:
+        return [each.replaced(status="match") for each in results]
+
+    result = evaluate([{"a": {"x": 1, "y": 2}}], [{"a": "1, 2"}], post_process=forgive)
+    assert (result.mean_f1, result.micro_f1, result.per_field["a"].expected_weight) == (1.0, 1.0, 1.0)
+
+
+def test_handling_of_nulls_swaps_with_the_sides():
+    gold, extracted = (
+        [{"a": None, "b": 1, "c": None, "d": [1, 2]}],
+        [{"a": 2, "b": None, "c": None, "d": None}],
+    )
+
+    def handle(results: Any) -> list[Any]:
+        return reclassify_nulls(results, NullHandling(both_absent_skip=False))
+
+    one, other = (evaluate(*sides, post_process=handle) for sides in ((gold, extracted), (extracted, gold)))
+    assert (one.micro_precision, one.micro_recall) == (1 / 2, 1 / 4)
+    assert (other.micro_precision, other.micro_recall) == (one.micro_recall, one.micro_precision)
