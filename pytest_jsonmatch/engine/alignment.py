@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.assignment import (
     TIE,
     assign,
     assign_small,
+    connected,
     dual_prices,
     lexicographic,
     tied_parts,
@@ -92,6 +93,9 @@ class _Deeper(Exception):  # noqa: N818 - a request, no error
 # Arrays in arrays are scored recursively down to this depth, and from a list of tasks beyond it.
 _MAX_NESTED: Final = 40
 _MAX_KEPT: Final = 200_000
+_STRINGS: Final = {str}
+_EDGES_EACH: Final = 8
+"""So many pairs that score for each element, and a matrix of all pairs is no dearer."""
 _CHEAP_CELLS: Final = 64
 """So few pairs are scored one by one even where numpy is at hand."""
 
@@ -214,17 +218,28 @@ class Aligner:
         self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> tuple[Pairing, list[int], list[int]]:
         """Pair equal elements, in order of position; return the pairs and what is left of each side."""
+        wanted, found = self._canon.keys(element, expected, actual)
+        where = dict(zip(found, range(len(found))))
+        if len(where) == len(found) and len(set(wanted)) == len(wanted) and MISSING not in where:
+            # Nothing twice on either side, as usual: what equals what is one look-up.
+            partners = list(map(where.get, wanted))
+            pairs = [(at, to) for at, to in enumerate(partners) if to is not None]
+            taken = {to for _, to in pairs}
+            rows = [at for at, to in enumerate(partners) if to is None]
+            return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+        return self._repeated_twins(wanted, found)
+
+    @staticmethod
+    def _repeated_twins(wanted: list[Any], found: list[Any]) -> tuple[Pairing, list[int], list[int]]:
+        """Do as `_twins` does, from what equal elements share, where some elements are equal on one side."""
         where: dict[Any, list[int]] = {}
-        for at, key in enumerate(self._canon.keys(element, actual)):
-            if key is not MISSING:
-                where.setdefault(key, []).append(at)
-        for places in where.values():
-            if len(places) > 1:
-                places.reverse()
+        for at in range(len(found) - 1, -1, -1):
+            if found[at] is not MISSING:
+                where.setdefault(found[at], []).append(at)
         pairs: Pairing = []
         rows: list[int] = []
         taken: set[int] = set()
-        for at, key in enumerate(self._canon.keys(element, expected)):
+        for at, key in enumerate(wanted):
             free = None if key is MISSING else where.get(key)
             if free:
                 partner = free.pop()
@@ -232,7 +247,7 @@ class Aligner:
                 pairs.append((at, partner))
             else:
                 rows.append(at)
-        return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+        return pairs, rows, [at for at in range(len(found)) if at not in taken]
 
     def measure(
         self, element: PlanNode, pair: Pair, count_extra: bool, *, asking: bool = False
@@ -329,13 +344,39 @@ class _Rest:
 
     def _by_walk(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
-        worth = [[self._measured(i, j)[0] for j in range(m)] for i in range(n)]
+        worth = self._texts_scored()
+        if worth is None:
+            worth = [[self._measured(i, j)[0] for j in range(m)] for i in range(n)]
         return self._settled(worth)
+
+    def _texts_scored(self) -> list[list[float]] | None:
+        """Score pairs of strings without a walk for each; None if they are no strings, or need one."""
+        element = self._element
+        expected = [self._expected[row] for row in self._rows]
+        actual = [self._actual[column] for column in self._columns]
+        if not element.sure or set(map(type, expected)) != _STRINGS or set(map(type, actual)) != _STRINGS:
+            return None
+        bound = element.explicit or element.default_for("", "")
+        # (What a user has written may fail, or be dear, or say more than a number. It has no pair form.)
+        if bound is None or bound.comparator.pairwise is None:
+            return None
+        if element.transforms:
+            expected, actual = list(map(element.prepare, expected)), list(map(element.prepare, actual))
+            if set(map(type, (*expected, *actual))) != _STRINGS:
+                return None
+        fn = bound.fn
+        worth: list[list[float]] = [[fn(one, other) for other in actual] for one in expected]
+        limit = element.plan.options.leaf_threshold
+        if limit is not None:
+            worth = [[value if value > limit or value == 1.0 else 0.0 for value in line] for line in worth]
+        return worth
 
     def _settled(self, worth: list[list[float]]) -> Pairing:
         """Return the optimum of exact similarities, ties settled."""
         limit = self._threshold
         admissible = [[value if value > limit else 0.0 for value in line] for line in worth]
+        if not any(map(any, admissible)):
+            return []
         columns, row_prices, column_prices = assign_small(admissible)
         chosen = [(i, j) for i, j in enumerate(columns) if j >= 0 and admissible[i][j] > 0.0]
         edges = [
@@ -416,6 +457,9 @@ class _Rest:
 
         from pytest_jsonmatch.engine.similarity import pair_sums
 
+        found = self._by_edges()
+        if found is not None:
+            return found
         sums = pair_sums(
             self._element,
             [self._expected[row] for row in self._rows],
@@ -432,11 +476,62 @@ class _Rest:
             worth = sums.similarity(as_ratio=self._as_ratio)
         if self._aligner.book is not None and (self._open or not exact):
             return self._by_rounds(worth, measured=sums is None)
-        if exact:
-            worth[worth <= self._threshold] = 0.0
-            pairs: Pairing = self._tight(worth, self._assigned(worth), None)
-            return pairs
-        return self._bounded(worth)
+        return self._best(worth) if exact else self._bounded(worth)
+
+    def _best(self, worth: Any) -> Pairing:
+        """Return the optimum of exact similarities, ties settled."""
+        worth[worth <= self._threshold] = 0.0
+        pairs: Pairing = self._tight(worth, self._assigned(worth), None)
+        return pairs
+
+    def _by_edges(self) -> Pairing | None:
+        """Pair scalars few of which are alike at all, part by connected part; None: there are others.
+
+        Pairs that score nothing are in no optimum, so that parts which only those connect are problems apart.
+        """
+        from pytest_jsonmatch.engine.similarity import pair_edges
+
+        n, m = len(self._rows), len(self._columns)
+        found = None
+        if self._aligner.book is None:
+            expected = [self._expected[row] for row in self._rows]
+            actual = [self._actual[column] for column in self._columns]
+            found = pair_edges(self._element, expected, actual, _EDGES_EACH * (n + m))
+        if found is None:
+            return None
+        admissible = found[2] > self._threshold
+        rows, columns, scores = (part[admissible].tolist() for part in found)
+        pairs: Pairing = []
+        for part in connected(rows, columns):
+            if len(part) == 1:
+                pairs.append((rows[part[0]], columns[part[0]]))
+            else:
+                pairs += self._part(part, rows, columns, scores)
+        return pairs
+
+    def _part(self, part: list[int], rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
+        """Pair what some edges connect, as if there were nothing else."""
+        here, there = sorted({rows[edge] for edge in part}), sorted({columns[edge] for edge in part})
+        task = (self._element, self._expected, self._actual, self._count_extra, self._trail)
+        rest = _Rest(
+            self._aligner,
+            self._element,
+            task,
+            [self._rows[i] for i in here],
+            [self._columns[j] for j in there],
+        )
+        rest._in_order = self._in_order
+        row_of, column_of = dict(zip(here, range(len(here)))), dict(zip(there, range(len(there))))
+        worth = [[0.0] * len(there) for _ in here]
+        for edge in part:
+            worth[row_of[rows[edge]]][column_of[columns[edge]]] = scores[edge]
+        if max(len(here), len(there)) <= SMALL:
+            found = rest._settled(worth)
+        else:
+            import numpy as np
+
+            found = rest._best(np.array(worth))
+        return [(here[i], there[j]) for i, j in found]
 
     def _sparsely(self) -> Pairing:
         """Pair within the memory limit: the best candidates of each element only."""

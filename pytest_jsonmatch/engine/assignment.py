@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     Matrix: TypeAlias = NDArray[np.float64]
 
-__all__ = ["SMALL", "assign", "assign_small", "dual_prices", "lexicographic"]
+__all__ = ["SMALL", "assign", "assign_small", "connected", "dual_prices", "lexicographic"]
 
 SMALL: Final = 16
 """Up to this many rows and columns plain Python is as fast as scipy, and needs no import of it."""
@@ -170,15 +170,23 @@ _BLOCK: Final = 128
 _ROUNDING: Final = 1e-12
 
 
-def tied_parts(
-    edges: Sequence[tuple[int, int]], chosen: Sequence[tuple[int, int]]
-) -> list[tuple[list[int], list[int]]]:
-    """Return the rows and columns of each connected part of the tight edges in which there is a choice.
+def connected(rows: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
+    """Return the connected parts of a graph between rows and columns, each as positions in the list of edges.
 
-    Args:
-        edges: the tight (row, column) pairs, the chosen ones among them.
-        chosen: the pairs of the optimum at hand.
+    >>> connected([0, 1, 2], [5, 6, 5])
+    [[0, 2], [1]]
     """
+    find, join = _union()
+    for row, column in zip(rows, columns):
+        join(row, -1 - column)
+    parts: dict[int, list[int]] = {}
+    for edge, row in enumerate(rows):
+        parts.setdefault(find(row), []).append(edge)
+    return list(parts.values())
+
+
+def _union() -> tuple[Callable[[int], int], Callable[[int, int], None]]:
+    """Return what finds the representative of the set that a number is in, and what joins two sets."""
     parent: dict[int, int] = {}
 
     def find(node: int) -> int:
@@ -189,8 +197,24 @@ def tied_parts(
             parent[node], node = root, parent[node]
         return root
 
+    def join(one: int, other: int) -> None:
+        parent[find(one)] = find(other)
+
+    return find, join
+
+
+def tied_parts(
+    edges: Sequence[tuple[int, int]], chosen: Sequence[tuple[int, int]]
+) -> list[tuple[list[int], list[int]]]:
+    """Return the rows and columns of each connected part of the tight edges in which there is a choice.
+
+    Args:
+        edges: the tight (row, column) pairs, the chosen ones among them.
+        chosen: the pairs of the optimum at hand.
+    """
+    find, join = _union()
     for row, column in edges:
-        parent[find(row)] = find(-1 - column)
+        join(row, -1 - column)
     sizes: dict[int, int] = {}
     for row, _ in edges:
         root = find(row)

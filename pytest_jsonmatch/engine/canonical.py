@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Canon"]
 
-_FLAT: Final = frozenset({str, int, float, type(None)})
+_NUMBERS: Final = frozenset({int, float, Decimal})
 # Booleans are no numbers: True would be equal to 1, as a key too.
 _TRUE: Final = ("true",)
 _FALSE: Final = ("false",)
@@ -48,16 +48,35 @@ class Canon:
         self._known: dict[int, Any] = {}
         self._nulls_absent = nulls_absent
 
-    def keys(self, element: PlanNode, values: list[JsonValue]) -> list[Hashable]:
-        """Return what equal elements share, for each element; MISSING for one that equals nothing."""
-        if element.plan.uniform and not self._nulls_absent:
-            return [
-                frozenset(value.items())
-                if type(value) is dict and set(map(type, value.values())) <= _FLAT and not _has_nan(value)
-                else self.key(element, value)
-                for value in values
-            ]
-        return [self.key(element, value) for value in values]
+    def keys(self, element: PlanNode, *sides: list[JsonValue]) -> list[list[Hashable]]:
+        """Return, side by side, what equal elements share; MISSING for one that equals nothing."""
+        if not self._nulls_absent and element.explicit is None and _plain(element):
+            kinds = {type(value) for side in sides for value in side}
+            if kinds == {str}:
+                return [list(side) for side in sides]
+            if kinds == {dict} and self._flat(element, sides):
+                return [[frozenset(value.items()) for value in side] for side in sides]
+        return [[self.key(element, value) for value in side] for side in sides]
+
+    @staticmethod
+    def _flat(element: PlanNode, sides: tuple[list[dict[str, JsonValue]], ...]) -> bool:
+        """Tell whether objects of scalars are equal under the plan just where Python finds them equal."""
+        kinds = {(key, type(item)) for side in sides for value in side for key, item in value.items()}
+        types = {kind for _, kind in kinds}
+        if dict in types or list in types:
+            return False
+        if bool in types:
+            # A boolean is equal to a number in Python, so where both are found Python must not be asked.
+            with_flags = {key for key, kind in kinds if kind is bool}
+            if any(key in with_flags and kind in _NUMBERS for key, kind in kinds):
+                return False
+        if float in types:
+            total = sum(
+                item for side in sides for value in side for item in value.values() if type(item) is float
+            )
+            if total - total != 0.0:  # not a finite number, or a sum beyond the doubles: look closer
+                return False
+        return all(_plain(element.children[key]) for key in {key for key, _ in kinds})
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
@@ -79,9 +98,6 @@ class Canon:
         flat: Hashable
         if kind == "object":
             flat = frozenset(zip(keys, parts))
-            # A flat object without booleans is its own form, as `keys` makes it.
-            if not any(type(part) is tuple or type(part) is _Form for part in parts):
-                return flat
         elif kind == "multiset":
             flat = (kind, frozenset(Counter(parts).items()))
         else:
@@ -89,8 +105,9 @@ class Canon:
         return self._forms.setdefault(flat, _Form())
 
 
-def _has_nan(value: dict[str, JsonValue]) -> bool:
-    return any(type(item) is float and item - item != 0.0 for item in value.values())
+def _plain(node: PlanNode) -> bool:
+    """Tell whether scalars at a node are compared as they are."""
+    return not (node.skip or node.transforms) and node.branches is None
 
 
 def _scalar_key(value: JsonValue) -> Any:

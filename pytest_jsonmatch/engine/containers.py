@@ -35,7 +35,7 @@ class ContainerResult:
     def __init__(self, parent: Trail | None, keys: tuple[Any, Any] | None, kind: str, totals: Totals) -> None:
         self._parent = parent
         self._keys = keys
-        self.kind = kind
+        self.kind: str = kind
         """object or array; expected's, where the two sides differ."""
         self._totals = totals
 

@@ -25,7 +25,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.comparators.base import Comparator
+    from pytest_jsonmatch.engine.comparators.base import Comparator, EdgeFunction
     from pytest_jsonmatch.engine.paths import Pattern, Segment
     from pytest_jsonmatch.engine.registry import Registry
     from pytest_jsonmatch.engine.values import JsonValue
@@ -52,13 +52,14 @@ Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 class BoundComparator:
     """A comparator with its parameters: `fn(expected, actual)` scores."""
 
-    __slots__ = ("_matrix", "comparator", "fn", "params")
+    __slots__ = ("_edges", "_matrix", "comparator", "fn", "params")
 
     def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
         self.comparator = comparator
         self.params = params
         self.fn = fn
         self._matrix: Any = None
+        self._edges: Any = None
 
     @property
     def batch(self) -> bool:
@@ -71,6 +72,13 @@ class BoundComparator:
             self._matrix = self.comparator.pairwise(self.params)
         matrix: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = self._matrix
         return matrix
+
+    def edges(self) -> EdgeFunction | None:
+        """Return what gives the pairs of two lists that do not score 0, where they are few; or None."""
+        if self._edges is None and self.comparator.sparse is not None:
+            self._edges = self.comparator.sparse(self.params)
+        edges: EdgeFunction | None = self._edges
+        return edges
 
     def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""

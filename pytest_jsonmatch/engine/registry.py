@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.metrics import ALIASES, PRESETS, Options, merge_options
@@ -11,11 +11,14 @@ from pytest_jsonmatch.engine.metrics import ALIASES, PRESETS, Options, merge_opt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.comparators.base import Comparator
+    from pytest_jsonmatch.engine.comparators.base import Comparator, ComparatorResult
+    from pytest_jsonmatch.engine.comparators.batched import BatchItem
     from pytest_jsonmatch.engine.transforms import Transform
 
 __all__ = [
+    "ComparatorFunction",
     "Registry",
+    "TransformFunction",
     "active_registry",
     "register_comparator",
     "register_metric",
@@ -23,6 +26,14 @@ __all__ = [
     "registry_state",
     "session_registry",
 ]
+
+# `Any`: what the values of its fields are, the function knows.
+ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"
+"""(expected, actual, params) -> a number (a bool is one), or a `ComparatorResult`."""
+BatchFunction: TypeAlias = "Callable[[list[BatchItem]], object]"
+"""A batch comparator: items -> their answers, as docs/batch-comparators.md says."""
+ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
+TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
 
 
 @final
@@ -46,7 +57,7 @@ class Registry:
         self._transforms: dict[str, Transform] = {}
         self._metrics: dict[str, Options] = {}
 
-    def comparator(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
+    def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
 
         What takes one list of `BatchItem` instead is a batch comparator: docs/batch-comparators.md.
@@ -60,10 +71,12 @@ class Registry:
         from pytest_jsonmatch.engine.comparators.batched import batch_comparator, is_batch
 
         _check_free("comparator", name, fn, BUILTIN, self._comparators, overwrite=overwrite)
-        self._comparators[name] = batch_comparator(name, fn) if is_batch(fn) else user_comparator(name, fn)
+        self._comparators[name] = (
+            batch_comparator(name, cast("BatchFunction", fn)) if is_batch(fn) else user_comparator(name, fn)
+        )
         _note_change()
 
-    def transform(self, name: str, fn: Callable[..., Any], *, overwrite: bool = False) -> None:
+    def transform(self, name: str, fn: TransformFunction, *, overwrite: bool = False) -> None:
         """Register a transform: `fn(value)` or `fn(value, params)` -> the value to compare.
 
         Raises:
@@ -206,7 +219,7 @@ def session_registry() -> Iterator[Registry]:
         _note_change()
 
 
-def register_comparator(name: str, fn: Callable[..., Any], overwrite: bool = False) -> None:
+def register_comparator(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
     """Register a comparator for this process: `fn(expected, actual, params)` -> a score in [0, 1].
 
     It may return a `ComparatorResult(score, reason)` instead. What takes one list of `BatchItem` is a batch
@@ -224,7 +237,7 @@ def register_comparator(name: str, fn: Callable[..., Any], overwrite: bool = Fal
     _layers[0].comparator(name, fn, overwrite=overwrite)
 
 
-def register_transform(name: str, fn: Callable[..., Any], overwrite: bool = False) -> None:
+def register_transform(name: str, fn: TransformFunction, overwrite: bool = False) -> None:
     """Register a transform for this process: `fn(value)` or `fn(value, params)` -> the value to compare.
 
     Raises:

@@ -7,13 +7,16 @@ bounds from above; `PairSums.exact` tells.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from collections import Counter
+from decimal import Decimal
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.plan import is_integral
-from pytest_jsonmatch.engine.values import json_type
+from pytest_jsonmatch.engine.values import MISSING, json_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +26,15 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan import BoundComparator, PlanNode
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["PairSums", "pair_sums"]
+__all__ = ["Edges", "PairSums", "pair_edges", "pair_sums"]
 
+Edges: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]"
+"""Some pairs of elements: rows, columns, and what each pair scores."""
+
+_MOST_EDGES: Final = 1_000_000
+"""So many pairs that score are held at a time."""
+_FEWEST_INNER_CELLS: Final = 1_000
+"""Fewer cells than that are cheaper than looking for those that score."""
 _MOST_INNER_CELLS: Final = 4_000_000
 """Nested elements are bounded by a matrix of all with all up to this size; beyond, by their number."""
 _MOST_LEVELS: Final = 30
@@ -42,8 +52,8 @@ class PairSums:
 
     __slots__ = ("actual", "exact", "expected", "less_actual", "less_expected", "score")
 
-    def __init__(self, rows: int, columns: int) -> None:
-        self.score = np.zeros((rows, columns))
+    def __init__(self, rows: int, columns: int, score: NDArray[np.float64] | None = None) -> None:
+        self.score = np.zeros((rows, columns)) if score is None else score
         self.expected = np.zeros(rows)
         self.actual = np.zeros(columns)
         self.less_expected: NDArray[np.float64] | None = None
@@ -79,7 +89,7 @@ class PairSums:
         """Take leaves off one side's count in a block of pairs, a number a pair."""
         (self._less_expected() if of_expected else self._less_actual())[cells] += by
 
-    def lower_actual(self, rows: list[int], columns: list[int], by: NDArray[np.float64]) -> None:
+    def lower_actual(self, rows: Sequence[int], columns: Sequence[int], by: NDArray[np.float64]) -> None:
         """Take leaves off actual's count in a block of pairs; `by` is one number a column."""
         self._less_actual()[np.ix_(rows, columns)] += by
 
@@ -92,6 +102,18 @@ class PairSums:
         if self.less_actual is None:
             self.less_actual = np.zeros(self.score.shape)
         return self.less_actual
+
+    def whole(self, rows: Any, columns: Any, *, as_ratio: bool) -> Any:
+        """Return what Σ is divided by for the similarities of pairs (index arrays that fit each other)."""
+        whole = self.expected[rows]
+        if self.less_expected is not None:
+            whole = whole - self.less_expected[rows, columns]
+        if as_ratio:
+            return whole + np.zeros(np.shape(columns))
+        whole = whole + self.actual[columns]
+        if self.less_actual is not None:
+            whole -= self.less_actual[rows, columns]
+        return whole * 0.5
 
     def similarity(self, *, as_ratio: bool) -> NDArray[np.float64]:
         """Return the (n, m) scores: 2Σ / (E + A), or Σ / E, 0/0 being 1; `score` is used up for it."""
@@ -106,9 +128,9 @@ class PairSums:
             if self.less_actual is not None:
                 whole -= self.less_actual
             whole *= 0.5
-        empty = whole <= _NOTHING
-        if empty.any():
+        if whole.size and whole.min() <= _NOTHING:
             # Nothing to compare: 1, as everywhere.
+            empty = whole <= _NOTHING
             whole[empty] = 1.0
             self.score[empty] = 1.0
         self.score /= whole
@@ -137,6 +159,58 @@ def pair_sums(
         return columns.values(node, expected, actual)
     except _NotByColumnError:
         return None
+
+
+def pair_edges(
+    node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int
+) -> Edges | None:
+    """Return the similarities of the pairs that are not 0, or None where they are many, or not scalars.
+
+    Args:
+        node: where the values stand.
+        expected: scalars of one JSON type.
+        actual: scalars of the same type.
+        most: more pairs than that are not few, nor is an eighth of all.
+    """
+    most = min(most, len(expected) * len(actual) // _FEW)
+    if node.branches is not None or node.skip:
+        return None
+    if node.transforms:
+        expected, actual = list(map(node.prepare, expected)), list(map(node.prepare, actual))
+    kinds = {*map(type, expected), *map(type, actual)}
+    bound = _one_comparator(node, kinds)
+    edges = None if bound is None or not kinds <= _SPARSE else bound.edges()
+    found = None if edges is None else edges(expected, actual, most)
+    if found is not None:
+        _apply_threshold(found[2], node.plan.options.leaf_threshold)
+    return found
+
+
+def _one_comparator(node: PlanNode, kinds: set[type]) -> BoundComparator | None:
+    """Return the comparator of all pairs of scalars of these Python types; None if they have several."""
+    if node.explicit is not None:
+        return node.explicit
+    if kinds <= _NUMBERS:
+        fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
+        return integer if fractional is integer or kinds == {int} else None
+    if len(kinds) == 1 and not kinds & _CONTAINERS:
+        (kind,) = kinds
+        example: JsonValue = None if kind is type(None) else kind()
+        return node.default_for(example, example)
+    return None
+
+
+def _apply_threshold(scores: NDArray[np.float64], threshold: float | None) -> None:
+    if threshold is not None:
+        scores[(scores <= threshold) & (scores < 1.0)] = 0.0
+
+
+_NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({dict, list})
+_SPARSE: Final = frozenset({str, *_NUMBERS})
+"""What is scored pair by pair of those that score at all, where a comparator can."""
+_FEW: Final = 8
+"""Of so many pairs one may score, and it is still cheaper to look for those than at all."""
 
 
 @final
@@ -263,8 +337,7 @@ class _Columns:
         if pairwise is None:
             return np.ones((len(expected), len(actual))), False
         scores = pairwise(expected, actual)
-        if self._threshold is not None:
-            scores[scores <= self._threshold] = 0.0
+        _apply_threshold(scores, self._threshold)
         return scores, True
 
     # -- containers ----------------------------------------------------------------------------------------
@@ -276,29 +349,73 @@ class _Columns:
         if self._nulls_absent:
             expected = [{k: v for k, v in item.items() if v is not None} for item in expected]
             actual = [{k: v for k, v in item.items() if v is not None} for item in actual]
-        keys = dict.fromkeys(key for item in (*expected, *actual) for key in item)
-        for key in keys:
-            self._member(sums, node.children[key], key, expected, actual)
+        left, right = _by_key(expected), _by_key(actual)
+        for key in {**left, **right}:
+            self._member(sums, node.children[key], left.get(key, _NOBODY), right.get(key, _NOBODY))
         self._empty(sums, node, expected, actual)
         return sums
 
-    def _member(
-        self,
-        sums: PairSums,
-        child: PlanNode,
-        key: Any,
-        expected: Sequence[Any],
-        actual: Sequence[Any],
+    def _member(self, sums: PairSums, child: PlanNode, left: _Held, right: _Held) -> None:
+        """Add one member: who has it on both sides, and what they have."""
+        rows, expected = left
+        columns, actual = right
+        if not self._scalar_member(sums, child, left, right):
+            block = self.values(child, expected, actual)
+            all_rows, all_columns = len(rows) == len(sums.expected), len(columns) == len(sums.actual)
+            sums.add(block, None if all_rows else rows, None if all_columns else columns)
+        if not self._count_extra and len(rows) < len(sums.expected) and columns:
+            lacking = sorted(set(range(len(sums.expected))) - set(rows))
+            own = self.values(child, [], actual).actual
+            sums.lower_actual(lacking, columns, own)
+
+    def _scalar_member(self, sums: PairSums, child: PlanNode, left: _Held, right: _Held) -> bool:
+        """Add a member whose values are scalars that one comparator scores; False: it is something else."""
+        rows, expected = left
+        columns, actual = right
+        if child.branches is not None or child.skip or child.depth - self._top > _MOST_LEVELS:
+            return False
+        if child.transforms:
+            expected, actual = list(map(child.prepare, expected)), list(map(child.prepare, actual))
+        kinds = {*map(type, expected), *map(type, actual)}
+        if kinds & _CONTAINERS:
+            return False
+        if expected and actual:
+            bound = _one_comparator(child, kinds)
+            if bound is None or (type(None) in kinds and len(kinds) > 1):
+                return False
+            n, m = sums.score.shape
+            edges = bound.edges() if kinds <= _SPARSE else None
+            found = None if edges is None else edges(expected, actual, len(expected) * len(actual) // _FEW)
+            if found is None:
+                self._add_column(sums, child, bound, (rows, expected), (columns, actual))
+            else:
+                at, to, scores = found
+                _apply_threshold(scores, self._threshold)
+                if len(rows) < n:
+                    at = np.array(rows)[at]
+                if len(columns) < m:
+                    to = np.array(columns)[to]
+                # (Each pair is there once.)
+                sums.score[at, to] += scores if child.weight == 1.0 else scores * child.weight
+        for own, places in ((sums.expected, rows), (sums.actual, columns)):
+            if places:
+                own[places if len(places) < len(own) else slice(None)] += child.weight
+        return True
+
+    def _add_column(
+        self, sums: PairSums, child: PlanNode, bound: BoundComparator, left: _Held, right: _Held
     ) -> None:
-        """Add one member (a key, or an index that all of `expected` and `actual` know how to look up)."""
-        rows = [i for i, item in enumerate(expected) if _has(item, key)]
-        columns = [j for j, item in enumerate(actual) if _has(item, key)]
-        block = self.values(child, [expected[i][key] for i in rows], [actual[j][key] for j in columns])
-        all_rows, all_columns = len(rows) == len(expected), len(columns) == len(actual)
-        sums.add(block, None if all_rows else rows, None if all_columns else columns)
-        if not self._count_extra and not all_rows and columns:
-            lacking = sorted(set(range(len(expected))) - set(rows))
-            sums.lower_actual(lacking, columns, block.actual)
+        """Add the scores of all pairs that have a member; those that lack it are scored, then forgotten."""
+        n, m = sums.score.shape
+        scores, exact = self._scored(bound, _filled(left, n), _filled(right, m))
+        if child.weight != 1.0:
+            scores *= child.weight
+        if len(left[0]) < n:
+            scores[_others(left[0], n)] = 0.0
+        if len(right[0]) < m:
+            scores[:, _others(right[0], m)] = 0.0
+        sums.score += scores
+        sums.exact = sums.exact and exact
 
     def _empty(self, sums: PairSums, node: PlanNode, expected: Sequence[Any], actual: Sequence[Any]) -> None:
         """Count an empty container as a leaf, but for nothing against a non-empty one of its kind."""
@@ -331,7 +448,7 @@ class _Columns:
         element = node.children[ELEMENT]
         if node.align == "ordered":
             for index in range(max((len(item) for item in (*expected, *actual)), default=0)):
-                self._member(sums, element, index, expected, actual)
+                self._member(sums, element, _at_index(expected, index), _at_index(actual, index))
         else:
             self._bounded_arrays(sums, element, expected, actual)
         self._empty(sums, node, expected, actual)
@@ -352,6 +469,10 @@ class _Columns:
             raise _NotByColumnError
         inner_expected = [value for i in rows for value in expected[i]]
         inner_actual = [value for j in columns for value in actual[j]]
+        if self._bounded_by_edges(
+            sums, element, (rows, expected, inner_expected), (columns, actual, inner_actual)
+        ):
+            return
         if len(inner_expected) * len(inner_actual) > _MOST_INNER_CELLS:
             self._bounded_by_number(sums, element, expected, actual)
             return
@@ -377,6 +498,27 @@ class _Columns:
             most = np.maximum.reduceat(inner.less_actual, starts, axis=0)
             sums.lower_block(block, np.add.reduceat(most, others, axis=1), of_expected=False)
 
+    def _bounded_by_edges(self, sums: PairSums, element: PlanNode, left: _Nested, right: _Nested) -> bool:
+        """Do as `_bounded_arrays` does where the elements are scalars few pairs of which score at all."""
+        rows, expected, inner_expected = left
+        columns, actual, inner_actual = right
+        if not (rows and columns) or len(inner_expected) * len(inner_actual) < _FEWEST_INNER_CELLS:
+            return False
+        edges = pair_edges(element, inner_expected, inner_actual, _MOST_EDGES)
+        if edges is None:
+            return False
+        at, to, scores = edges
+        n, m = len(rows), len(columns)
+        owners = np.repeat(np.arange(n), [len(expected[i]) for i in rows])
+        others = np.repeat(np.arange(m), [len(actual[j]) for j in columns])
+        best_of_rows = _sum_of_best(at, others[to], scores, owners, (n, m))
+        best_of_columns = _sum_of_best(to, owners[at], scores, others, (m, n)).T
+        sums.exact = False
+        sums.expected[rows] += element.weight * np.bincount(owners, minlength=n)
+        sums.actual[columns] += element.weight * np.bincount(others, minlength=m)
+        sums.score[np.ix_(rows, columns)] += element.weight * np.minimum(best_of_rows, best_of_columns)
+        return True
+
     def _bounded_by_number(
         self,
         sums: PairSums,
@@ -396,8 +538,88 @@ class _Columns:
             raise _NotByColumnError
 
 
-def _has(item: Any, key: Any) -> bool:
-    return key < len(item) if type(item) is list else key in item
+def _sum_of_best(
+    elements: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    owners: NDArray[np.intp],
+    shape: tuple[int, int],
+) -> NDArray[np.float64]:
+    """Return, for every owner and group, the sum over the owner's elements of their best score in the group.
+
+    Args:
+        elements: of each edge, its element.
+        groups: of each edge, the group that its other end is in.
+        scores: of each edge.
+        owners: whose each element is.
+        shape: how many owners and groups there are.
+    """
+    cells = elements * shape[1] + groups
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    if not len(starts):
+        return np.zeros(shape)
+    best = np.maximum.reduceat(scores[order], starts)
+    element, group = np.divmod(cells[starts], shape[1])
+    sums = np.bincount(owners[element] * shape[1] + group, weights=best, minlength=shape[0] * shape[1])
+    return sums.astype(np.float64, copy=False).reshape(shape)
+
+
+_Nested: TypeAlias = "tuple[Sequence[int], Sequence[list[JsonValue]], list[JsonValue]]"
+"""Arrays on one side: which of them are not empty, all of them, and the elements of those in one list."""
+_Held: TypeAlias = "tuple[Sequence[int], Sequence[JsonValue]]"
+"""Who has a member, in ascending order, and what each of them has."""
+# (An empty range is an empty list of indices to numpy; an empty tuple is not.)
+_NOBODY: Final[_Held] = (range(0), ())
+
+
+def _by_key(items: Sequence[dict[str, JsonValue]]) -> dict[str, _Held]:
+    """Return for every key who has it, and what."""
+    everyone = range(len(items))
+    counts = Counter(chain.from_iterable(items))
+    table: dict[str, _Held] = {}
+    rare: dict[str, tuple[list[int], list[JsonValue]]] = {}
+    for key, count in counts.items():
+        if count == len(items):
+            table[key] = (everyone, [item[key] for item in items])
+        elif 8 * count >= len(items):
+            values = [item.get(key, MISSING) for item in items]
+            table[key] = (
+                [at for at, value in enumerate(values) if value is not MISSING],
+                [value for value in values if value is not MISSING],
+            )
+        else:
+            rare[key] = table[key] = ([], [])
+    if rare:
+        for at, item in enumerate(items):
+            if not item.keys().isdisjoint(rare):
+                for key in item.keys() & rare.keys():
+                    rare[key][0].append(at)
+                    rare[key][1].append(item[key])
+    return table
+
+
+def _at_index(items: Sequence[list[JsonValue]], index: int) -> _Held:
+    """Return which of the arrays are long enough to have an element at an index, and these elements."""
+    rows = [at for at, item in enumerate(items) if index < len(item)]
+    return rows, [items[at][index] for at in rows]
+
+
+def _filled(held: _Held, size: int) -> Sequence[JsonValue]:
+    """Return one value for everybody: those who have none get one that another has."""
+    places, values = held
+    if len(places) == size:
+        return values
+    filled = [values[0]] * size
+    for at, value in zip(places, values):
+        filled[at] = value
+    return filled
+
+
+def _others(places: Sequence[int], size: int) -> list[int]:
+    having = set(places)
+    return [at for at in range(size) if at not in having]
 
 
 def _by_type(values: Sequence[JsonValue]) -> dict[str, list[int]]:

@@ -179,6 +179,12 @@ def _convert_all(
                     and not isinstance(key, str)
                 ):
                     raise _bad_key(key, trail)
+                if kind is dict and item and (flat := flat_copy(item)) is not None:
+                    _put(target, key, flat)
+                    continue
+                if kind is list and set(map(type, item)) == {str}:
+                    _put(target, key, item.copy())
+                    continue
                 here = (trail, key) if len(stack) > 1 else None
                 plain = _plain(item, kind, side, here)
                 if type(plain) is dict or type(plain) is list:

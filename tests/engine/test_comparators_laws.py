@@ -40,6 +40,11 @@ PAIRWISE = {
     for key, params in BOUND.items()
     if BUILTIN[key.split()[0]].pairwise
 }
+SPARSE = {
+    key: BUILTIN[key.split()[0]].sparse(params)
+    for key, params in BOUND.items()
+    if BUILTIN[key.split()[0]].sparse
+}
 REFLEXIVE = [key for key in BOUND if key != "oneof"]
 SYMMETRIC = [
     "exact",
@@ -151,6 +156,33 @@ def test_the_vectorised_form_says_the_same(key, expected, actual):
     assert (scores.shape, scores.dtype) == ((len(expected), len(actual)), "float64")
     for row, e in zip(scores.tolist(), expected, strict=True):
         assert row == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
+
+
+some_texts = st.lists(texts | st.sampled_from(["a b", "b c", "c", "C a"]), min_size=1, max_size=8)
+near_numbers = st.lists(finite | st.sampled_from([0, 2.5, 3, 5.5, 10, 13]), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("key", SPARSE)
+@given(sides=st.tuples(some_texts, some_texts) | st.tuples(near_numbers, near_numbers))
+@settings(max_examples=60)
+def test_the_pairs_that_do_not_score_0_are_those_of_the_scalar_form(key, sides):
+    expected, actual = sides
+    edges = SPARSE[key](expected, actual, len(expected) * len(actual))
+    if edges is None:
+        return
+    rows, columns, scores = (part.tolist() for part in edges)
+    found = dict(zip(zip(rows, columns, strict=True), scores, strict=True))
+    assert len(found) == len(rows)
+    for i, e in enumerate(expected):
+        said = [found.get((i, j), 0.0) for j in range(len(actual))]
+        assert said == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
+
+
+@pytest.mark.parametrize("key", ["exact", "binary", "numeric", "jaccard", "threshold"])
+def test_too_many_pairs_that_score_are_not_listed(key):
+    values = ["a", "a", "a"] if key == "jaccard" else [1, 1, 1]
+    assert SPARSE[key](values, values, 9)[0].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert SPARSE[key](values, values, 4) is None
 
 
 @pytest.mark.parametrize(

@@ -207,3 +207,10 @@ CASES = 400 if "TESTS_COUNT_LINES" in os.environ else 3_000
 def test_engine_agrees_with_the_reference(compare, first):
     seeds = compare.disagreements(range(first, first + 100))
     assert seeds == [], compare.smallest_report(seeds, tries=3)
+
+
+@pytest.mark.parametrize("first", range(CASES, CASES + CASES // 3, 100))
+def test_engine_agrees_where_it_pairs_by_column(compare, first):
+    with compare.columns():
+        seeds = compare.disagreements(range(first, first + 100))
+        assert seeds == [], compare.smallest_report(seeds, tries=3)

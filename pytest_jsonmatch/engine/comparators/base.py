@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     # Named here only, so that importing this module never imports numpy.
     Matrix: TypeAlias = NDArray[np.float64]
+    Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], Matrix]
 
 __all__ = [
     "Bind",
     "Comparator",
     "ComparatorResult",
+    "EdgeFunction",
     "FloatFunction",
     "MapParams",
     "PairFunction",
@@ -60,9 +62,11 @@ class ComparatorResult:
 Params: TypeAlias = Mapping[str, object]
 ScalarFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult]"
 PairFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
+EdgeFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue], int], Edges | None]"
 FloatFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float]"
 Bind: TypeAlias = "Callable[[Params], ScalarFunction]"
 Pairwise: TypeAlias = "Callable[[Params], PairFunction]"
+Sparse: TypeAlias = "Callable[[Params], EdgeFunction]"
 MapParams: TypeAlias = "Callable[[Params, Callable[[JsonValue], JsonValue]], Params]"
 
 
@@ -84,6 +88,9 @@ class Comparator:
         reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
             function applied to each such value, so that the field's transforms reach them too.
+        sparse: takes the same parameters and returns a function of two lists of strings, or of two lists of
+            numbers, and the most pairs that are of use: it gives the pairs that do not score 0, each once, as
+            three arrays (of positions in both lists, and of scores), or None if they are more.
         batch: of a comparator that scores many fields in one call, what it was registered as; its plain
             function returns a `Question` for what it has to be asked.
 
@@ -100,6 +107,7 @@ class Comparator:
     reflexive: bool = True
     map_params: MapParams | None = None
     batch: Batch | None = None
+    sparse: Sparse | None = None
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:

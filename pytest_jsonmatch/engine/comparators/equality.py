@@ -14,7 +14,14 @@ from pytest_jsonmatch.engine.values import MISSING, json_equal, to_json_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.comparators.base import Matrix, PairFunction, Params, ScalarFunction
+    from pytest_jsonmatch.engine.comparators.base import (
+        EdgeFunction,
+        Edges,
+        Matrix,
+        PairFunction,
+        Params,
+        ScalarFunction,
+    )
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["BINARY", "EXACT", "ONEOF", "in_same_group", "scalar_key", "strict_equal"]
@@ -104,6 +111,17 @@ def _pairwise_exact(params: Params) -> PairFunction:
     return pairwise
 
 
+def _sparse_exact(params: Params) -> EdgeFunction:
+    strict = _is_strict(params)
+
+    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
+        from pytest_jsonmatch.engine.comparators.matrix import equal_edges
+
+        return None if strict else equal_edges(expected, actual, most)
+
+    return sparse
+
+
 def _bind_binary(params: Params) -> ScalarFunction:
     check_names("comparator 'binary'", params)
     return _exact
@@ -114,10 +132,15 @@ def _pairwise_binary(params: Params) -> PairFunction:
     return _pairwise_exact({})
 
 
-EXACT: Final = Comparator("exact", _bind_exact, _pairwise_exact)
+def _sparse_binary(params: Params) -> EdgeFunction:
+    check_names("comparator 'binary'", params)
+    return _sparse_exact({})
+
+
+EXACT: Final = Comparator("exact", _bind_exact, _pairwise_exact, sparse=_sparse_exact)
 """1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
 
-BINARY: Final = Comparator("binary", _bind_binary, _pairwise_binary)
+BINARY: Final = Comparator("binary", _bind_binary, _pairwise_binary, sparse=_sparse_binary)
 """1 for equal JSON values, else 0 (source 4's name for it)."""
 
 

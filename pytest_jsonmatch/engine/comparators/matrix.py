@@ -18,10 +18,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.comparators.base import FloatFunction, Matrix
+    from pytest_jsonmatch.engine.comparators.base import Edges, FloatFunction, Matrix
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["CELLS", "equality_matrix", "number_matrix", "row_blocks", "string_matrix"]
+__all__ = [
+    "CELLS",
+    "equal_edges",
+    "equality_matrix",
+    "joined",
+    "near_edges",
+    "number_matrix",
+    "row_blocks",
+    "string_matrix",
+]
 
 CELLS: Final = 32_768
 """Cells worked on at a time: 256 KiB of doubles stay in the cache while several passes go over them."""
@@ -75,6 +84,68 @@ def equality_matrix(
         return code
 
     return np.equal(codes(expected)[:, None], codes(actual)[None, :]).astype(np.float64)
+
+
+def joined(
+    left: NDArray[np.intp], first: NDArray[np.intp], last: NDArray[np.intp], most: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return each of `left` beside each number from its `first` up to its `last`; None if that is too much.
+
+    >>> joined(np.array([7, 8]), np.array([0, 4]), np.array([2, 5]), most=10)
+    (array([7, 7, 8]), array([0, 1, 4]))
+    """
+    counts = last - first
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    if total > most:
+        return None
+    return np.repeat(left, counts), np.arange(total) + np.repeat(first - ends + counts, counts)
+
+
+def equal_edges(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
+    """Return the pairs of equal scalars, each scoring 1; None if they are more than `most`.
+
+    >>> [part.tolist() for part in equal_edges(["a", "b"], ["b", "c", "b"], 9)]
+    [[1, 1], [0, 2], [1.0, 1.0]]
+    """
+    places: dict[object, list[int]] = {}
+    for at, value in enumerate(actual):
+        places.setdefault(scalar_key(value), []).append(at)
+    rows: list[int] = []
+    columns: list[int] = []
+    for at, value in enumerate(expected):
+        found = places.get(scalar_key(value))
+        if found is not None:
+            rows.extend([at] * len(found))
+            columns.extend(found)
+            if len(rows) > most:
+                return None
+    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp), np.ones(len(rows))
+
+
+def near_edges(
+    expected: Sequence[JsonValue], actual: Sequence[JsonValue], limit: float, most: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
+    """Return the pairs of numbers not further apart than `limit`, and how far they are.
+
+    None if they are more than `most`, or if some number is no finite double.
+    """
+    left, right = _Numbers(expected), _Numbers(actual)
+    if not (left.all_plain and right.all_plain):
+        return None
+    order = np.argsort(right.doubles, kind="stable")
+    ranked = right.doubles[order]
+    # A little more than the limit is looked at, so that no rounding can hide a pair.
+    reach = limit + 4 * np.finfo(np.float64).eps * (np.abs(left.doubles) + limit)
+    first = np.searchsorted(ranked, left.doubles - reach, "left")
+    last = np.searchsorted(ranked, left.doubles + reach, "right")
+    found = joined(np.arange(len(expected)), first, last, most)
+    if found is None:
+        return None
+    rows, columns = found[0], order[found[1]]
+    apart = np.abs(left.doubles[rows] - right.doubles[columns])
+    near = apart <= limit
+    return rows[near], columns[near], apart[near]
 
 
 def _strict_key(value: JsonValue) -> object:

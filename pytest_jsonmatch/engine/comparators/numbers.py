@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.comparators.base import (
+        EdgeFunction,
+        Edges,
         FloatFunction,
         Matrix,
         PairFunction,
@@ -245,6 +247,19 @@ def _pairwise_numeric(params: Params) -> PairFunction:
     return pairwise
 
 
+def _sparse_numeric(params: Params) -> EdgeFunction:
+    rel, absolute = numeric_tolerance(params)
+
+    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
+        from pytest_jsonmatch.engine.comparators.matrix import equal_edges
+
+        if rel or absolute or str in {type(value) for value in (*expected, *actual)}:
+            return None
+        return equal_edges(expected, actual, most)
+
+    return sparse
+
+
 def _tolerance_block(
     expected: NDArray[np.float64],
     actual: NDArray[np.float64],
@@ -292,7 +307,7 @@ def _integral(numbers: NDArray[np.float64]) -> bool:
     return bool(((np.floor(numbers) == numbers) & (np.abs(numbers) <= _EXACT_INTEGER / 2)).all())
 
 
-NUMERIC: Final = Comparator("numeric", _bind_numeric, _pairwise_numeric)
+NUMERIC: Final = Comparator("numeric", _bind_numeric, _pairwise_numeric, sparse=_sparse_numeric)
 """1 within the tolerance, else 0. `tolerance: {rel, abs}`; both given = both must hold; `rel` is relative to
 |expected|, to 1 if that is 0. Without one: equal in value. Numeric strings are read as numbers."""
 
@@ -464,6 +479,23 @@ def _pairwise_threshold(params: Params) -> PairFunction:
     return pairwise
 
 
+def _sparse_threshold(params: Params) -> EdgeFunction:
+    limit, weighting = _threshold_params(params)
+
+    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
+        from pytest_jsonmatch.engine.comparators.matrix import near_edges
+
+        if weighting == 0 or str in {type(value) for value in (*expected, *actual)}:
+            return None
+        found = near_edges(expected, actual, limit, most)
+        if found is None:
+            return None
+        rows, columns, apart = found
+        return rows, columns, 1.0 - (apart / limit) ** (1.0 / weighting)
+
+    return sparse
+
+
 def _threshold_block(
     expected: NDArray[np.float64], actual: NDArray[np.float64], limit: float, power: float
 ) -> Matrix:
@@ -482,6 +514,6 @@ def _threshold_block(
     return scores
 
 
-THRESHOLD: Final = Comparator("threshold", _bind_threshold, _pairwise_threshold)
+THRESHOLD: Final = Comparator("threshold", _bind_threshold, _pairwise_threshold, sparse=_sparse_threshold)
 """With d = |expected - actual|, t = `threshold` > 0 and w = `difference_penalty_weighting` >= 0 (default 1):
 d > t gives 0; w = 0 gives 1; else 1 - (d / t) ** (1 / w) (source 4's program)."""

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     import regex
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.comparators.base import Matrix, PairFunction, Params, ScalarFunction
+    from pytest_jsonmatch.engine.comparators.base import (
+        EdgeFunction,
+        Edges,
+        Matrix,
+        PairFunction,
+        Params,
+        ScalarFunction,
+    )
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["CONTAINS", "JACCARD", "LEVENSHTEIN", "NORMALIZED_TEXT", "REGEX", "tokens"]
@@ -131,6 +138,54 @@ def _pairwise_jaccard(params: Params) -> PairFunction:
     return pairwise
 
 
+def _sparse_jaccard(params: Params) -> EdgeFunction:
+    tokenize = _tokenizer(params)
+
+    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
+        if {type(value) for value in (*expected, *actual)} != {str}:
+            return None
+        return _jaccard_edges(list(map(tokenize, expected)), list(map(tokenize, actual)), most)
+
+    return sparse
+
+
+def _jaccard_edges(
+    expected: list[frozenset[Hashable]], actual: list[frozenset[Hashable]], most: int
+) -> Edges | None:
+    """Count the tokens shared by the pairs that share any; None if those may be more than `most`."""
+    import numpy as np
+
+    from pytest_jsonmatch.engine.comparators.matrix import joined
+
+    codes: dict[Hashable, int] = {}
+    for bag in expected:
+        for token in bag:
+            codes.setdefault(token, len(codes))
+    sizes = np.array(list(map(len, expected)))
+    others = np.array(list(map(len, actual)))
+    tokens_left = np.array([codes[token] for bag in expected for token in bag], dtype=np.intp)
+    tokens_right = np.array([codes.get(token, -1) for bag in actual for token in bag], dtype=np.intp)
+    owners = np.repeat(np.arange(len(actual)), others)
+    order = np.argsort(tokens_right, kind="stable")
+    ranked = tokens_right[order]
+    rows_left = np.repeat(np.arange(len(expected)), sizes)
+    first, last = np.searchsorted(ranked, tokens_left, "left"), np.searchsorted(ranked, tokens_left, "right")
+    found = joined(rows_left, first, last, most)
+    if found is None:
+        return None
+    cells, shared = np.unique(found[0] * len(actual) + owners[order[found[1]]], return_counts=True)
+    rows, columns = np.divmod(cells, max(len(actual), 1))
+    scores = shared / (sizes[rows] + others[columns] - shared)
+    blank, blanks = np.flatnonzero(sizes == 0), np.flatnonzero(others == 0)
+    if len(blank) and len(blanks):
+        if len(blank) * len(blanks) > most:
+            return None
+        rows = np.concatenate([rows, np.repeat(blank, len(blanks))])
+        columns = np.concatenate([columns, np.tile(blanks, len(blank))])
+        scores = np.concatenate([scores, np.ones(len(blank) * len(blanks))])
+    return rows, columns, scores
+
+
 def _jaccard_block(expected: list[frozenset[Hashable]], actual: list[frozenset[Hashable]]) -> Matrix:
     """Count shared tokens by an inverted index; the few that many strings share, by a matrix product."""
     import numpy as np
@@ -184,7 +239,7 @@ def _jaccard_block(expected: list[frozenset[Hashable]], actual: list[frozenset[H
     return shared
 
 
-JACCARD: Final = Comparator("jaccard", _bind_jaccard, _pairwise_jaccard)
+JACCARD: Final = Comparator("jaccard", _bind_jaccard, _pairwise_jaccard, sparse=_sparse_jaccard)
 """Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
