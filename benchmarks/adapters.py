@@ -8,11 +8,13 @@ parsing, no reports.
 from __future__ import annotations
 
 import logging
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import readings
+from workloads import example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,6 +58,21 @@ def json_schema(shape: Shape) -> dict[str, Json]:
     return {"type": "object", "properties": {key: json_schema(part) for key, part in shape.items()}}
 
 
+def eval_schema(shape: Shape) -> dict[str, Json]:
+    """Return the eval schema as users make it: inferred, annotated, and arrays said to be unordered."""
+    from pytest_jsonmatch.schema import annotate_xeval, infer_schema
+
+    schema = annotate_xeval(infer_schema([example(shape)]))
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.get("properties", {}).values())
+        if node["type"] == "array":
+            node["x-eval-align"] = {"match_by": "hungarian"}
+            waiting.append(node["items"])
+    return schema
+
+
 # Ourselves ---------------------------------------------------------------------------------------
 
 
@@ -79,13 +96,29 @@ def _ours_with_details(metric: str, **options: object) -> Callable[[Shape], Pair
 
         def score(expected: Json, actual: Json) -> float:
             result = compare(actual, expected, metric=metric, **options)
-            total = 0.0
-            for leaf in result.field_results:
-                if leaf.path and leaf.status:
-                    total += leaf.score
+            _look_at(result.field_results)
             return float(result.score)
 
         return score
+
+    return make
+
+
+def _look_at(leaves: Iterable[Any]) -> float:
+    total = 0.0
+    for leaf in leaves:
+        if leaf.path and leaf.status:
+            total += leaf.score
+    return total
+
+
+def _ours_by_schema(factory: Callable[..., Callable[[Shape], PairScorer]]) -> Callable[[Shape], PairScorer]:
+    """Compare one pair after the other under an eval schema, which is parsed once, as peers' models are."""
+
+    def make(shape: Shape) -> PairScorer:
+        from pytest_jsonmatch.schema import parse_eval_schema
+
+        return factory("schema_f1", schema=parse_eval_schema(eval_schema(shape)))(shape)
 
     return make
 
@@ -97,21 +130,36 @@ def _compare_json(metric: str, options: dict[str, object]) -> Callable[..., Any]
     except ImportError as error:
         raise NotThereError(f"compare_json: {error}") from error
     try:
-        compare_json({"a": 1}, {"a": 1}, metric=metric, **options)
+        compare_json({}, {}, metric=metric, **options)
     except (ConfigurationError, NotImplementedError) as error:
         raise NotThereError(str(error)) from error
     return compare_json
 
 
 def _ours_evaluate(shape: Shape) -> CorpusScorer:
-    try:
-        from pytest_jsonmatch import evaluate
-    except ImportError as error:
-        raise NotThereError(f"evaluate: {error}") from error
-    schema = json_schema(shape)
+    """Run source 5's own workflow: a corpus, a schema as a dict, the mean F1."""
+    from pytest_jsonmatch import evaluate
+
+    schema = eval_schema(shape)
 
     def score(expected: list[Json], actual: list[Json]) -> float:
-        return float(evaluate(gold=expected, extracted=actual, schema=schema).mean_f1)
+        mean = evaluate(gold=expected, extracted=actual, schema=schema, keep="none").mean_f1
+        return 0.0 if mean is None else mean
+
+    return score
+
+
+def _ours_evaluate_with_details(shape: Shape) -> CorpusScorer:
+    """Do so with all field results kept, and look at each, which source 5 always keeps."""
+    from pytest_jsonmatch import evaluate
+
+    schema = eval_schema(shape)
+
+    def score(expected: list[Json], actual: list[Json]) -> float:
+        run = evaluate(gold=expected, extracted=actual, schema=schema, keep="all")
+        for record in run.records:
+            _look_at(record.field_results)
+        return 0.0 if run.mean_f1 is None else run.mean_f1
 
     return score
 
@@ -138,8 +186,7 @@ def _stickler(shape: Shape) -> PairScorer:
         if isinstance(part, str):
             return scalars.get(part, str)
         if isinstance(part, list):
-            element = model(name, part[0])
-            return list[element]
+            return types.GenericAlias(list, (model(name, part[0]),))
         members: dict[str, Any] = {
             key: (model(f"{name}_{key}", below) | None, None) for key, below in part.items()
         }
@@ -288,7 +335,15 @@ ROWS: tuple[Row, ...] = (
     Row("json_similarity", OURS, "", FLAT, _ours("json_similarity")),
     Row("json_similarity, all leaf details", OURS, "", FLAT, _ours_with_details("json_similarity")),
     Row("field_match", OURS, "", FLAT, _ours("field_match")),
+    Row("field_match, all details", OURS, "", ("W1",), _ours_with_details("field_match")),
     Row("field_match_normalized", OURS, "", FLAT, _ours("field_match_normalized")),
+    Row(
+        "field_match_normalized, all details",
+        OURS,
+        "",
+        ("W1",),
+        _ours_with_details("field_match_normalized"),
+    ),
     Row("pairwise_f1", OURS, "", ALL, _ours("pairwise_f1")),
     Row("pairwise_f1, all leaf details", OURS, "", ALL, _ours_with_details("pairwise_f1")),
     Row(
@@ -299,7 +354,24 @@ ROWS: tuple[Row, ...] = (
         _ours("pairwise_f1", compare={"string": "levenshtein"}),
     ),
     Row("schema_f1", OURS, "", ALL, _ours("schema_f1", **UNORDERED)),
-    Row("evaluate, schema_f1", OURS, "", ("W1", "W2"), None, _ours_evaluate),
+    Row("schema_f1, all leaf details", OURS, "", ("W1",), _ours_with_details("schema_f1", **UNORDERED)),
+    Row("schema_f1, eval schema", OURS, "", ("W1", *ARRAYS), _ours_by_schema(_ours)),
+    Row(
+        "schema_f1, eval schema, all leaf details",
+        OURS,
+        "",
+        ("W1", "W2"),
+        _ours_by_schema(_ours_with_details),
+    ),
+    Row("evaluate, eval schema", OURS, "", ("W1", *ARRAYS), None, _ours_evaluate),
+    Row(
+        "evaluate, eval schema, all leaf details",
+        OURS,
+        "",
+        ("W1", "W2"),
+        None,
+        _ours_evaluate_with_details,
+    ),
     Row("floor: walk", "readings", "json_similarity", ("W5", "W5d"), _walk),
     Row(
         "floor: matrix and assignment",
@@ -310,7 +382,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("uipath", "uipath", "json_similarity", FLAT, _uipath),
     Row("structeval", "structeval", "pairwise_f1", ALL, _structeval),
-    Row("extract-eval", "extract-eval", "schema_f1", ALL, None, _extract_eval),
+    Row("extract-eval", "extract-eval", "evaluate, eval schema", ("W1", *ARRAYS), None, _extract_eval),
     Row("stickler", "stickler-eval", "pairwise_f1", ("W1", *ARRAYS), _stickler),
     Row("anls-star", "anls-star", "pairwise_f1", ALL, _anls_star),
     Row("deepdiff", "deepdiff", "json_similarity", FLAT, _deepdiff_ordered),
@@ -330,7 +402,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "plain reading of source 5 (extract-eval's formula)",
         "readings",
-        "schema_f1",
+        "evaluate, eval schema",
         ("W1", *ARRAYS),
         None,
         _reading_5,

@@ -118,7 +118,7 @@ def _scalar_similarity(left: Json, right: Json) -> float:
         delta = abs(left - right)
         if delta > _FRACTION_TOLERANCE:
             return 0.0
-        return 1 - (delta / _FRACTION_TOLERANCE) ** (1 / _FRACTION_WEIGHTING)
+        return float(1 - (delta / _FRACTION_TOLERANCE) ** (1 / _FRACTION_WEIGHTING))
     if _is_number(left) and _is_number(right):
         return float(left == right)
     return float(type(left) is type(right) and left == right)

@@ -38,14 +38,15 @@ Environments = tuple[dict[str, str], dict[str, str]]
 class Limits:
     """How long to measure."""
 
+    loading: float
     cap: float
     rounds: int
     slice: float
     row: float
 
 
-FULL = Limits(cap=20.0, rounds=5, slice=1.0, row=4.0)
-QUICK = Limits(cap=8.0, rounds=3, slice=0.5, row=1.5)
+FULL = Limits(loading=60.0, cap=30.0, rounds=5, slice=1.0, row=4.0)
+QUICK = Limits(loading=15.0, cap=20.0, rounds=3, slice=0.5, row=1.5)
 
 
 @dataclass
@@ -112,9 +113,6 @@ class Worker:
         self._process.wait()
 
 
-_LOADING_CAP = 60.0
-
-
 def _failed(outcome: Outcome, answer: dict[str, object]) -> bool:
     for key in ("absent", "error", "timeout"):
         if key in answer:
@@ -133,7 +131,7 @@ def measure(
     for row in rows:
         worker = Worker(pythons[row.environment], limits.cap)
         answer = worker.ask(
-            cap=_LOADING_CAP, op="load", workload=workload.name, size=size, noise=noise, row=row.name
+            cap=limits.loading, op="load", workload=workload.name, size=size, noise=noise, row=row.name
         )
         if _failed(outcomes[row.name], answer):
             worker.close()

@@ -185,6 +185,15 @@ def _build(rng: random.Random, shape: Shape) -> dict[str, Json]:
     }
 
 
+def example(shape: Shape) -> Json:
+    """Return one value of a shape that has everything: all members, and one element in each array."""
+    if isinstance(shape, str):
+        return SCALARS[shape](random.Random(shape))
+    if isinstance(shape, list):
+        return [example(shape[0])]
+    return {key: example(part) for key, part in shape.items()}
+
+
 def _perturb_elements(
     rng: random.Random, elements: list[Json], fresh: Callable[[], Json], same: float
 ) -> list[Json]:
