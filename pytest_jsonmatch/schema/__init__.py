@@ -76,15 +76,17 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _ALIASES = {"register": "register_comparator"}
 
 
-def __getattr__(name: str) -> object:
-    plain = _ALIASES.get(name, name)
-    home = _HOME_OF.get(plain)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), plain)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    # A type checker that sees it takes any misspelt name for an object.
+    def __getattr__(name: str) -> object:
+        plain = _ALIASES.get(name, name)
+        home = _HOME_OF.get(plain)
+        if home is None:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), plain)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,439 @@
+"""Every public name as typed code uses it: checked by mypy and pyright, and run by test_typing_samples.py.
+
+`assert_type` fails in a type checker if a type is not exactly what is written; where it runs it returns its
+argument. Each function is one sample and asserts what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+from typing_extensions import assert_type
+
+import pytest_jsonmatch
+from pytest_jsonmatch import (
+    MISSING,
+    ArrayAlignment,
+    BatchItem,
+    ComparatorError,
+    ComparatorResult,
+    Comparison,
+    CompoundComparator,
+    ConfigurationError,
+    ContainerResult,
+    ErrorEntry,
+    Extraction,
+    FieldAggregation,
+    FieldResult,
+    GoldValidationError,
+    InvalidExpectedError,
+    JsonExtractionError,
+    JsonMatchError,
+    JsonParseError,
+    MatchResult,
+    NullHandling,
+    RecordResult,
+    Registry,
+    RootTypeError,
+    RunError,
+    RunResult,
+    Signature,
+    TargetPathError,
+    UnlistedFieldError,
+    UnsupportedValueError,
+    assert_json_match,
+    compare_json,
+    evaluate,
+    extract_json,
+    propagate_batch_errors,
+    reclassify_nulls,
+    register_comparator,
+    register_metric,
+    register_transform,
+    schema,
+    to_json_value,
+)
+from pytest_jsonmatch.schema import (
+    GoldWarning,
+    SchemaNode,
+    annotate_xeval,
+    infer_schema,
+    load_schema,
+    parse_eval_schema,
+    register,
+    reset_type_defaults,
+    resolve_schema_references,
+    schema_hash,
+    set_type_default,
+    validate_gold,
+)
+
+GOLD: list[dict[str, object]] = [{"id": "a", "city": "Paris", "n": 1}, {"id": "b", "city": "Rome", "n": 2}]
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "n": {"type": "integer", "x-eval-weight": 2}},
+}
+
+
+class Line(BaseModel):
+    """A pydantic model: a schema as a class, data as an instance."""
+
+    sku: str
+    amount: float | None = None
+
+
+def sample_version() -> None:
+    assert_type(pytest_jsonmatch.__version__, str)
+    assert pytest_jsonmatch.__version__
+
+
+# Comparing ----------------------------------------------------------------------------------------
+
+
+def sample_compare_json() -> None:
+    result = assert_type(compare_json('Sure: {"n": 1}', {"n": 2}), MatchResult)
+    assert_type(result.score, float)
+    assert_type(result.precision, float)
+    assert_type(result.recall, float)
+    assert_type(result.f1, float)
+    assert_type(result.f_beta(2), float)
+    assert_type(result.metric, str)
+    assert_type(result.details, str)
+    assert_type(result.matched_leaves, float)
+    assert_type(result.total_leaves, float)
+    assert_type(result.counts, dict[str, int])
+    assert_type(result.errors, tuple[ErrorEntry, ...])
+    assert_type(result.warnings, tuple[str, ...])
+    assert_type(result.alignment, str)
+    assert_type(result.signature, Signature)
+    assert_type(result.signature.metric, str)
+    assert_type(result.to_dict(), dict[str, Any])
+    assert result.score == 0.0
+
+
+def sample_field_results() -> None:
+    result = compare_json({"n": 1}, {"n": 2, "m": 3}, metric="json_similarity")
+    fields: Sequence[FieldResult] = result.field_results
+    field = assert_type(fields[0], FieldResult)
+    assert_type(field.path, str)
+    assert_type(field.expected_path, "str | None")
+    assert_type(field.actual_path, "str | None")
+    assert_type(field.status, str)
+    assert_type(field.score, float)
+    assert_type(field.weight, float)
+    assert_type(field.comparator, "str | None")
+    assert_type(field.reason, "str | None")
+    assert_type(field.replaced(status="match", score=1.0), FieldResult)
+    numbers: list[int] = [field.expected, field.expected_compared, field.expected_leaves]
+    assert numbers == [2, 2, 1]
+    # What a side does not have is MISSING, which is false and no JSON value.
+    assert fields[1].actual is MISSING
+    assert fields[1].actual_compared is MISSING
+    assert not MISSING
+
+
+def sample_per_field() -> None:
+    result = compare_json({"n": 1}, {"n": 2}, metric="json_similarity")
+    by_path: Mapping[str, FieldAggregation] = result.per_field
+    field = assert_type(by_path["n"], FieldAggregation)
+    assert_type(field.mean_score, "float | None")
+    assert_type(field.precision, "float | None")
+    assert_type(field.total, int)
+    assert_type(field.merge(FieldAggregation(matches=1)), FieldAggregation)
+    assert field.mean_score == 0.5
+
+
+def sample_containers_and_alignments() -> None:
+    result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
+    containers: Sequence[ContainerResult] = result.containers
+    items = assert_type(result.container("items"), ContainerResult)
+    assert_type(items.kind, str)
+    assert_type(items.f1, float)
+    assert items in containers or items.path == "items"
+    alignments: Sequence[ArrayAlignment] = result.alignments
+    alignment = assert_type(alignments[0], ArrayAlignment)
+    assert_type(alignment.pairs, tuple[tuple[int, int, float], ...])
+    assert_type(alignment.unmatched_expected, tuple[int, ...])
+    assert alignment.pairs == ((0, 1, 1.0),)
+
+
+def sample_assert_json_match() -> None:
+    result = assert_json_match({"a": "colour"}, {"a": "color"}, metric="json_similarity", threshold=0.8)
+    assert_type(result, MatchResult)
+    limits: dict[str, float | Mapping[str, float]] = {"recall": 0.5, "fields": {"a": 0.5}}
+    assert_json_match({"a": 1}, {"a": 1}, threshold=limits, name="mine")
+    assert_json_match({"a": 1}, {"a": 1}, threshold={"recall": 0.5, "fields": {"a": 0.5}})
+    assert_json_match({"a": 1}, {"a": 1}, threshold=1, fields={"a": {"weight": 2}})
+
+
+def sample_a_pydantic_model_is_data_and_schema() -> None:
+    result = compare_json(
+        Line(sku="A", amount=1.5), Line(sku="A", amount=1.5), metric="schema_f1", schema=Line
+    )
+    assert result.score == 1.0
+    assert parse_eval_schema(Line).properties is not None
+    assert evaluate([Line(sku="A")], ['{"sku": "A", "amount": null}'], Line).mean_f1 == 1.0
+
+
+# Text and values ----------------------------------------------------------------------------------
+
+
+def sample_extract_json() -> None:
+    found = assert_type(extract_json('Here: {"n": 1}', want="object", repair=False), Extraction)
+    assert_type(found.span, tuple[int, int])
+    assert_type(found.method, Literal["whole", "stripped", "fence", "span", "repair"])
+    assert_type(found.warnings, tuple[str, ...])
+    number: int = found.value["n"]
+    assert number == 1
+    assert extract_json(b"[1]").value == [1]
+
+
+def sample_to_json_value() -> None:
+    value: dict[str, object] = to_json_value(Line(sku="A"))
+    assert value == {"sku": "A", "amount": None}
+
+
+# Registering --------------------------------------------------------------------------------------
+
+
+def same_start(expected: str, actual: str, params: Mapping[str, Any]) -> ComparatorResult:
+    same = expected[: params["n"]] == actual[: params["n"]]
+    return ComparatorResult(float(same), reason=None if same else "another beginning")
+
+
+def same_meaning(items: list[schema.BatchItem]) -> list[float]:
+    return [float(item.expected_compared == item.actual_compared) for item in items]
+
+
+class Judge:
+    """A batch comparator for a chunk of records, which answers by id."""
+
+    scope = "chunk"
+
+    def __call__(self, items: Sequence[BatchItem]) -> dict[str, bool]:
+        return {item.id: self.says(item.expected, item.actual) for item in items}
+
+    def says(self, expected: str, actual: str) -> bool:
+        return expected.lower() == actual.lower()
+
+
+def whole_name(expected: dict[str, Any], actual: dict[str, Any], params: Mapping[str, Any]) -> float:
+    del params
+    return float(sorted(expected.values()) == sorted(actual.values()))
+
+
+def sample_registering() -> None:
+    register_comparator("sample_start", same_start, overwrite=True)
+    register_comparator("sample_size", lambda expected, actual, params: len(expected) == len(actual), True)
+    register_comparator("sample_meaning", same_meaning, overwrite=True)
+    register("sample_judge", Judge(), overwrite=True)
+    register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
+    register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
+    compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)
+    register_comparator("sample_name", compound, overwrite=True)
+    rules: dict[str, dict[str, Any]] = {
+        "id": {"transform": ["sample_dashes"]},
+        "vendor": {"compare": {"sample_start": {"n": 4}}},
+        "last": {"compare": {"sample_name": {"role": "last"}}},
+        "first": {"compare": {"sample_name": {"role": "first"}}},
+        "note": {"compare": "sample_judge"},
+    }
+    actual = {"id": "1-2", "vendor": "Acme Ltd.", "last": "Ann", "first": "Lee", "note": "FINE"}
+    expected = {"id": "12", "vendor": "Acme Limited", "last": "Lee", "first": "Ann", "note": "fine"}
+    assert compare_json(actual, expected, metric="sample_lenient", fields=rules).score == 1.0
+
+
+def sample_registry() -> None:
+    registry = Registry()
+    pytest_jsonmatch_register(registry)
+    assert_type(registry.metric_names(), list[str])
+    assert "strict" in registry.metric_names()
+
+
+# A conftest.py ------------------------------------------------------------------------------------
+
+
+def pytest_jsonmatch_register(registry: Registry) -> None:
+    registry.comparator("same_start", same_start)
+    registry.transform("no_dashes", lambda value: value.replace("-", ""))
+    registry.metric("strict", base="json_similarity", leaf_threshold=0.9)
+
+
+def pytest_jsonmatch_compared(result: MatchResult, item: pytest.Item) -> None:
+    item.user_properties.append(("recall", result.recall))
+
+
+def pytest_jsonmatch_summary(
+    results: Sequence[Comparison], terminalreporter: pytest.TerminalReporter
+) -> None:
+    passed = sum(each.passed for each in results)
+    worst = min(each.recall for each in results)
+    terminalreporter.write_line(f"{passed} of {len(results)} passed, lowest recall {worst:.2f}")
+
+
+def sample_comparison() -> None:
+    result = compare_json({"n": 1}, {"n": 1})
+    kept = Comparison.of(result, id="a", nodeid="t.py::a", threshold={"score": 1.0}, passed=True)
+    assert_type(kept, Comparison)
+    assert_type(kept.fields, Mapping[str, FieldAggregation])
+    assert_type(kept.errors, tuple[str, ...])
+    assert kept.score == 1.0
+
+
+# Corpora ------------------------------------------------------------------------------------------
+
+
+def sample_evaluate() -> None:
+    run = assert_type(evaluate(GOLD, GOLD, SCHEMA, id_field="id"), RunResult)
+    assert_type(run.mean_f1, "float | None")
+    assert_type(run.micro_recall, "float | None")
+    assert_type(run.per_field, Mapping[str, FieldAggregation])
+    assert_type(run.records, tuple[RecordResult, ...])
+    assert_type(run.worst, tuple[RecordResult, ...])
+    assert_type(run.errors, tuple[RunError, ...])
+    assert_type(run.unmatched_gold, tuple["str | int", ...])
+    assert_type(run.total_matches, int)
+    assert_type(run.merge(run), RunResult)
+    # Without any record there are no figures: typed code says what it then wants.
+    assert run.mean_f1 is not None
+    assert run.mean_f1 >= 0.9
+
+
+def sample_records_of_a_run() -> None:
+    run = evaluate(gold=GOLD, extracted=[{"id": "a", "city": "Lyon"}, "no idea"])
+    record = run.records[1]
+    assert_type(record.record_id, "str | int")
+    assert_type(record.f1, float)
+    assert_type(record.error, "str | None")
+    assert_type(record.counts, Mapping[str, int])
+    assert_type(record.field_results, Sequence[FieldResult])
+    error = run.errors[0]
+    assert_type(error.record_id, "str | int")
+    assert_type(error.reason, str)
+    assert record.error == error.reason
+
+
+def absent(results: Iterable[FieldResult]) -> list[FieldResult]:
+    return reclassify_nulls(results, NullHandling(absent_values=[None, "N/A"], both_absent_skip=False))
+
+
+def without_notes(results: Sequence[FieldResult]) -> Iterable[FieldResult]:
+    return (field for field in results if field.path != "note")
+
+
+def sample_evaluate_with_everything() -> None:
+    told: list[tuple[int, int | None]] = []
+
+    def progress(done: int, total: int | None) -> None:
+        told.append((done, total))
+
+    with ThreadPoolExecutor(1) as executor:
+        run = evaluate(
+            iter(GOLD),
+            (record for record in GOLD),
+            schema=SCHEMA,
+            metric="pairwise_f1",
+            id_field="id",
+            post_process=[absent, propagate_batch_errors, without_notes],
+            executor=executor,
+            progress=progress,
+            keep="imperfect",
+            chunk_size=1,
+            compare={"string": "levenshtein"},
+        )
+    assert run.mean_score == 1.0
+    assert told
+    assert evaluate(GOLD, GOLD, post_process=reclassify_nulls, progress=False, keep="none").records == ()
+
+
+def sample_files() -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "gold.jsonl"
+        path.write_text('{"n": 1}\n{"n": 2}\n', encoding="utf-8")
+        (Path(folder) / "schema.json").write_text('{"type": "object"}', encoding="utf-8")
+        assert evaluate(path, path, Path(folder) / "schema.json").total_records == 2
+        assert evaluate(path, path, f"{folder}/schema.json").micro_f1 == 1.0
+
+
+# Eval schemas -------------------------------------------------------------------------------------
+
+
+def sample_schemas() -> None:
+    inferred = assert_type(infer_schema(GOLD), dict[str, Any])
+    annotated = assert_type(annotate_xeval(inferred), dict[str, Any])
+    tree = assert_type(parse_eval_schema(annotated), SchemaNode)
+    assert_type(tree.properties, "dict[str, SchemaNode] | None")
+    assert_type(load_schema(tree), SchemaNode)
+    assert_type(resolve_schema_references(SCHEMA), dict[str, Any])
+    assert_type(schema_hash(SCHEMA), str)
+    validate_gold(GOLD, tree, id_field="id", warn_missing=False, strict_types=True)
+    assert annotated["properties"]["n"]["x-eval-compare"] == "numeric"
+    set_type_default("string", {"numeric": {"tolerance": {"abs": 1}}})
+    set_type_default("string", "levenshtein")
+    reset_type_defaults()
+
+
+def sample_warnings_of_gold() -> None:
+    with pytest.warns(GoldWarning):
+        validate_gold([{"city": "Rome"}], SCHEMA)
+
+
+def sample_the_names_of_the_schema_package() -> None:
+    run = assert_type(schema.evaluate(GOLD, GOLD), schema.RunResult)
+    assert_type(run, RunResult)
+    assert_type(run.records[0], schema.RecordResult)
+    assert_type(run.records[0].field_results[0], schema.FieldResult)
+    assert_type(run.per_field["n"], schema.FieldAggregation)
+    nulls = assert_type(schema.NullHandling(), NullHandling)
+    processed = schema.propagate_batch_errors(schema.reclassify_nulls(run.records[0].field_results, nulls))
+    assert_type(processed, list[FieldResult])
+    assert_type(schema.ComparatorResult(1.0), ComparatorResult)
+    schema.register_comparator("sample_same", lambda expected, actual, params: True, overwrite=True)
+    made = schema.CompoundComparator("sample_name", ("last", "first"), "last", whole_name)
+    assert_type(made, CompoundComparator)
+
+    with pytest.raises(schema.GoldValidationError):
+        schema.validate_gold([{"nmae": "Ada"}], SCHEMA)
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+def sample_errors_and_what_they_say() -> None:
+    with pytest.raises(JsonParseError) as parsing:
+        compare_json({}, "{")
+    assert_type(parsing.value.line, int)
+    assert_type(parsing.value.reason, str)
+    with pytest.raises(JsonExtractionError) as extraction:
+        extract_json("nothing")
+    assert_type(extraction.value.excerpt, str)
+    with pytest.raises(GoldValidationError) as gold:
+        evaluate([{"m": 1}], [{}], SCHEMA)
+    assert_type(gold.value.record_id, "str | int | None")
+    assert_type(gold.value.path, str)
+    with pytest.raises(UnlistedFieldError) as unlisted:
+        compare_json({"m": 1}, {"n": 1}, metric="pairwise_f1", schema=SCHEMA)
+    assert_type(unlisted.value.path, str)
+    assert unlisted.value.path == "m"
+
+
+def sample_errors_are_also_of_pythons_kinds() -> None:
+    values: tuple[type[ValueError], ...] = (
+        ConfigurationError,
+        GoldValidationError,
+        InvalidExpectedError,
+        JsonExtractionError,
+        JsonParseError,
+        TargetPathError,
+        UnlistedFieldError,
+    )
+    types: tuple[type[TypeError], ...] = (RootTypeError, UnsupportedValueError)
+    others: tuple[type[RuntimeError], ...] = (ComparatorError,)
+    everything: tuple[type[Exception], ...] = (*values, *types, *others)
+    assert all(issubclass(kind, JsonMatchError) for kind in everything)
