@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.assignment import (
     tied_parts,
 )
 from pytest_jsonmatch.engine.canonical import Canon
+from pytest_jsonmatch.engine.fewpairs import MOST_CELLS, few_similarities
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.rounds import assigned, ties_to_ask, to_ask_ahead, usable
 from pytest_jsonmatch.engine.sparse import dense_bytes
@@ -93,7 +94,6 @@ class _Deeper(Exception):  # noqa: N818 - a request, no error
 # Arrays in arrays are scored recursively down to this depth, and from a list of tasks beyond it.
 _MAX_NESTED: Final = 40
 _MAX_KEPT: Final = 200_000
-_STRINGS: Final = {str}
 _EDGES_EACH: Final = 8
 """So many pairs that score for each element, and a matrix of all pairs is no dearer."""
 _CHEAP_CELLS: Final = 64
@@ -332,44 +332,35 @@ class _Rest:
             if not self._in_order:
                 self._put_in_order()
             return [(self._rows[i], self._columns[j]) for i, j in self._sparsely()]
-        # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
-        small = n <= SMALL and m <= SMALL and self._aligner.book is None
-        if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
-            pairs = self._by_walk()
-        else:
-            pairs = self._by_column()
+        pairs = self._few()
+        if pairs is None:
+            # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
+            small = n <= SMALL and m <= SMALL and self._aligner.book is None
+            if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
+                pairs = self._by_walk()
+            else:
+                pairs = self._by_column()
         return [(self._rows[i], self._columns[j]) for i, j in pairs]
 
-    # -- few pairs: each by the walk -----------------------------------------------------------------------
+    # -- few pairs: in plain Python, if need be each by the walk -------------------------------------------
+
+    def _few(self) -> Pairing | None:
+        """Pair a few elements that are scalars, or objects of scalars; None: they are not, or too many."""
+        if len(self._rows) * len(self._columns) > MOST_CELLS or self._aligner.book is not None:
+            return None
+        edges = few_similarities(
+            self._element,
+            [self._expected[row] for row in self._rows],
+            [self._actual[column] for column in self._columns],
+            count_extra=self._count_extra,
+            above=self._threshold,
+        )
+        return None if edges is None else self._by_parts(*edges)
 
     def _by_walk(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
-        worth = self._texts_scored()
-        if worth is None:
-            worth = [[self._measured(i, j)[0] for j in range(m)] for i in range(n)]
+        worth = [[self._measured(i, j)[0] for j in range(m)] for i in range(n)]
         return self._settled(worth)
-
-    def _texts_scored(self) -> list[list[float]] | None:
-        """Score pairs of strings without a walk for each; None if they are no strings, or need one."""
-        element = self._element
-        expected = [self._expected[row] for row in self._rows]
-        actual = [self._actual[column] for column in self._columns]
-        if not element.sure or set(map(type, expected)) != _STRINGS or set(map(type, actual)) != _STRINGS:
-            return None
-        bound = element.explicit or element.default_for("", "")
-        # (What a user has written may fail, or be dear, or say more than a number. It has no pair form.)
-        if bound is None or bound.comparator.pairwise is None:
-            return None
-        if element.transforms:
-            expected, actual = list(map(element.prepare, expected)), list(map(element.prepare, actual))
-            if set(map(type, (*expected, *actual))) != _STRINGS:
-                return None
-        fn = bound.fn
-        worth: list[list[float]] = [[fn(one, other) for other in actual] for one in expected]
-        limit = element.plan.options.leaf_threshold
-        if limit is not None:
-            worth = [[value if value > limit or value == 1.0 else 0.0 for value in line] for line in worth]
-        return worth
 
     def _settled(self, worth: list[list[float]]) -> Pairing:
         """Return the optimum of exact similarities, ties settled."""
@@ -480,7 +471,17 @@ class _Rest:
 
     def _best(self, worth: Any) -> Pairing:
         """Return the optimum of exact similarities, ties settled."""
+        import numpy as np
+
         worth[worth <= self._threshold] = 0.0
+        rows, columns = np.nonzero(worth)
+        if len(rows) > sum(worth.shape):
+            # So many connect nearly all.
+            return self._dense(worth)
+        return self._by_parts(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+
+    def _dense(self, worth: Any) -> Pairing:
+        """Do as `_best` does by a matrix in which inadmissible pairs are 0."""
         pairs: Pairing = self._tight(worth, self._assigned(worth), None)
         return pairs
 
@@ -501,7 +502,14 @@ class _Rest:
             return None
         admissible = found[2] > self._threshold
         rows, columns, scores = (part[admissible].tolist() for part in found)
+        return self._by_parts(rows, columns, scores)
+
+    def _by_parts(self, rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
+        """Return the optimum over some pairs, ties settled, one connected part after the other."""
         pairs: Pairing = []
+        if len(set(rows)) == len(rows) and len(set(columns)) == len(columns):
+            pairs.extend(zip(rows, columns))
+            return pairs
         for part in connected(rows, columns):
             if len(part) == 1:
                 pairs.append((rows[part[0]], columns[part[0]]))
@@ -530,7 +538,7 @@ class _Rest:
         else:
             import numpy as np
 
-            found = rest._best(np.array(worth))
+            found = rest._dense(np.array(worth))
         return [(here[i], there[j]) for i, j in found]
 
     def _sparsely(self) -> Pairing:

@@ -25,7 +25,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.comparators.base import Comparator, EdgeFunction
+    from pytest_jsonmatch.engine.comparators.base import Comparator, EdgeFunction, FewFunction
     from pytest_jsonmatch.engine.paths import Pattern, Segment
     from pytest_jsonmatch.engine.registry import Registry
     from pytest_jsonmatch.engine.values import JsonValue
@@ -52,7 +52,7 @@ Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 class BoundComparator:
     """A comparator with its parameters: `fn(expected, actual)` scores."""
 
-    __slots__ = ("_edges", "_matrix", "comparator", "fn", "params")
+    __slots__ = ("_edges", "_few", "_matrix", "comparator", "fn", "params")
 
     def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
         self.comparator = comparator
@@ -60,6 +60,7 @@ class BoundComparator:
         self.fn = fn
         self._matrix: Any = None
         self._edges: Any = None
+        self._few: Any = None
 
     @property
     def batch(self) -> bool:
@@ -79,6 +80,13 @@ class BoundComparator:
             self._edges = self.comparator.sparse(self.params)
         edges: EdgeFunction | None = self._edges
         return edges
+
+    def few(self) -> FewFunction | None:
+        """Return what gives the pairs of two short lists that do not score 0; or None."""
+        if self._few is None and self.comparator.few is not None:
+            self._few = self.comparator.few(self.params)
+        few: FewFunction | None = self._few
+        return few
 
     def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""

@@ -45,6 +45,9 @@ SPARSE = {
     for key, params in BOUND.items()
     if BUILTIN[key.split()[0]].sparse
 }
+FEW = {
+    key: BUILTIN[key.split()[0]].few(params) for key, params in BOUND.items() if BUILTIN[key.split()[0]].few
+}
 REFLEXIVE = [key for key in BOUND if key != "oneof"]
 SYMMETRIC = [
     "exact",
@@ -173,6 +176,25 @@ def test_the_pairs_that_do_not_score_0_are_those_of_the_scalar_form(key, sides):
     rows, columns, scores = (part.tolist() for part in edges)
     found = dict(zip(zip(rows, columns, strict=True), scores, strict=True))
     assert len(found) == len(rows)
+    for i, e in enumerate(expected):
+        said = [found.get((i, j), 0.0) for j in range(len(actual))]
+        assert said == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
+
+
+@pytest.mark.parametrize("key", FEW)
+@given(
+    sides=st.tuples(some_texts, some_texts)
+    | st.tuples(near_numbers, near_numbers)
+    | st.tuples(st.lists(scalars, min_size=1), st.lists(scalars | strange, min_size=1))
+)
+@settings(max_examples=60)
+def test_so_are_those_of_short_lists(key, sides):
+    expected, actual = sides
+    edges = FEW[key](expected, actual)
+    if edges is None:
+        return
+    found = {(i, j): score for i, j, score in edges}
+    assert len(found) == len(edges)
     for i, e in enumerate(expected):
         said = [found.get((i, j), 0.0) for j in range(len(actual))]
         assert said == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)

@@ -31,6 +31,7 @@ def damaged(rng: random.Random, values: list[str]) -> list[str]:
 @pytest.fixture
 def uncommon(monkeypatch):
     """How often the pairs that score were used, and a switch that turns them off."""
+    monkeypatch.setattr(alignment, "MOST_CELLS", 0)
     used: list[int] = []
     plain = similarity.pair_edges
 

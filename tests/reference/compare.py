@@ -167,7 +167,12 @@ def columns() -> Iterator[None]:
 
     from pytest_jsonmatch.engine import alignment, similarity
 
-    always = {(alignment, "_CHEAP_CELLS"): 0, (similarity, "_FEW"): 1, (similarity, "_FEWEST_INNER_CELLS"): 0}
+    always = {
+        (alignment, "MOST_CELLS"): 0,
+        (alignment, "_CHEAP_CELLS"): 0,
+        (similarity, "_FEW"): 1,
+        (similarity, "_FEWEST_INNER_CELLS"): 0,
+    }
     usual = {(module, name): getattr(module, name) for module, name in always}
     try:
         for (module, name), value in always.items():

@@ -27,6 +27,7 @@ __all__ = [
     "Comparator",
     "ComparatorResult",
     "EdgeFunction",
+    "FewFunction",
     "FloatFunction",
     "MapParams",
     "PairFunction",
@@ -63,10 +64,14 @@ Params: TypeAlias = Mapping[str, object]
 ScalarFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult]"
 PairFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
 EdgeFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue], int], Edges | None]"
+FewFunction: TypeAlias = (
+    "Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[tuple[int, int, float]] | None]"
+)
 FloatFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float]"
 Bind: TypeAlias = "Callable[[Params], ScalarFunction]"
 Pairwise: TypeAlias = "Callable[[Params], PairFunction]"
 Sparse: TypeAlias = "Callable[[Params], EdgeFunction]"
+Few: TypeAlias = "Callable[[Params], FewFunction]"
 MapParams: TypeAlias = "Callable[[Params, Callable[[JsonValue], JsonValue]], Params]"
 
 
@@ -91,6 +96,8 @@ class Comparator:
         sparse: takes the same parameters and returns a function of two lists of strings, or of two lists of
             numbers, and the most pairs that are of use: it gives the pairs that do not score 0, each once, as
             three arrays (of positions in both lists, and of scores), or None if they are more.
+        few: as `sparse`, for lists so short that plain Python does it best: the function gives each pair as
+            (position, position, score), or None if it cannot tell.
         batch: of a comparator that scores many fields in one call, what it was registered as; its plain
             function returns a `Question` for what it has to be asked.
 
@@ -108,6 +115,7 @@ class Comparator:
     map_params: MapParams | None = None
     batch: Batch | None = None
     sparse: Sparse | None = None
+    few: Few | None = None
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.comparators.base import (
         EdgeFunction,
         Edges,
+        FewFunction,
         Matrix,
         PairFunction,
         Params,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["BINARY", "EXACT", "ONEOF", "in_same_group", "scalar_key", "strict_equal"]
+__all__ = ["BINARY", "EXACT", "ONEOF", "equal_pairs", "in_same_group", "scalar_key", "strict_equal"]
 
 _ATOMS: Final = frozenset({str, int, bool, NoneType})
 _TRUE: Final = object()
@@ -122,6 +123,23 @@ def _sparse_exact(params: Params) -> EdgeFunction:
     return sparse
 
 
+def equal_pairs(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[tuple[int, int, float]]:
+    """Return the pairs of equal scalars, each scoring 1.
+
+    >>> equal_pairs(["a", "b"], ["b", "c", "b"])
+    [(1, 0, 1.0), (1, 2, 1.0)]
+    """
+    places: dict[object, list[int]] = {}
+    for at, value in enumerate(actual):
+        places.setdefault(scalar_key(value), []).append(at)
+    return [(at, to, 1.0) for at, value in enumerate(expected) for to in places.get(scalar_key(value), ())]
+
+
+def _few_exact(params: Params) -> FewFunction:
+    strict = _is_strict(params)
+    return lambda expected, actual: None if strict else equal_pairs(expected, actual)
+
+
 def _bind_binary(params: Params) -> ScalarFunction:
     check_names("comparator 'binary'", params)
     return _exact
@@ -132,15 +150,20 @@ def _pairwise_binary(params: Params) -> PairFunction:
     return _pairwise_exact({})
 
 
+def _few_binary(params: Params) -> FewFunction:
+    check_names("comparator 'binary'", params)
+    return equal_pairs
+
+
 def _sparse_binary(params: Params) -> EdgeFunction:
     check_names("comparator 'binary'", params)
     return _sparse_exact({})
 
 
-EXACT: Final = Comparator("exact", _bind_exact, _pairwise_exact, sparse=_sparse_exact)
+EXACT: Final = Comparator("exact", _bind_exact, _pairwise_exact, sparse=_sparse_exact, few=_few_exact)
 """1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
 
-BINARY: Final = Comparator("binary", _bind_binary, _pairwise_binary, sparse=_sparse_binary)
+BINARY: Final = Comparator("binary", _bind_binary, _pairwise_binary, sparse=_sparse_binary, few=_few_binary)
 """1 for equal JSON values, else 0 (source 4's name for it)."""
 
 

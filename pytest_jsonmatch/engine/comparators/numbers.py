@@ -9,10 +9,12 @@ from __future__ import annotations
 import decimal
 import math
 import re
+from bisect import bisect_left, bisect_right
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.comparators.base import Comparator, equality_score
+from pytest_jsonmatch.engine.comparators.equality import equal_pairs
 from pytest_jsonmatch.engine.parameters import check_names, mapping_parameter, number_parameter, required
 from pytest_jsonmatch.engine.values import parse_number
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.comparators.base import (
         EdgeFunction,
         Edges,
+        FewFunction,
         FloatFunction,
         Matrix,
         PairFunction,
@@ -260,6 +263,19 @@ def _sparse_numeric(params: Params) -> EdgeFunction:
     return sparse
 
 
+def _few_numeric(params: Params) -> FewFunction:
+    rel, absolute = numeric_tolerance(params)
+
+    def few(
+        expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> list[tuple[int, int, float]] | None:
+        if rel or absolute or str in {*map(type, expected), *map(type, actual)}:
+            return None
+        return equal_pairs(expected, actual)
+
+    return few
+
+
 def _tolerance_block(
     expected: NDArray[np.float64],
     actual: NDArray[np.float64],
@@ -307,7 +323,9 @@ def _integral(numbers: NDArray[np.float64]) -> bool:
     return bool(((np.floor(numbers) == numbers) & (np.abs(numbers) <= _EXACT_INTEGER / 2)).all())
 
 
-NUMERIC: Final = Comparator("numeric", _bind_numeric, _pairwise_numeric, sparse=_sparse_numeric)
+NUMERIC: Final = Comparator(
+    "numeric", _bind_numeric, _pairwise_numeric, sparse=_sparse_numeric, few=_few_numeric
+)
 """1 within the tolerance, else 0. `tolerance: {rel, abs}`; both given = both must hold; `rel` is relative to
 |expected|, to 1 if that is 0. Without one: equal in value. Numeric strings are read as numbers."""
 
@@ -496,6 +514,34 @@ def _sparse_threshold(params: Params) -> EdgeFunction:
     return sparse
 
 
+def _few_threshold(params: Params) -> FewFunction:
+    limit, _ = _threshold_params(params)
+    threshold = _bind_threshold(params)
+
+    def few(
+        expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> list[tuple[int, int, float]] | None:
+        numbers: list[Any] = [*expected, *actual]
+        if not {*map(type, numbers)} <= _MACHINE_NUMBERS or not all(-_FAR < one < _FAR for one in numbers):
+            return None
+        ranked = sorted(zip(actual, range(len(actual))))
+        values = [value for value, _ in ranked]
+        # A little more than the limit is looked at, so that no rounding can hide a pair.
+        reach = limit + 1e-9 * (limit + max(map(abs, numbers)))
+        found = []
+        for at, one in enumerate(expected):
+            for value, to in ranked[bisect_left(values, one - reach) : bisect_right(values, one + reach)]:
+                if score := threshold(one, value):
+                    found.append((at, to, score))
+        return found
+
+    return few
+
+
+_MACHINE_NUMBERS: Final = frozenset({int, float})
+_FAR: Final = 2.0**53
+
+
 def _threshold_block(
     expected: NDArray[np.float64], actual: NDArray[np.float64], limit: float, power: float
 ) -> Matrix:
@@ -514,6 +560,8 @@ def _threshold_block(
     return scores
 
 
-THRESHOLD: Final = Comparator("threshold", _bind_threshold, _pairwise_threshold, sparse=_sparse_threshold)
+THRESHOLD: Final = Comparator(
+    "threshold", _bind_threshold, _pairwise_threshold, sparse=_sparse_threshold, few=_few_threshold
+)
 """With d = |expected - actual|, t = `threshold` > 0 and w = `difference_penalty_weighting` >= 0 (default 1):
 d > t gives 0; w = 0 gives 1; else 1 - (d / t) ** (1 / w) (source 4's program)."""

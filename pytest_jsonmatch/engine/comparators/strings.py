@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.comparators.base import (
         EdgeFunction,
         Edges,
+        FewFunction,
         Matrix,
         PairFunction,
         Params,
@@ -138,6 +139,36 @@ def _pairwise_jaccard(params: Params) -> PairFunction:
     return pairwise
 
 
+def _few_jaccard(params: Params) -> FewFunction:
+    tokenize = _tokenizer(params)
+
+    def few(
+        expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> list[tuple[int, int, float]] | None:
+        if {*map(type, expected), *map(type, actual)} != {str}:
+            return None
+        bags = [tokenize(text) for text in actual]
+        holders: dict[Hashable, list[int]] = {}
+        for to, bag in enumerate(bags):
+            for token in bag:
+                holders.setdefault(token, []).append(to)
+        blanks = [to for to, bag in enumerate(bags) if not bag]
+        found: list[tuple[int, int, float]] = []
+        for at, text in enumerate(expected):
+            bag = tokenize(text)
+            if not bag:
+                found += [(at, to, 1.0) for to in blanks]
+            counts: dict[int, int] = {}
+            for token in bag:
+                for to in holders.get(token, ()):
+                    counts[to] = counts.get(to, 0) + 1
+            for to, shared in counts.items():
+                found.append((at, to, shared / (len(bag) + len(bags[to]) - shared)))
+        return found
+
+    return few
+
+
 def _sparse_jaccard(params: Params) -> EdgeFunction:
     tokenize = _tokenizer(params)
 
@@ -239,7 +270,9 @@ def _jaccard_block(expected: list[frozenset[Hashable]], actual: list[frozenset[H
     return shared
 
 
-JACCARD: Final = Comparator("jaccard", _bind_jaccard, _pairwise_jaccard, sparse=_sparse_jaccard)
+JACCARD: Final = Comparator(
+    "jaccard", _bind_jaccard, _pairwise_jaccard, sparse=_sparse_jaccard, few=_few_jaccard
+)
 """Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
