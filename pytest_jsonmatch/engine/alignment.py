@@ -30,7 +30,7 @@ from pytest_jsonmatch.engine.sparse import dense_bytes
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.batch import BatchBook
     from pytest_jsonmatch.engine.plan import Plan, PlanNode
@@ -355,7 +355,12 @@ class _Rest:
             count_extra=self._count_extra,
             above=self._threshold,
         )
-        return None if edges is None else self._by_parts(*edges)
+        if edges is None:
+            return None
+        if len(edges[0]) > len(self._rows) + len(self._columns):
+            # So many connect nearly all.
+            return self._part(range(len(edges[0])), *edges)
+        return self._by_parts(*edges)
 
     def _by_walk(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
@@ -517,7 +522,7 @@ class _Rest:
                 pairs += self._part(part, rows, columns, scores)
         return pairs
 
-    def _part(self, part: list[int], rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
+    def _part(self, part: Sequence[int], rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
         """Pair what some edges connect, as if there were nothing else."""
         here, there = sorted({rows[edge] for edge in part}), sorted({columns[edge] for edge in part})
         task = (self._element, self._expected, self._actual, self._count_extra, self._trail)

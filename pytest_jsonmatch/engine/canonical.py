@@ -118,9 +118,13 @@ def _scalar_key(value: JsonValue) -> Any:
     return value
 
 
+# (json.dumps makes an encoder at each call.)
+_quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _scalar_text(value: JsonValue) -> str:
     if type(value) is str:
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     if type(value) is float and value.is_integer():
         value = int(value)
     if type(value) in {int, float, Decimal}:
@@ -132,9 +136,7 @@ def _container_text(kind: str, parts: list[Any], keys: list[str]) -> str:
     texts = ["…" if part is _SKIPPED else part for part in parts]
     if kind == "object":
         pairs = sorted(zip(keys, texts))
-        members = (
-            text if text == "…" else f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in pairs
-        )
+        members = (text if text == "…" else f"{_quoted(key)}:{text}" for key, text in pairs)
         return "{" + ",".join(members) + "}"
     return "[" + ",".join(sorted(texts) if kind == "multiset" else texts) + "]"
 
