@@ -585,7 +585,7 @@ class _Rest:
         worth[worth <= self._threshold] = 0.0
         known[worth == 0.0] = True
         while True:
-            columns = self._assigned(worth)
+            columns = assigned(worth, known)
             rows = np.flatnonzero(columns >= 0)
             fresh = rows[~known[rows, columns[rows]]]
             if len(fresh):
@@ -665,12 +665,16 @@ class _Rest:
             edges.extend(zip((rows + start).tolist(), found.tolist()))
         if len(edges) == len(chosen):
             return chosen
-        if known is not None:
-            bounds = [(i, j) for i, j in edges if not known[i, j]]
+        if known is not None and not all(known[pair] for pair in edges):
+            # Of pairs that tie on a bound, those that some optimum can be made of have to be known.
+            edges = usable(worth, columns, (row_prices, column_prices))
+            bounds = [pair for pair in edges if not known[pair]]
             if bounds:
                 for i, j in bounds:
                     self._make_exact(worth, known, i, j)
                 return None
+            if len(edges) == len(chosen):
+                return chosen
         return self._untied(edges, chosen, row_prices, column_prices)
 
 

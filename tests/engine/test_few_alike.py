@@ -11,6 +11,7 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine import alignment, similarity
 from pytest_jsonmatch.engine.alignment import Aligner
 from pytest_jsonmatch.engine.assignment import connected
+from pytest_jsonmatch.engine.registry import session_registry
 
 WORDS = [f"{one}{other}" for one in ("ba", "ko", "lu", "mi", "ne") for other in "aeiouxyz"]
 
@@ -149,3 +150,42 @@ def test_arrays_in_arrays_are_bounded_by_the_pairs_that_score(uncommon, monkeypa
 def test_parts_that_nothing_connects():
     assert connected([], []) == []
     assert connected([0, 3, 0, 4, 3], [1, 2, 5, 9, 1]) == [[0, 1, 2, 4], [3]]
+
+
+def records(rng: random.Random, size: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Objects of six members; of most answers something is wrong, and a few have nothing to do with any."""
+    expected = [
+        {
+            "code": f"c{n}",
+            "batch": f"b{n}",
+            "name": rng.choice(WORDS),
+            "ok": rng.random() < 0.5,
+            "n": n,
+            "note": phrases(rng, 1)[0],
+        }
+        for n in range(size)
+    ]
+    actual = [
+        {**one, rng.choice(["name", "n", "note"]): "other", "ok": rng.random() < 0.5} for one in expected
+    ]
+    for at in range(0, size, 100):
+        actual[at] = {"code": "?", "batch": "?", "name": "?", "ok": True, "n": -1, "note": "?"}
+    return expected, shuffled(rng, actual)
+
+
+@pytest.mark.parametrize("size", [50, 200, 500])
+def test_a_users_comparator_is_asked_about_few_pairs(size):
+    calls = 0
+
+    def similar(expected: str, actual: str, params: dict[str, Any]) -> float:
+        nonlocal calls
+        calls += 1
+        one, other = set(expected.split()), set(actual.split())
+        return len(one & other) / len(one | other)
+
+    expected, actual = records(random.Random(size), size)
+    with session_registry() as registry:
+        registry.comparator("similar", similar)
+        found = said(expected, actual, fields={"v[].note": {"compare": "similar"}})
+    assert found[:3] == pytest.approx(said(expected, actual)[:3], abs=1e-12)
+    assert calls <= 5 * size
