@@ -329,6 +329,9 @@ class _Rest:
     def _solved(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
         if dense_bytes(n, m) > self._element.plan.options.memory_limit and self._aligner.book is None:
+            found = self._by_edges()
+            if found is not None:
+                return [(self._rows[i], self._columns[j]) for i, j in found]
             if not self._in_order:
                 self._put_in_order()
             return [(self._rows[i], self._columns[j]) for i, j in self._sparsely()]
@@ -483,7 +486,8 @@ class _Rest:
         if len(rows) > sum(worth.shape):
             # So many connect nearly all.
             return self._dense(worth)
-        return self._by_parts(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+        found = self._by_parts(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+        return self._dense(worth) if found is None else found
 
     def _dense(self, worth: Any) -> Pairing:
         """Do as `_best` does by a matrix in which inadmissible pairs are 0."""
@@ -509,17 +513,21 @@ class _Rest:
         rows, columns, scores = (part[admissible].tolist() for part in found)
         return self._by_parts(rows, columns, scores)
 
-    def _by_parts(self, rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
-        """Return the optimum over some pairs, ties settled, one connected part after the other."""
+    def _by_parts(self, rows: list[int], columns: list[int], scores: list[float]) -> Pairing | None:
+        """Return the optimum over some pairs, one connected part after the other; None: one is too large."""
         pairs: Pairing = []
         if len(set(rows)) == len(rows) and len(set(columns)) == len(columns):
             pairs.extend(zip(rows, columns))
             return pairs
+        limit = self._element.plan.options.memory_limit
         for part in connected(rows, columns):
             if len(part) == 1:
                 pairs.append((rows[part[0]], columns[part[0]]))
-            else:
-                pairs += self._part(part, rows, columns, scores)
+                continue
+            here, there = {rows[edge] for edge in part}, {columns[edge] for edge in part}
+            if dense_bytes(len(here), len(there)) > limit:
+                return None
+            pairs += self._part(part, rows, columns, scores)
         return pairs
 
     def _part(self, part: Sequence[int], rows: list[int], columns: list[int], scores: list[float]) -> Pairing:
