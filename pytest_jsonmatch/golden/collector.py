@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _Collected: TypeAlias = "pytest.Item | pytest.Collector"
 
-__all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file"]
+__all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file", "mark_decorator"]
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -348,13 +348,13 @@ def _relative(path: Path, folder: Path) -> str:
 def _add_marks(
     target: ModuleType | FunctionType, marks: Iterable[Mark], document: Document, path: Path
 ) -> None:
-    decorators = [_decorator(mark, document, path) for mark in marks]
+    decorators = [mark_decorator(mark, document, path) for mark in marks]
     if decorators:
         # What `pytestmark = [...]` is to a module; a decorator keeps a function's marks in the same place.
         setattr(target, "pytestmark", decorators)  # noqa: B010 - neither type declares it
 
 
-def _decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
+def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
     """Return pytest's mark; pytest itself knows which are registered and how strict it is to be."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
