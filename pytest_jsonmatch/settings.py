@@ -167,6 +167,8 @@ class Settings:
     files: tuple[str, ...] = ()
     summary: str = "auto"
     memory_limit: str = ""
+    record: str | None = None
+    replay: str | None = None
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -177,6 +179,8 @@ class Settings:
             files=FILES.read(config),
             summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
             memory_limit=MEMORY_LIMIT.read(config),
+            record=config.getoption("--jsonmatch-record"),
+            replay=config.getoption("--jsonmatch-replay"),
         )
 
 
@@ -191,4 +195,16 @@ def add_options(parser: pytest.Parser) -> None:
         default=None,
         help="table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
+    )
+    group.addoption(
+        "--jsonmatch-record",
+        metavar="FILE",
+        default=None,
+        help="keep the answer of every golden case in a file of JSON lines",
+    )
+    group.addoption(
+        "--jsonmatch-replay",
+        metavar="FILE",
+        default=None,
+        help="judge the answers that --jsonmatch-record kept, and make none",
     )
