@@ -137,7 +137,8 @@ def test_an_older_file_stays_until_the_run_is_over(pytester, write):
 def test_an_interrupted_run_keeps_what_there_is(pytester, write):
     write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
     write("b/test_b.py", "def test_b(): raise KeyboardInterrupt\n")
-    assert pytester.runpytest("--jsonmatch-record=out.jsonl").ret == pytest.ExitCode.INTERRUPTED
+    outcome = pytester.runpytest_subprocess("--jsonmatch-record=out.jsonl")
+    assert outcome.ret == pytest.ExitCode.INTERRUPTED
     assert [entry["case"] for entry in lines(pytester)] == ["a.golden.yaml::a"]
 
 
