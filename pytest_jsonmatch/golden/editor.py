@@ -182,7 +182,7 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 # Patterns, in words that mean the same to Python and to JavaScript. `$(?!\n)` is the very end: Python's `$`
 # also stands before a last line break. A letter is all that is none of the other characters of ASCII.
 _END: Final = r"$(?!\n)"
-_ID: Final = rf"^[^\x00-*,/:-?\[-\^`{{-\x7f]+{_END}"
+_ID: Final = r"[^\x00-*,/:-?\[-\^`{-\x7f]+"
 _WORD: Final = r"[^\x00-@\[-\^`{-\x7f][^\x00-/:-@\[-\^`{-\x7f]*"
 _DOTTED: Final = rf"{_WORD}(\.{_WORD})*"
 _PATH_KEY: Final = r"([A-Za-z_][A-Za-z0-9_]*|\*\*?)"
@@ -233,13 +233,14 @@ def _named(what: str, table: Mapping[str, tuple[str, Mapping[str, Schema]]]) -> 
 
 
 def _id() -> Schema:
+    kept = "|".join([*sorted(XUNIT_NAMES), "pytestmark"])
     return {
         "type": "string",
-        "pattern": _ID,
-        "patternErrorMessage": "Letters, digits and _ . @ + - only; prose goes into `title`.",
-        "not": {
-            "anyOf": [{"enum": sorted(XUNIT_NAMES)}, {"pattern": "^(pytest_|__)"}, {"const": "pytestmark"}]
-        },
+        "pattern": rf"^(?!pytest_|__|({kept}){_END}){_ID}{_END}",
+        "patternErrorMessage": (
+            "Letters, digits and _ . @ + - only, and no name that pytest keeps for itself; "
+            "prose goes into `title`."
+        ),
     }
 
 
@@ -394,6 +395,14 @@ def _producer() -> Schema:
 
 def _marks() -> Schema:
     name: Schema = {"type": "string", "pattern": f"^{_WORD}{_END}"}
+    bare: Schema = {
+        "type": "string",
+        "pattern": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures'])}){_END}){_WORD}{_END}",
+        "patternErrorMessage": (
+            f"The name of a mark; {' and '.join(NO_MARKS)} need Python, usefixtures its names."
+        ),
+        "examples": list(MARK_KEYWORDS),
+    }
     kinds: Mapping[type, Schema] = {str: {"type": "string"}, bool: {"type": "boolean"}}
     texts = {
         "reason": "Why, for people.",
@@ -426,7 +435,7 @@ def _marks() -> Schema:
         "type": "array",
         "items": {
             "anyOf": [
-                {**name, "not": {"enum": [*NO_MARKS, "usefixtures"]}, "examples": list(MARK_KEYWORDS)},
+                bare,
                 {
                     "type": "object",
                     "minProperties": 1,
@@ -563,4 +572,6 @@ def _moved(schema: Schema, name: str) -> Schema:
                 target.append(copy)
     for word in ("$schema", "$id"):
         moved.pop(word, None)
+    # Else editors show people the name of the definition.
+    moved.setdefault("title", "expected")
     return moved

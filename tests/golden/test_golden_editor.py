@@ -513,3 +513,7 @@ def test_references_of_a_schema_lead_into_itself_still():
     assert accepts(schema, {"expected": {"below": [{"leaf": 1, "below": []}]}})
     assert not accepts(schema, {"expected": {"below": [{"leaf": "1"}]}})
     assert tree["properties"]["leaf"] == {"$ref": "#/$defs/leaf"}
+    assert (schema["$defs"]["expected-1"]["title"], completed({"title": "tree"})["$defs"]["expected-1"]) == (
+        "expected",
+        {"title": "tree"},
+    )
