@@ -90,7 +90,7 @@ def test_an_unknown_command(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "foreign"),
     [
-        (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema", "json"]),
+        (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
         (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
     ],

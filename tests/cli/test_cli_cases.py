@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.golden.editor import golden_schema
 
 
@@ -84,6 +85,27 @@ def test_a_file_is_never_half_written(folder, refused, monkeypatch):
     told = refused("cases", "schema", "--output", "s.json")
     assert told == f"jsonmatch cases schema: {folder.resolve() / 's.json'}: no space left on device"
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [("s.json", "old")]
+
+
+def test_an_interrupt_leaves_nothing_behind(folder, monkeypatch):
+    def interrupted(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    assert main(["cases", "schema", "--output", "s.json"]) == 130
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a named pipe of POSIX")
+def test_what_is_no_file_is_written_to_and_not_replaced(folder):
+    os.mkfifo(folder / "pipe")
+    # Opened for both, so that neither side waits for the other.
+    reader = os.open(folder / "pipe", os.O_RDWR)
+    try:
+        write_output("short\n", folder / "pipe")
+        assert (os.read(reader, 100), (folder / "pipe").is_fifo()) == (b"short\n", True)
+    finally:
+        os.close(reader)
 
 
 def test_a_folder_that_is_none(folder, refused):
@@ -199,6 +221,17 @@ def test_expected_by_what_is_no_schema(folder, refused, written, told):
 )
 def test_header(printed, arguments, where):
     assert printed("cases", "header", *arguments) == f"# yaml-language-server: $schema={where}\n"
+
+
+def test_a_header_for_a_file_on_another_drive(folder, printed, monkeypatch):
+    def on_another_drive(path, start):
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(os.path, "relpath", on_another_drive)
+    where = (folder / "s.json").as_posix()
+    assert (
+        printed("cases", "header", "s.json", "a.golden.yaml") == f"# yaml-language-server: $schema={where}\n"
+    )
 
 
 def test_a_file_with_the_header_runs(pytester):
