@@ -15,6 +15,7 @@ import pkgutil
 import re
 import shlex
 import shutil
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,8 @@ DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<valu
 # The name that a block gets where no `<!-- file: … -->` names it.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
 NOT_RUN = {"text", "sh", "diff", "markdown"}
+# The console script, without asking where the script was installed.
+JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
 TIME = re.compile(r"\b\d+\.\d\ds\b")
 # pytest stretches its rulers to 80 columns: their length depends on how many digits a time has.
 RULER = re.compile(r"([=_-])\1{2,}")
@@ -181,8 +184,7 @@ def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytes
         if "copy" in block.directives:
             shutil.copytree(ROOT / block.directives["copy"], pytester.path, dirs_exist_ok=True)
         if block.language == "console":
-            check_console(block, pytester)
-            ran = True
+            ran |= check_console(block, pytester)
         elif block.file is not None:
             target = pytester.path / block.file
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -215,19 +217,25 @@ def run_silently(section: Section, pytester: pytest.Pytester) -> None:
         assert outcomes == wanted
 
 
-def check_console(block: Block, pytester: pytest.Pytester) -> None:
-    """Run each `$ pytest …` line of a block and compare what it prints with the lines below it."""
+def check_console(block: Block, pytester: pytest.Pytester) -> bool:
+    """Run each `$ …` line of a block and compare what it prints with the lines below it; tell if pytest ran."""
+    ran = False
     shown: list[str] = []
     printed: list[str] = []
     for chunk in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, output = chunk.partition("\n")
         program, *arguments = shlex.split(command)
-        assert program == "pytest", f"{block.where}: only `$ pytest …` can be run here"
-        result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        assert program in {"pytest", "jsonmatch"}, f"{block.where}: {program!r} can't be run here"
         shown += [f"$ {command}", *output.strip("\n").splitlines()]
-        printed += [f"$ {command}", *without_header(result.outlines)]
+        if program == "pytest":
+            ran = True
+            result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+            printed += [f"$ {command}", *without_header(result.outlines)]
+        else:
+            result = pytester.run(sys.executable, "-c", JSONMATCH, *arguments)
+            printed += [f"$ {command}", *result.outlines, *result.errlines]
     if matches(normalise(shown), normalise(printed)):
-        return
+        return ran
     if os.environ.get("UPDATE_DOCS") and "..." not in shown:
         text = block.document.read_text(encoding="utf-8")
         replaced = text.replace(
@@ -236,8 +244,10 @@ def check_console(block: Block, pytester: pytest.Pytester) -> None:
             1,
         )
         block.document.write_text(replaced, encoding="utf-8")
-        return
-    pytest.fail("\n".join([block.where, *difflib.ndiff(normalise(shown), normalise(printed))]), pytrace=False)
+        return ran
+    return pytest.fail(
+        "\n".join([block.where, *difflib.ndiff(normalise(shown), normalise(printed))]), pytrace=False
+    )
 
 
 def without_header(lines: list[str]) -> list[str]:

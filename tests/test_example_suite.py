@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import _CASE_KEYS
+from pytest_jsonmatch.golden.cases import CASE_KEYS
 from pytest_jsonmatch.golden.yamlevents import load
 
 SUITE = Path(__file__).resolve().parents[1] / "example_suite"
@@ -27,7 +27,7 @@ def test_golden_files_use_every_key() -> None:
         used |= document.keys() - {"cases"}
         for case in document.get("cases", []):
             used |= case.keys()
-    assert used == _CASE_KEYS
+    assert used == CASE_KEYS
 
 
 def test_every_document_has_an_answer() -> None:

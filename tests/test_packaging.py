@@ -19,10 +19,11 @@ def test_version_is_stated_once() -> None:
     assert METADATA["Version"] == pytest_jsonmatch.__version__
 
 
-def test_plugin_is_found_by_pytest() -> None:
+def test_plugin_is_found_by_pytest_and_the_command_by_the_shell() -> None:
     points = importlib.metadata.distribution("pytest-jsonmatch").entry_points
     assert {(point.group, point.name, point.value) for point in points} == {
-        ("pytest11", "jsonmatch", "pytest_jsonmatch.plugin")
+        ("console_scripts", "jsonmatch", "pytest_jsonmatch.cli.main:main"),
+        ("pytest11", "jsonmatch", "pytest_jsonmatch.plugin"),
     }
 
 
@@ -66,7 +67,9 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True
     )
     (wheel,) = tmp_path.glob("*.whl")
-    tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "pytest_jsonmatch/golden/golden-cases.schema.json" in names
+    tops = {name.partition("/")[0] for name in names}
     assert tops == {"pytest_jsonmatch", f"pytest_jsonmatch-{pytest_jsonmatch.__version__}.dist-info"}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -14,7 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALIASES",
+    "CHOICES",
+    "COMPARED_TYPES",
+    "EVALUATION_TYPES",
+    "FIELD_WORDS",
+    "OPTION_ALIASES",
+    "OPTION_NAMES",
     "PRESETS",
+    "SIZE",
     "Options",
     "given_comparators",
     "lay_over",
@@ -52,7 +61,7 @@ class Options:
     memory_limit: int = 2 * 1024**3
 
 
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "root": ("any", "object"),
         "granularity": ("leaves", "fields"),
@@ -63,12 +72,12 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "reduce": ("f1", "ratio"),
     }
 )
-_NAMES: Final = tuple(item.name for item in fields(Options))
-_OPTION_ALIASES: Final = MappingProxyType(
+OPTION_NAMES: Final = tuple(item.name for item in fields(Options))
+OPTION_ALIASES: Final = MappingProxyType(
     {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
 )
 # Source 4's words for `compare`. Its "float" is a number of which one has a fraction.
-_EVALUATION_TYPES: Final = MappingProxyType(
+EVALUATION_TYPES: Final = MappingProxyType(
     {
         "string_evaluation_type": "string",
         "boolean_evaluation_type": "boolean",
@@ -79,7 +88,7 @@ _EVALUATION_TYPES: Final = MappingProxyType(
 )
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
 """The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
-_FIELD_WORDS: Final = ("compare", "transform", "skip", "weight", "align")
+FIELD_WORDS: Final = ("compare", "transform", "skip", "weight", "align")
 
 PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
     {
@@ -144,11 +153,11 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     """
     changes: dict[str, Any] = {}
     for written, value in given.items():
-        name = _OPTION_ALIASES.get(written, written)
-        if name in _EVALUATION_TYPES:
+        name = OPTION_ALIASES.get(written, written)
+        if name in EVALUATION_TYPES:
             continue
-        if name not in _NAMES:
-            known = (*_NAMES, *_EVALUATION_TYPES, "array_matching_threshold", "repair")
+        if name not in OPTION_NAMES:
+            known = (*OPTION_NAMES, *EVALUATION_TYPES, "array_matching_threshold", "repair")
             message = f"unknown option {written!r}{did_you_mean(written, known)}"
             raise ConfigurationError(message)
         if name in changes:
@@ -174,7 +183,7 @@ def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     {'string': 'levenshtein'}
     """
     found: dict[str, Spec] = dict(_compare("compare", given["compare"])) if "compare" in given else {}
-    for written, kind in _EVALUATION_TYPES.items():
+    for written, kind in EVALUATION_TYPES.items():
         if written in given:
             if kind in found or (kind == "float" and "compare" in given and "number" in found):
                 message = f"compare and {written} both say how {kind} values are compared; give one"
@@ -224,7 +233,7 @@ def read_evaluation(name: str, value: Any) -> Spec:
 
 
 def _choice(name: str, value: Any) -> str:
-    choices = _CHOICES[name]
+    choices = CHOICES[name]
     if not isinstance(value, str) or value not in choices:
         message = f"{name} is {value!r}; it can be {' or '.join(map(repr, choices))}"
         raise ConfigurationError(message)
@@ -285,6 +294,9 @@ def _transform(name: str, value: Any) -> tuple[Spec, ...]:
 
 
 _UNITS: Final = MappingProxyType({"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30})
+# Spelled so that it means the same to every editor's regular expressions.
+SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
+"""A size in words, such as "512 MiB"."""
 
 
 def read_bytes(name: str, value: Any) -> int:
@@ -298,15 +310,13 @@ def read_bytes(name: str, value: Any) -> int:
     """
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
-    if isinstance(value, str):
-        number = value.strip().rstrip("BbIiKkMmGg").strip()
-        factor = _UNITS.get(value.strip()[len(number) :].strip().upper())
-        try:
-            size = int(float(number) * (factor or 0))
-        except (ValueError, OverflowError):
-            size = 0
-        if size > 0:
-            return size
+    if isinstance(value, float) and value > 0 and value.is_integer():
+        return int(value)  # 1e9, as YAML and JSON write it
+    if isinstance(value, str) and (size := re.match(SIZE, value)):
+        with suppress(OverflowError):
+            count = int(float(size[1]) * _UNITS[size[2].upper()])
+            if count > 0:
+                return count
     message = f"{name} is {value!r}; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"
     raise ConfigurationError(message)
 
@@ -320,16 +330,16 @@ def _schema(name: str, value: Any) -> SchemaNode | None:
 
 def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
     if not _is_mapping(value):
-        message = f"{name} is {value!r}; it maps path patterns to rules ({', '.join(_FIELD_WORDS)})"
+        message = f"{name} is {value!r}; it maps path patterns to rules ({', '.join(FIELD_WORDS)})"
         raise ConfigurationError(message)
     rules: dict[str, Mapping[str, Any]] = {}
     for pattern, rule in value.items():
         if not _is_mapping(rule):
-            message = f"{name}[{pattern!r}] is {rule!r}; it is a mapping of {', '.join(_FIELD_WORDS)}"
+            message = f"{name}[{pattern!r}] is {rule!r}; it is a mapping of {', '.join(FIELD_WORDS)}"
             raise ConfigurationError(message)
         for word in rule:
-            if word not in _FIELD_WORDS:
-                message = f"{name}[{pattern!r}] has the rule {word!r}{did_you_mean(str(word), _FIELD_WORDS)}"
+            if word not in FIELD_WORDS:
+                message = f"{name}[{pattern!r}] has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}"
                 raise ConfigurationError(message)
         rules[pattern] = MappingProxyType(dict(rule))
     return MappingProxyType(rules)

@@ -7,7 +7,7 @@ decided once for a path is decided there: its comparators, transforms, weight, s
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.registry import Registry
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Plan", "PlanNode", "compile_plan"]
+__all__ = ["Plan", "PlanNode", "check_defaults", "check_rule", "compile_plan"]
 
 RULES_VERSION: Final = "1"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
@@ -783,20 +783,63 @@ def bind_transforms(
     Raises:
         ConfigurationError: unknown name or parameter; the message begins with `where`.
     """
-    if isinstance(specs, (str, Mapping)):
-        specs = (specs,)
-    if not isinstance(specs, (list, tuple)):
-        message = f"{where} is {specs!r}; it is a list of transforms"
-        raise ConfigurationError(message)
     bound: list[Callable[[JsonValue], JsonValue]] = []
-    for spec in specs:
-        name, params = _named(spec, where, "transform")
+    for name, params in _named_transforms(specs, where):
         try:
             bound.append(registry.find_transform(name).bind(params))
         except ConfigurationError as error:
             message = f"{where}: {error}"
             raise ConfigurationError(message) from None
     return tuple(bound)
+
+
+def _named_transforms(specs: Any, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+    if isinstance(specs, (str, Mapping)):
+        specs = (specs,)
+    if not isinstance(specs, (list, tuple)):
+        message = f"{where} is {specs!r}; it is a list of transforms"
+        raise ConfigurationError(message)
+    return [_named(spec, where, "transform") for spec in specs]
+
+
+def check_rule(rule: Mapping[str, Any], where: str) -> None:
+    """Check the form of a field rule, before there is a registry to look its names up in.
+
+    Args:
+        rule: words of `fields` to what each says.
+        where: what errors begin with.
+
+    Raises:
+        ConfigurationError: a word's value is nothing that it can be.
+
+    >>> check_rule({"skip": "yes"}, "fields['total']")
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.engine.errors.ConfigurationError: fields['total'].skip is 'yes'; it is true or false
+    """
+    if "compare" in rule:
+        _named(rule["compare"], f"{where}.compare", "comparator")
+    _named_transforms(rule.get("transform", ()), f"{where}.transform")
+    _flag(rule.get("skip", False), f"{where}.skip")
+    _weight(rule.get("weight", 1.0), f"{where}.weight")
+    if "align" in rule:
+        read_alignment(rule["align"], f"{where}.align")
+
+
+def check_defaults(options: Options) -> None:
+    """Check the form of the comparators and transforms among options, as `check_rule` does for a rule.
+
+    Raises:
+        ConfigurationError: one is neither a name nor a name with parameters.
+
+    >>> check_defaults(merge_options(Options(), {"transform": [5]}))
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.engine.errors.ConfigurationError: transform is 5; a transform is a name, or {name: ...}
+    """
+    for kind, spec in options.compare.items():
+        _named(spec, f"compare[{kind!r}]", "comparator")
+    _named_transforms(options.transform, "transform")
 
 
 # Transforms that make strings of strings and leave everything else as it is.
@@ -837,7 +880,7 @@ def _flag(value: object, where: str) -> bool:
 
 
 def _weight(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
         message = f"{where} is {value!r}; a weight is a number from 0 up"
         raise ConfigurationError(message)
     return float(value)
@@ -853,9 +896,11 @@ def read_alignment(value: Any, where: str) -> Alignment:
         return str(value)
     if isinstance(value, Mapping):
         content = dict(value)
-        if content in ({"ordered": True}, {"match_by": "ordered"}):
+        if list(content) == ["ordered"] and isinstance(content["ordered"], bool):
+            return "ordered" if content["ordered"] else "unordered"
+        if content == {"match_by": "ordered"}:
             return "ordered"
-        if content in ({"match_by": "hungarian"}, {"ordered": False}):
+        if content == {"match_by": "hungarian"}:
             return "unordered"
         key = content.pop("key", None)
         if isinstance(key, str) and content in ({}, {"match_by": "key_field"}):

@@ -6,11 +6,13 @@ import os.path
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.metrics import Options, merge_options
 from pytest_jsonmatch.engine.paths import parse_pattern
+from pytest_jsonmatch.engine.plan import check_defaults, check_rule
 from pytest_jsonmatch.engine.values import json_type, to_json_value
 from pytest_jsonmatch.golden.conditions import bad_condition, condition
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -24,7 +26,21 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.yamlevents import Document, Position
 
-__all__ = ["GoldenCase", "Mark", "default_actual", "load_cases"]
+__all__ = [
+    "CASE_KEYS",
+    "FIGURES",
+    "FILE_KEYS",
+    "KEYS",
+    "MARK_KEYWORDS",
+    "NO_MARKS",
+    "PAIRS",
+    "XUNIT_NAMES",
+    "GoldenCase",
+    "Key",
+    "Mark",
+    "default_actual",
+    "load_cases",
+]
 
 Trail: TypeAlias = "tuple[str | int, ...]"
 
@@ -208,6 +224,10 @@ class GoldenCase:
         """Tell whether the case has a key, its own or its file's."""
         return key in self._given
 
+    def given(self, key: str) -> JsonValue:
+        """Return what is written at a key of the case, its own or its file's; None if nothing is."""
+        return to_json_value(self._given.get(key))
+
     def expected_position(self, trail: Sequence[Any]) -> Position:
         """Return where an entry of the expected value begins in the YAML file, or the nearest around it."""
         if "expected_file" in self._given:
@@ -323,14 +343,14 @@ _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
 
 _ID: Final = re.compile(r"[\w.@+-]+")
 # Names that pytest gives a meaning of its own when it finds them in a module.
-_XUNIT: Final = frozenset(
+XUNIT_NAMES: Final = frozenset(
     f"{when}{what}"
     for when in ("setup", "teardown")
     for what in ("", "_module", "_function", "_class", "_method")
 ) | {"setUpModule", "tearDownModule"}
 _PRODUCER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _MARK_NAME: Final = re.compile(r"[^\W\d]\w*")
-_FIGURES: Final = ("score", "precision", "recall", "f1")
+FIGURES: Final = ("score", "precision", "recall", "f1")
 _DEFAULT_OPTIONS: Final = Options()
 
 
@@ -367,7 +387,7 @@ def _check_id(value: JsonValue) -> Problem | None:
 def _bad_id(value: str) -> str | None:
     if _ID.fullmatch(value) is None:
         return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
-    if value in _XUNIT or value.startswith("pytest_") or value == "pytestmark":
+    if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
         return f"{value!r} is a name that pytest keeps for itself; choose another"
     if value.startswith("__"):
         return f"{value!r} begins with two underscores, as Python's own names do; choose another"
@@ -399,7 +419,7 @@ def _check_threshold(value: JsonValue) -> Problem | None:
     if type(value) is not dict:
         if _check_limit(value) is None:
             return None
-        return Problem(f"has to be a number from 0 to 1, or a mapping of {', '.join(_FIGURES)} and fields")
+        return Problem(f"has to be a number from 0 to 1, or a mapping of {', '.join(FIGURES)} and fields")
     for name, limit in value.items():
         if name == "fields":
             if type(limit) is not dict:
@@ -409,8 +429,8 @@ def _check_threshold(value: JsonValue) -> Problem | None:
                 problem = _check_pattern(pattern, at) or _inside(_check_limit(below), *at)
                 if problem is not None:
                     return problem
-        elif name not in _FIGURES:
-            hint = did_you_mean(name, (*_FIGURES, "fields"))
+        elif name not in FIGURES:
+            hint = did_you_mean(name, (*FIGURES, "fields"))
             return Problem(f"has no figure {name!r}{hint}", (name,))
         elif (problem := _check_limit(limit)) is not None:
             return _inside(problem, name)
@@ -450,7 +470,9 @@ def _check_options(value: JsonValue) -> Problem | None:
                 return Problem("`repair` has to be true or false", (name,))
             continue
         try:
-            merge_options(_DEFAULT_OPTIONS, {name: option})
+            merged = merge_options(_DEFAULT_OPTIONS, {name: option})
+            if name in {"compare", "transform"}:
+                check_defaults(merged)
         except ConfigurationError as error:
             return Problem(f": {error}", (name,))
     return None
@@ -462,6 +484,7 @@ def _check_fields(value: JsonValue) -> Problem | None:
     for pattern, rule in value.items():
         try:
             merge_options(_DEFAULT_OPTIONS, {"fields": {pattern: rule}})
+            check_rule(rule, f"fields[{pattern!r}]")
         except ConfigurationError as error:
             return Problem(f": {error}", (pattern,))
         if (problem := _check_pattern(pattern, (pattern,))) is not None:
@@ -505,15 +528,15 @@ def _bad_mark(entry: JsonValue) -> str | None:
         return "a mark is a name, or a mapping of one name to its arguments"
     if _MARK_NAME.fullmatch(name) is None:
         return f"{name!r} can't be the name of a mark; list marks one by one, arguments as {{name: argument}}"
-    if name in _NO_MARKS:
-        return f"`{name}` {_NO_MARKS[name]}"
+    if name in NO_MARKS:
+        return f"`{name}` {NO_MARKS[name]}"
     if name == "usefixtures":
         names = value if type(value) is list else [value]
         if not names or not all(type(each) is str and each for each in names):
             return "`usefixtures` takes names of fixtures: {usefixtures: [db]}"
     if name == "skipif":
         return bad_condition(value)
-    known = _KEYWORDS.get(name)
+    known = MARK_KEYWORDS.get(name)
     if known is not None and value is not None:
         if type(value) is str:
             return None
@@ -528,11 +551,11 @@ def _bad_mark(entry: JsonValue) -> str | None:
     return None
 
 
-_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
+MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "skip": {"reason": str},
     "xfail": {"reason": str, "strict": bool, "run": bool},
 }
-_NO_MARKS: Final[Mapping[str, str]] = {
+NO_MARKS: Final[Mapping[str, str]] = {
     "parametrize": "is a key of its own, beside `marks`",
 }
 
@@ -549,45 +572,122 @@ def _marks(entries: Sequence[JsonValue], at: Trail) -> Iterator[Mark]:
             yield Mark(name, args=(holds,), kwargs={"reason": reason}, at=place)
         elif type(value) is dict:
             yield Mark(name, kwargs=to_json_value(value), at=place)
-        elif type(value) is str and name in _KEYWORDS:
+        elif type(value) is str and name in MARK_KEYWORDS:
             yield Mark(name, kwargs={"reason": value}, at=place)
         else:
             yield Mark(name, args=tuple(to_json_value(value)) if type(value) is list else (value,), at=place)
 
 
+_TEXT: Final[Mapping[str, Any]] = MappingProxyType({"type": "string"})
+_NAME: Final[Mapping[str, Any]] = MappingProxyType({"type": "string", "minLength": 1})
+_ANYTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class _Key:
-    """One key of the format: how its value is checked, and whether it may stand beside `cases`."""
+class Key:
+    """One key of the format: all that is to be said of it, for the loader and for editors.
+
+    Args:
+        check: what is wrong with a value, if anything; None where every value will do.
+        form: the same rule as JSON Schema; a name stands for one of `FORMS` in `golden.editor`. A test holds
+            the two to each other.
+        text: what the key is for, as editors show it.
+        file_wide: whether it may stand beside `cases`.
+    """
 
     check: Check | None
+    form: Mapping[str, Any] | str
+    text: str
     file_wide: bool = False
 
 
-_KEYS: Final[Mapping[str, _Key]] = {
-    "id": _Key(_check_id),
-    "title": _Key(_is_string, file_wide=True),
-    "input": _Key(None, file_wide=True),
-    "input_file": _Key(_check_file, file_wide=True),
-    "actual": _Key(None),
-    "actual_file": _Key(_check_file),
-    "expected": _Key(None),
-    "expected_file": _Key(_check_expected_file),
-    "metric": _Key(_check_metric, file_wide=True),
-    "threshold": _Key(_check_threshold, file_wide=True),
-    "options": _Key(_check_options, file_wide=True),
-    "fields": _Key(_check_fields, file_wide=True),
-    "schema": _Key(_check_schema, file_wide=True),
-    "producer": _Key(_check_producer, file_wide=True),
-    "marks": _Key(_check_marks, file_wide=True),
-    "parametrize": _Key(_check_parametrize),
-}
-_CASE_KEYS: Final = frozenset(_KEYS)
-_FILE_KEYS: Final = frozenset(name for name, key in _KEYS.items() if key.file_wide) | {"cases"}
-_CHECKS: Final = {name: key.check for name, key in _KEYS.items() if key.check is not None}
-_NOT_FILLED: Final = frozenset({"id", "parametrize", "marks"})
+# A new key is a row here, and a row in docs/golden-cases.md.
+KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "id": Key(
+            _check_id, "id", "The name of the test: letters, digits and _ . @ + -, unique in the file."
+        ),
+        "title": Key(_is_string, _TEXT, "What the case is about, in prose.", file_wide=True),
+        "input": Key(
+            None, _ANYTHING, "What to ask: any value. The producer is called with it.", file_wide=True
+        ),
+        "input_file": Key(
+            _check_file,
+            _NAME,
+            "A file with the input, relative to this one: the value of a .json, .yaml or .yml file, "
+            "the text of any other.",
+            file_wide=True,
+        ),
+        "actual": Key(
+            None,
+            _ANYTHING,
+            "A recorded answer. A value is compared as it is; a string is a model's output, "
+            "in which JSON is looked for.",
+        ),
+        "actual_file": Key(
+            _check_file,
+            _NAME,
+            "A file with a recorded answer, relative to this one: a model's output; "
+            "a .yaml or .yml file is taken for a value.",
+        ),
+        "expected": Key(None, _ANYTHING, "What the answer should be: any value."),
+        "expected_file": Key(
+            _check_expected_file,
+            "data_file",
+            "A .json, .yaml or .yml file with what the answer should be, relative to this one.",
+        ),
+        "metric": Key(
+            _check_metric, "metric", "How to score: a built-in metric, or a registered one.", file_wide=True
+        ),
+        "threshold": Key(
+            _check_threshold,
+            "threshold",
+            "How well it has to go: a score from 0 to 1, or limits for several figures and fields.",
+            file_wide=True,
+        ),
+        "options": Key(
+            _check_options, "options", "The metric's options, over those of the metric.", file_wide=True
+        ),
+        "fields": Key(
+            _check_fields,
+            "fields",
+            "Rules for fields, by path pattern: items[].price, **.id, items[].*",
+            file_wide=True,
+        ),
+        "schema": Key(
+            _check_schema,
+            "schema",
+            "An eval schema: the path of a JSON file, relative to this one, or the schema itself.",
+            file_wide=True,
+        ),
+        "producer": Key(
+            _check_producer,
+            "producer",
+            "The function that answers, module:function. It is called with the input.",
+            file_wide=True,
+        ),
+        "marks": Key(
+            _check_marks,
+            "marks",
+            "pytest marks: a list of names, or of {name: arguments}.",
+            file_wide=True,
+        ),
+        "parametrize": Key(
+            _check_parametrize,
+            "parametrize",
+            "Parameters: the case stands for several, which fill its places ${name}.",
+        ),
+    }
+)
+"""The keys of the format, in the order in which people write them."""
+CASE_KEYS: Final = frozenset(KEYS)
+FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
+_CHECKS: Final = {name: key.check for name, key in KEYS.items() if key.check is not None}
+PAIRS: Final = ("input", "actual", "expected")
+"""Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
+NOT_FILLED: Final = frozenset({"id", "parametrize", "marks"})
 """What `${name}` is plain text in."""
-_PAIRS: Final = ("input", "actual", "expected")
 _MAX_ERRORS: Final = 10
 
 
@@ -639,12 +739,11 @@ class _Reader:
             raise self.document.error((), "the file is a list; write it below `cases:`")
         if type(top) is not dict:
             raise self.document.error((), f"the file is {_article(json_type(top))}, not a case or `cases:`")
-        if "cases" in top:
-            cases, marks = self._many(top), tuple(_marks(top.get("marks", ()), ("marks",)))
-        else:
-            cases, marks = self._one(top), ()
+        several = "cases" in top
+        cases = self._many(top) if several else self._one(top)
         if self.errors:
             raise self._all_errors()
+        marks = tuple(_marks(top.get("marks", ()), ("marks",))) if several else ()
         return GoldenCases(cases, marks, self.document)
 
     def _all_errors(self) -> GoldenFileError:
@@ -667,7 +766,7 @@ class _Reader:
         return cases
 
     def _many(self, top: dict[str, Any]) -> dict[str, GoldenCase]:
-        self._check(top, (), _FILE_KEYS)
+        self._check(top, (), FILE_KEYS)
         listed = top["cases"]
         if type(listed) is not list:
             reason = f"`cases` is {_article(json_type(listed))}, not a list of cases"
@@ -699,7 +798,7 @@ class _Reader:
     ) -> None:
         """Add a case, or those that it stands for."""
         if "parametrize" not in case:
-            self._check(case, where, _CASE_KEYS, also)
+            self._check(case, where, CASE_KEYS, also)
             if type(case_id) is str:
                 if case_id in cases:
                     self._repeated(case_id, where, cases[case_id].line, given="id" in case)
@@ -707,14 +806,14 @@ class _Reader:
                 cases[case_id] = GoldenCase(case_id, self.path, line, given, self.document, where)
             return
         before = len(self.errors)
-        fixed = {key: value for key, value in case.items() if key in _NOT_FILLED}
-        open_keys = {key: value for key, value in case.items() if key not in _NOT_FILLED}
-        self._check(fixed, where, _CASE_KEYS, also, whole=False)
+        fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
+        open_keys = {key: value for key, value in case.items() if key not in NOT_FILLED}
+        self._check(fixed, where, CASE_KEYS, also, whole=False)
         if len(self.errors) > before or type(case_id) is not str:
             return
         for suffix, values in expansions(case["parametrize"]):
             own = self._filled(open_keys, values, where)
-            self._check({**fixed, **own}, where, _CASE_KEYS, also)
+            self._check({**fixed, **own}, where, CASE_KEYS, also)
             name = f"{case_id}-{suffix}"
             if name in cases:
                 self._repeated(name, where, cases[name].line, given=True)
@@ -754,7 +853,7 @@ class _Reader:
             elif (check := _CHECKS.get(key)) is not None and (problem := check(value)) is not None:
                 subject = f"`{key}`" if problem.reason.startswith(":") else f"`{key}` "
                 self._report((*where, key, *problem.at), subject + problem.reason)
-        for pair in _PAIRS:
+        for pair in PAIRS:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
         wants_expected = (
@@ -765,7 +864,7 @@ class _Reader:
             self._report(where, f"the case has no `expected` and no `expected_file`{several}")
 
     def _unknown(self, key: str, where: Trail, keys: Sequence[str]) -> None:
-        if key in _CASE_KEYS:
+        if key in CASE_KEYS:
             reason = f"`{key}` belongs to a case and can't stand beside `cases`"
         elif key == "cases":
             reason = "`cases` can't stand inside a case"

@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch.engine.metrics import read_bytes
 from pytest_jsonmatch.engine.sparse import pair_sparsely
 
 
@@ -115,6 +116,13 @@ def test_memory_stays_within_the_limit():
     [
         ("a lot", "memory_limit is 'a lot'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
         (0, "memory_limit is 0; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (1.5, "memory_limit is 1.5; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        ("1 KB", "memory_limit is '1 KB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        ("0 KiB", "memory_limit is '0 KiB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (
+            "9" * 400,
+            f"memory_limit is '{'9' * 400}'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'",
+        ),
         (True, "memory_limit is True; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
         ("-1 GiB", "memory_limit is '-1 GiB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
     ],
@@ -123,6 +131,11 @@ def test_a_limit_that_is_none(written, message):
     with pytest.raises(ConfigurationError) as caught:
         compared([1], [1], memory_limit=written)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("written", [1024, 1024.0, "1024", "1 KiB", " 1.kib ", "1024B", "0.0009765625 MiB"])
+def test_ways_to_write_a_limit(written):
+    assert read_bytes("memory_limit", written) == 1024
 
 
 # -- many ties ---------------------------------------------------------------------------------------------

@@ -262,6 +262,47 @@ def test_rules_are_checked():
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("fields: {a: {skip: 'yes'}}", "`fields`: fields['a'].skip is 'yes'; it is true or false"),
+        ("fields: {a: {weight: -1}}", "`fields`: fields['a'].weight is -1; a weight is a number from 0 up"),
+        (
+            f"fields: {{a: {{weight: 1{'0' * 3}e400}}}}",
+            "`fields`: fields['a'].weight is Decimal('1.000E+403'); a weight is a number from 0 up",
+        ),
+        (
+            "fields: {a: {compare: 5}}",
+            "`fields`: fields['a'].compare is 5; a comparator is a name, or {name: {parameters}}",
+        ),
+        (
+            "fields: {a: {transform: [[strip]]}}",
+            "`fields`: fields['a'].transform is ['strip']; a transform is a name, or {name: {parameters}}",
+        ),
+        (
+            "fields: {a: {align: {ordered: 1}}}",
+            "`fields`: fields['a'].align is {'ordered': 1}; it can be 'ordered', 'unordered' or {'key': NAME}",
+        ),
+        (
+            "options: {compare: {string: [exact]}}",
+            "`options`: compare['string'] is ['exact']; a comparator is a name, or {name: {parameters}}",
+        ),
+        (
+            "options: {transform: [1]}",
+            "`options`: transform is 1; a transform is a name, or {name: {parameters}}",
+        ),
+    ],
+)
+def test_the_form_of_rules_is_checked_when_the_file_is_read(line, message):
+    (found,) = errors_of(in_case(line))
+    assert found.split(": ", 1)[1] == message
+
+
+def test_an_integer_beyond_the_doubles_is_no_weight():
+    (message,) = errors_of(in_case(f"fields: {{a: {{weight: 1{'0' * 400}}}}}"))
+    assert message.endswith("; a weight is a number from 0 up")
+
+
 @pytest.mark.parametrize("case_id", ["a b", "a::b", "a/b", "a[1]", "", "a,b", "a\\nb", "(file error)"])
 def test_ids_that_node_ids_cannot_hold(case_id):
     (message,) = errors_of(f'cases:\n- expected: 1\n  id: "{case_id}"\n')
@@ -284,6 +325,15 @@ def test_ids_that_pytest_keeps_for_itself(case_id):
 def test_ids_that_python_keeps_for_itself():
     assert errors_of("id: __test__\nexpected: 1\n") == [
         "x.yaml:1:1: `id` '__test__' begins with two underscores, as Python's own names do; choose another"
+    ]
+
+
+def test_what_is_no_list_of_marks_and_no_id_is_told_and_no_more():
+    assert errors_of("cases: [{expected: 1}]\nmarks:\n") == [
+        "x.yaml:2:1: `marks` has to be a list, such as [slow] or [{skip: the reason}]"
+    ]
+    assert errors_of("id: [a]\nexpected: 1\n") == [
+        "x.yaml:1:1: `id` is an array, not a string; it has to be a string"
     ]
 
 

@@ -1,0 +1,157 @@
+"""`jsonmatch cases`: what editors need to know of golden cases."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add_output, texts
+from pytest_jsonmatch.cli.output import write_output
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from pytest_jsonmatch.schema.documents import SchemaSource
+
+__all__ = ["add_arguments"]
+
+_SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
+_SCHEMA_EXAMPLES: Final = """\
+jsonmatch cases schema > golden-cases.schema.json
+jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
+jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
+jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
+"""
+_HEADER: Final = "Write the comment that tells an editor which schema a golden file has: its first line."
+_HEADER_EXAMPLES: Final = """\
+jsonmatch cases header golden-cases.schema.json
+jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the subcommands of `jsonmatch cases`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["schema", "--expected", "receipt.json"]).expected
+    'receipt.json'
+    """
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    schema = commands.add_parser(
+        "schema", help="the JSON Schema of golden files", **texts(_SCHEMA, _SCHEMA_EXAMPLES)
+    )
+    known = schema.add_mutually_exclusive_group()
+    known.add_argument(
+        "--for",
+        dest="files",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        default=[],
+        help="golden files: each `expected` in them has the schema that its `schema` names",
+    )
+    known.add_argument(
+        "--expected",
+        metavar="SCHEMA",
+        help="the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model",
+    )
+    add_output(schema)
+    schema.set_defaults(run=_write_schema, command=schema.prog)
+    header = commands.add_parser(
+        "header", help="the comment that names the schema", **texts(_HEADER, _HEADER_EXAMPLES)
+    )
+    header.add_argument("schema", metavar="SCHEMA", help="the path of the schema, or its URL")
+    header.add_argument(
+        "file", metavar="FILE", nargs="?", help="the golden file, to which the path is made relative"
+    )
+    header.set_defaults(run=_write_header, command=header.prog)
+
+
+def _write_schema(options: Namespace) -> int:
+    from pytest_jsonmatch.golden.editor import completed
+
+    expected = None if options.expected is None else _resolved(_source(options.expected))
+    document = completed(expected, _schemas_of(options.files))
+    write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
+    return FINE
+
+
+def _write_header(options: Namespace) -> int:
+    where: str = options.schema
+    if "://" not in where:
+        if options.file is not None:
+            try:
+                where = os.path.relpath(where, os.path.dirname(options.file) or ".")  # noqa: PTH120 - as typed
+            except ValueError:  # on another drive
+                where = os.path.abspath(where)  # noqa: PTH100 - as typed
+        # The comment ends at white space.
+        where = quote(where.replace(os.sep, "/"), safe="/:.~")
+    write_output(f"# yaml-language-server: $schema={where}\n", None)
+    return FINE
+
+
+def _source(written: str) -> SchemaSource:
+    """Return what `--expected` names: a path, or a model class."""
+    module_name, colon, name = written.partition(":")
+    if not colon or not name.isidentifier() or os.path.exists(written):  # noqa: PTH110 - not yet a path
+        return written
+    # As for `python -m`: what can be imported here can be named here.
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
+    try:
+        # What the module prints is not part of the schema.
+        with redirect_stdout(sys.stderr):
+            module = import_module(module_name)
+    except Exception as error:  # whatever a module does when it is imported
+        message = f"{written!r} can't be imported: {type(error).__name__}: {error}".splitlines()[0]
+        raise CommandError(message) from error
+    finally:
+        del sys.path[0]
+    try:
+        model: SchemaSource = getattr(module, name)
+    except AttributeError:
+        from pytest_jsonmatch.engine.errors import did_you_mean
+
+        public = [each for each in dir(module) if each[:1].isupper()]
+        raise CommandError(
+            f"{written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
+        ) from None
+    return model
+
+
+def _resolved(source: SchemaSource) -> dict[str, Any]:
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+    return resolve_schema_references(source)
+
+
+def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return what stands at the key `schema` in golden files, and the schema that each means."""
+    from pytest_jsonmatch.golden.cases import load_cases
+
+    found: dict[str, tuple[Any, Any, Path]] = {}
+    for file in files:
+        loaded = load_cases(file.read_bytes(), file, str(file))
+        for case in loaded.by_id.values():
+            meant = case.schema
+            if meant is None:
+                continue
+            written = case.given("schema")
+            text = json.dumps(written, sort_keys=True)
+            where = meant.resolve() if isinstance(meant, Path) else meant
+            _, known, first = found.setdefault(text, (written, where, file))
+            if known != where:
+                message = (
+                    f"`schema: {written}` means one file in {first} and another in {file}; "
+                    "write a schema for each of the two"
+                )
+                raise CommandError(message)
+    return [(written, _resolved(meant)) for written, meant, _ in found.values()]

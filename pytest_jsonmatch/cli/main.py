@@ -1,0 +1,87 @@
+"""The console script `jsonmatch`: finds the subcommand, imports its module and no other, and runs it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.cli.arguments import BAD, Parser, texts
+from pytest_jsonmatch.engine.errors import JsonMatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_jsonmatch.cli.arguments import Run
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cases": "golden cases: the JSON Schema of the format, for editors",
+    }
+)
+"""The subcommands, each with its line of help.
+
+The module of the same name has a function `add_arguments(parser)`. It sets two defaults: `run`, a function
+from the parsed options to the exit code, and `command`, what errors begin with.
+"""
+
+_INTERRUPTED: Final = 130
+_EXAMPLES: Final = """\
+jsonmatch cases schema > golden-cases.schema.json
+jsonmatch cases --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 fine, 1 not fine, 2 unusable.
+
+    Args:
+        arguments: those after the program's name; None for the ones of this process.
+
+    Raises:
+        SystemExit: with code 0 after `--help` and `--version`, with code 2 on bad usage.
+
+    >>> main(["--version"])
+    Traceback (most recent call last):
+    ...
+    SystemExit: 0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser(given).parse_args(given)
+    run: Run = options.run
+    try:
+        return run(options)
+    except (JsonMatchError, OSError) as error:
+        return _tell(options.command, _in_a_line(error))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _parser(given: Sequence[str]) -> Parser:
+    summary = "Score JSON against JSON, field by field: what goes with the pytest plugin."
+    parser = Parser(prog="jsonmatch", **texts(summary, _EXAMPLES))
+    parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, **texts(f"{text[0].upper()}{text[1:]}."))
+        # Only the one that was asked for is imported: no command is the slower for another.
+        if given[:1] == [name]:
+            import_module(f"pytest_jsonmatch.cli.{name}").add_arguments(command)
+    return parser
+
+
+def _in_a_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror.lower()}"
+    first, *others = str(error).splitlines() or [type(error).__name__]
+    return f"{first} (and {len(others)} more)" if others else first
+
+
+def _tell(command: str, line: str) -> int:
+    sys.stderr.write(f"{command}: {line}\n")
+    return BAD

@@ -1,0 +1,565 @@
+"""The JSON Schema of golden files: it accepts what the loader accepts, and refuses what the loader refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator, Draft202012Validator
+
+from pytest_jsonmatch.engine.comparators import BUILTIN as COMPARATORS
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.metrics import CHOICES, FIELD_WORDS, OPTION_NAMES, PRESETS
+from pytest_jsonmatch.engine.transforms import BUILTIN as TRANSFORMS
+from pytest_jsonmatch.golden import editor
+from pytest_jsonmatch.golden.cases import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, load_cases
+from pytest_jsonmatch.golden.editor import BEYOND_SCHEMA, FORMS, completed, golden_schema
+from pytest_jsonmatch.golden.errors import GoldenFileError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = golden_schema()
+VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
+EXAMPLES = 150 if "TESTS_COUNT_LINES" in os.environ else 1_500
+thorough = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+
+
+def loader_says(text):
+    """What the loader has to say against a file; None if nothing."""
+    try:
+        load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml")
+    except GoldenFileError as error:
+        return str(error)
+    return None
+
+
+def schema_accepts(document):
+    verdicts = {validator.is_valid(document) for validator in VALIDATORS}
+    assert len(verdicts) == 1, "draft 7 and draft 2020-12 read the schema differently"
+    return verdicts.pop()
+
+
+def as_text(document):
+    return json.dumps(document, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# -- one source --------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_file_is_what_the_tables_say():
+    shipped = (
+        files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_text(encoding="utf-8")
+    )
+    assert json.loads(shipped) == SCHEMA, (
+        "write it anew: jsonmatch cases schema --output pytest_jsonmatch/golden/golden-cases.schema.json"
+    )
+
+
+def test_the_schema_is_one_in_both_drafts():
+    for validator in VALIDATORS:
+        validator.check_schema(SCHEMA)
+
+
+def test_a_reference_stands_alone():
+    """To draft 7, and so to most editors, what stands beside a $ref does not exist."""
+    waiting, beside = [SCHEMA], []
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else [])
+        if isinstance(node, dict) and "$ref" in node and len(node) > 1:
+            beside.append(node)
+    assert beside == []
+
+
+def test_each_key_has_its_definition_with_a_hover_text():
+    definitions = SCHEMA["$defs"]
+    assert {name: definitions[name]["description"] for name in KEYS} == {
+        name: key.text for name, key in KEYS.items()
+    }
+    assert set(SCHEMA["properties"]) == {*KEYS, "cases"}
+    assert set(definitions["case"]["properties"]) == CASE_KEYS
+    assert {key.form for key in KEYS.values() if isinstance(key.form, str)} == set(FORMS)
+
+
+def test_each_key_is_in_the_table_of_the_docs():
+    docs = (ROOT / "docs" / "golden-cases.md").read_text(encoding="utf-8")
+    table = docs.split("## The keys of a case", 1)[1].split("\n## ", 1)[0]
+    assert set(re.findall(r"`(\w+)`", table.split("|---|---|", 1)[1])) >= set(KEYS)
+
+
+def test_hover_texts_are_of_what_the_engine_has():
+    assert set(editor._METRICS) == set(PRESETS)
+    assert set(editor._COMPARATORS) == set(COMPARATORS)
+    assert set(editor._TRANSFORMS) == set(TRANSFORMS)
+    assert set(editor._OPTIONS) == {*OPTION_NAMES, "repair"} - {"fields", "schema"}
+    assert set(editor._FIELDS) == set(FIELD_WORDS)
+    assert set(CHOICES) <= set(editor._OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("table", "texts"),
+    [(COMPARATORS, editor._COMPARATORS), (TRANSFORMS, editor._TRANSFORMS)],
+    ids=["comparators", "transforms"],
+)
+def test_parameters_offered_are_those_that_are_taken(table, texts):
+    for name, (_, parameters) in texts.items():
+        with pytest.raises(ConfigurationError) as caught:
+            table[name].bind({"qqqq": 1})
+        _, _, known = str(caught.value).partition("; known: ")
+        assert (name, set(filter(None, known.split(", ")))) == (name, set(parameters))
+
+
+# -- the same verdict --------------------------------------------------------------------------------------
+
+WORDS = ["a", "é名", "x1", "_b", "", "two words", "1a", "a.b", "a\n", "-", "ß", "1", "true", "~"]
+SCALARS = [None, True, False, 0, 1, -1, 2, 0.5, 1.0, 1.5, 1e9, 10**400, -(10**400), *WORDS]
+SPECIAL = [
+    *("setup", "teardown_module", "setUpModule", "pytest_x", "pytestmark", "__a__", "_a", "setup_x"),
+    *("a.json", "b.YAML", "c.yml", "d.txt", ".json", "a.json\n", "a.jsonl"),
+    *("m:f", "m.n:C.f", "m", "m:", ":f", "1:f", "m:f:g", "m..n:f", "é:名", "m:f\n", "m: f"),
+    *("field_match", "structeval", "ordered", "unordered", "any", "object", "leaves", "count", "f1", "never"),
+    *("512 MiB", "1.5gib", " 4096 ", "5 MB", "-1 GiB", "1 B", ".5 KiB", "1e3", "nan", "1_000", "1..0", "."),
+    *(
+        "$",
+        "$.a",
+        '$["a"]',
+        "$[]",
+        "a[].b",
+        "**",
+        "*",
+        "a.*",
+        "a.**.b",
+        "[]",
+        "a[0]",
+        "a..b",
+        "a.",
+        ".a",
+        "$a",
+    ),
+    *('["a b"]', 'a["\\""]', 'a["\\x"]', "a[", "***", "a b", '["\\u00e9"]', '["\\u00"]', "$.", "$$", "*.a[]"),
+    *("skip", "xfail", "usefixtures", "skipif", "parametrize", "slow"),
+]
+values = st.recursive(
+    st.sampled_from([*SCALARS, *SPECIAL]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=5,
+)
+patterns = st.sampled_from(["a", "$", "a[].b", "**.c", '["x y"]', "*", "$.a"])
+units = st.sampled_from([0, 1, 0.5, 1.0, 0.0])
+
+
+def specs(*names):
+    parameters = st.none() | st.dictionaries(st.sampled_from(["rel", "tolerance", "x y"]), values, max_size=2)
+    mine = st.sampled_from([*names, "my_own", ""])
+    return mine | st.builds(lambda name, params: {name: params}, mine, parameters)
+
+
+def mapping(**members):
+    return st.fixed_dictionaries({}, optional=members)
+
+
+comparators = specs("exact", "numeric", "string")
+transforms = specs("strip", "unicode") | st.lists(specs("strip", "unicode"), max_size=3)
+by_key = st.fixed_dictionaries({"key": st.sampled_from(WORDS)})
+evaluations = st.fixed_dictionaries(
+    {"evaluation_type": st.sampled_from(["binary", "x"])},
+    optional={"evaluation_params": st.none() | st.dictionaries(st.sampled_from(WORDS), values, max_size=1)},
+)
+rules = mapping(
+    compare=comparators,
+    transform=transforms,
+    skip=st.booleans(),
+    weight=st.sampled_from([0, 1, 2.5, 10**300]),
+    align=st.sampled_from(["ordered", "unordered", {"match_by": "hungarian"}, {"match_by": "ordered"}])
+    | by_key
+    | st.builds(lambda name: {"key": name, "match_by": "key_field"}, st.sampled_from(WORDS))
+    | st.builds(lambda flag: {"ordered": flag}, st.booleans()),
+)
+options = mapping(
+    **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
+    arrays=st.sampled_from(["ordered", "unordered"]) | by_key,
+    array_threshold=units,
+    array_matching_threshold=units,
+    leaf_threshold=units | st.none(),
+    target_key=st.sampled_from(WORDS),
+    target_output_key=st.sampled_from(WORDS),
+    compare=st.sampled_from(["exact", {"numeric": {}}, {"my_own": {"a": 1}}, {}])
+    | mapping(string=comparators, number=comparators, null=comparators),
+    transform=transforms,
+    memory_limit=st.sampled_from([1, 4096, 1024.0, "512 MiB", " 2gib", "1.5 KiB", "7"]),
+    repair=st.booleans(),
+    string_evaluation_type=evaluations,
+    number_evaluation_type=evaluations,
+)
+reasons = st.sampled_from([None, "", "later"])
+marks = st.lists(
+    st.sampled_from(["slow", "skip", "xfail", "é_1"])
+    | st.builds(lambda value: {"slow": value}, values)
+    | st.builds(lambda reason: {"skip": reason}, reasons)
+    | st.builds(lambda words: {"skip": words}, mapping(reason=st.sampled_from(WORDS)))
+    | st.builds(
+        lambda words: {"xfail": words},
+        mapping(reason=st.just("x"), strict=st.booleans(), run=st.booleans()),
+    )
+    | st.builds(lambda names: {"usefixtures": names}, st.sampled_from(["db", ["db"], ["db", "é"]])),
+    max_size=3,
+)
+names = st.sampled_from(["a", "b/c.txt", "é 1"])
+# One strategy a key: a new key of the format needs one here, or the test below says so.
+GOOD = {
+    "id": st.sampled_from(["a", "é-1", "x.y@z+", "1", "-", "_a", "setup_x"]),
+    "title": st.sampled_from(WORDS),
+    "input": values,
+    "input_file": names,
+    "actual": values,
+    "actual_file": names,
+    "expected": values,
+    "expected_file": st.sampled_from(["a.json", "b.YAML", ".yml", "é/c.yml"]),
+    "metric": st.sampled_from(["field_match", "structeval", "my own"]),
+    "threshold": units
+    | mapping(score=units, precision=units, recall=units, f1=units, fields=st.dictionaries(patterns, units)),
+    "options": options,
+    "fields": st.dictionaries(patterns, rules, max_size=3),
+    "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),
+    "producer": st.sampled_from(["m:f", "m.n:C.f", "_é:名1"]),
+    "marks": marks,
+}
+
+
+@st.composite
+def mappings(draw, keys, must=()):
+    """A case, or the defaults of a file."""
+    found = {}
+    for name in draw(st.lists(st.sampled_from(sorted(keys)), unique=True, max_size=4)):
+        if not any({name, other} in ({pair, f"{pair}_file"} for pair in PAIRS) for other in found):
+            found[name] = draw(GOOD[name])
+    if must and not any(name in found for name in must):
+        name = draw(st.sampled_from(must))
+        found[name] = draw(GOOD[name])
+    return found
+
+
+EXPECTED = ("expected", "expected_file")
+# (In a case with parameters the loader looks at values only once they are filled in: see `BEYOND`.)
+cases = mappings(CASE_KEYS - {"parametrize"}, EXPECTED)
+
+
+@st.composite
+def good_files(draw):
+    if draw(st.booleans()):
+        return draw(cases)
+    listed = draw(st.lists(cases, min_size=1, max_size=3))
+    for index, case in enumerate(listed):
+        if "id" in case:
+            case["id"] += str(index)
+    return {**draw(mappings(FILE_KEYS - {"cases"})), "cases": listed}
+
+
+def test_every_key_is_generated():
+    assert [*GOOD, "parametrize"] == list(KEYS)
+
+
+@given(good_files())
+@thorough
+def test_what_is_good_is_good_to_both(document):
+    assert (loader_says(as_text(document)), schema_accepts(document)) == (None, True)
+
+
+def containers(document):
+    """Every container in a document, the document first."""
+    found = [document]
+    for each in found:
+        below = each.values() if isinstance(each, dict) else each
+        found.extend(value for value in below if isinstance(value, (dict, list)))
+    return found
+
+
+NAMES = [
+    *KEYS,
+    "cases",
+    "expcted",
+    "skip",
+    "xfail",
+    "reason",
+    "strict",
+    "fields",
+    "score",
+    "key",
+    "string",
+    "x",
+]
+
+
+def with_a_change(document, draw):
+    """The document with one thing in it changed: a value replaced, a key added, renamed or taken away."""
+    document = copy.deepcopy(document)
+    here = draw(st.sampled_from(containers(document)))
+    kind = draw(st.sampled_from(["replace", "replace", "add", "rename", "drop"]))
+    places = list(here) if isinstance(here, dict) else list(range(len(here)))
+    value = draw(values | GOOD[draw(st.sampled_from(sorted(GOOD)))])
+    if kind == "add" or not places:
+        if isinstance(here, dict):
+            here[draw(st.sampled_from([*NAMES, *SPECIAL]))] = value
+        else:
+            here.append(value)
+        return document
+    place = draw(st.sampled_from(places))
+    if kind == "replace":
+        here[place] = value
+    elif kind == "drop":
+        del here[place]
+    elif isinstance(here, dict):
+        here[draw(st.sampled_from([*NAMES, *SPECIAL]))] = here.pop(place)
+    return document
+
+
+@given(good_files(), st.data())
+@thorough
+def test_one_change_is_good_or_bad_to_both(document, data):
+    document = with_a_change(document, data.draw)
+    message = loader_says(as_text(document))
+    if message is not None and "is already taken by" in message:
+        return  # a rule that a schema can't say
+    assert (message is None) == schema_accepts(document), message
+
+
+@given(values)
+@thorough
+def test_any_value_as_a_file_is_good_or_bad_to_both(document):
+    message = loader_says(as_text(document))
+    assert (message is None) == schema_accepts(document), message
+
+
+def case_with(**members):
+    return {"cases": [{"expected": 1, **members}]}
+
+
+FAULTS = {
+    "a list": [{"expected": 1}],
+    "null": None,
+    "no cases": {"cases": []},
+    "cases as a mapping": {"cases": {}},
+    "a case that is none": {"cases": [{"expected": 1}, "text"]},
+    "nothing expected": {"cases": [{"id": "a"}]},
+    "nothing expected, alone": {"id": "a"},
+    "an unknown key": case_with(inputt=1),
+    "an unknown key of the file": {"cases": [{"expected": 1}], "metrik": "a"},
+    "cases in a case": case_with(cases=[]),
+    "id of a file": {"id": "a", "cases": [{"expected": 1}]},
+    "expected of a file": {"expected": 1, "cases": [{"expected": 1}]},
+    "expected twice": case_with(expected_file="a.json"),
+    "actual twice": case_with(actual=1, actual_file="a"),
+    "input twice": case_with(input=1, input_file="a"),
+    "input twice, of a file": {"input": 1, "input_file": "a", "cases": [{"expected": 1}]},
+    "a number as title": case_with(title=1),
+    "an empty path": case_with(input_file=""),
+    "an empty metric": case_with(metric=""),
+    "a threshold above 1": case_with(threshold=1.01),
+    "a true threshold": case_with(threshold=True),
+    "an unknown figure": case_with(threshold={"scor": 1}),
+    "a field's threshold above 1": case_with(threshold={"fields": {"a": 2}}),
+    "an unknown option": case_with(options={"emptie": "leaf"}),
+    "an unknown choice": case_with(options={"empties": "leaves"}),
+    "fields among options": case_with(options={"fields": {}}),
+    "schema among options": case_with(options={"schema": {}}),
+    "an unknown rule": case_with(fields={"a": {"comparee": "exact"}}),
+    "no pattern": case_with(fields={"a..b": {}}),
+    "an index in a pattern": case_with(fields={"a[0]": {}}),
+    "skip as a word": case_with(fields={"a": {"skip": "yes"}}),
+    "a weight below 0": case_with(fields={"a": {"weight": -1}}),
+    "two comparators in one": case_with(fields={"a": {"compare": {"exact": {}, "binary": {}}}}),
+    "a key as a number": case_with(fields={"a": {"align": {"key": 1}}}),
+    "marks as a word": case_with(marks="slow"),
+    "two marks in one": case_with(marks=[{"a": 1, "b": 2}]),
+    "skipif": case_with(marks=["skipif"]),
+    "skipif with code": case_with(marks=[{"skipif": "sys.platform == 'win32'"}]),
+    "skipif without a condition": case_with(marks=[{"skipif": {"reason": "why"}}]),
+    "skipif with an unknown condition": case_with(marks=[{"skipif": {"platfrom": "linux"}}]),
+    "skipif with a number as version": case_with(marks=[{"skipif": {"python": 3.12}}]),
+    "skipif with a number as value": case_with(marks=[{"skipif": {"env": {"CI": 1}}}]),
+    "skipif without names": case_with(marks=[{"skipif": {"env": []}}]),
+    "parametrize as a mark": case_with(marks=[{"parametrize": {"a": [1]}}]),
+    "parametrize of a file": {"parametrize": {"a": [1]}, "cases": [{"expected": 1}]},
+    "parameters as a word": case_with(parametrize="a"),
+    "no parameters": case_with(parametrize={}),
+    "no rows": case_with(parametrize=[]),
+    "no values": case_with(parametrize={"a": []}),
+    "one value": case_with(parametrize={"a": 1}),
+    "a parameter with a dash": case_with(parametrize={"a-b": [1]}),
+    "ids of a mapping": case_with(parametrize={"id": [1]}),
+    "a row of nothing but an id": case_with(parametrize=[{"id": "a"}]),
+    "a row as a number": case_with(parametrize=[1]),
+    "an id of a row with a space": case_with(parametrize=[{"id": "a b", "n": 1}]),
+    "an unknown key beside parameters": case_with(parametrize={"a": [1]}, metrik="a"),
+    "marks beside parameters": case_with(parametrize={"a": [1]}, marks="slow"),
+    "nothing expected for parameters": {"cases": [{"parametrize": {"a": [1]}}]},
+    "usefixtures without names": case_with(marks=["usefixtures"]),
+    "strict as a number": case_with(marks=[{"xfail": {"strict": 1}}]),
+}
+
+
+@pytest.mark.parametrize("document", FAULTS.values(), ids=list(FAULTS))
+def test_faults_are_refused_by_both(document):
+    assert (loader_says(as_text(document)) is not None, schema_accepts(document)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        case_with(marks=[{"skipif": {"platform": ["linux", "win32"], "python": "<3.12", "reason": "why"}}]),
+        case_with(marks=[{"skipif": {"env": "CI"}}, {"skipif": {"env": {"CI": "1"}}}]),
+        case_with(parametrize={"a": [1, None], "b": [{}]}),
+        case_with(parametrize=[{"id": "x", "n": 1}, {"n": 2}]),
+        case_with(
+            parametrize={"a": [0.5], "k": ["sku"]}, threshold="${a}", options={"arrays": {"key": "${k}"}}
+        ),
+        {"parametrize": {"a": [0.5]}, "threshold": "${a}", "expected": "${a}"},
+    ],
+)
+def test_parameters_and_conditions_are_good_to_both(document):
+    assert loader_says(as_text(document)) is None
+    assert schema_accepts(document)
+
+
+@pytest.mark.parametrize("character", [chr(code) for code in range(128)], ids=repr)
+def test_each_character_of_ascii_in_each_kind_of_name(character):
+    for document in [
+        {"id": f"a{character}", "expected": 1},
+        {"id": f"{character}a", "expected": 1},
+        {"producer": f"a{character}:b", "expected": 1},
+        {"producer": f"a:{character}b", "expected": 1},
+        {"marks": [f"{character}a", {f"a{character}": 1}], "expected": 1},
+        {"fields": {f"a{character}b": {}}, "expected": 1},
+        {"fields": {f"{character}b": {}}, "expected": 1},
+        {"fields": {f'["{character}"]': {}}, "expected": 1},
+    ]:
+        assert (loader_says(as_text(document)) is None) == schema_accepts(document), document
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("example_suite/**/*.golden.yaml")], ids=lambda path: path.name)
+def test_the_example_suite_is_good(path):
+    import yaml
+
+    assert schema_accepts(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+# -- what a schema can't say -------------------------------------------------------------------------------
+
+# For each rule: files that the loader refuses, and what of them the schema sees and accepts.
+BEYOND = {
+    "unique ids": [
+        ("cases: [{id: a, expected: 1}, {id: a, expected: 1}]", "is already taken by"),
+        ("cases: [{id: case-2, expected: 1}, {expected: 1}]", "is already taken by"),
+    ],
+    "letters of all scripts": [
+        ("{id: a–b, expected: 1}", "can't name a test"),
+        ("{producer: 'm€:f', expected: 1}", "`producer` has to be"),
+        ("{marks: [a…], expected: 1}", "can't be the name of a mark"),
+    ],
+    "a size of no bytes": [("{options: {memory_limit: 0 KiB}, expected: 1}", "memory_limit is '0 KiB'")],
+    "rows alike": [("{parametrize: [{a: 1}, {b: 1}], expected: 1}", "do not have the same names")],
+    "what is filled in": [
+        ("{parametrize: {a: [2]}, threshold: '${a}', expected: 1}", "`threshold` has to be"),
+        ("{parametrize: {a: [2]}, title: '${b}', expected: 1}", "names no parameter"),
+    ],
+    "versions": [("{marks: [{skipif: {python: new}}], expected: 1}", "is a version specifier")],
+    "duplicate keys": [("{expected: 1, expected: 2}", "'expected'")],
+    "plain YAML": [
+        ("expected: !!str 1", "the tag"),
+        ("expected: {<<: {a: 1}}", "merge keys"),
+        ("expected: {1: a}", "is not a string, as JSON's keys are"),
+        ("expected: 1\n--- \nexpected: 1", "a second document"),
+        ("expected: " + "[" * 1_001 + "]" * 1_001, "nested deeper"),
+        ("expected: {a: &a [" + "1," * 1_000 + "1], b: [" + "*a," * 1_000 + "*a]}", "aliases stand for"),
+    ],
+}
+
+
+@pytest.mark.parametrize("rule", BEYOND_SCHEMA)
+def test_rules_beyond_the_schema_are_the_loaders(rule):
+    import yaml
+
+    for text, told in BEYOND[rule]:
+        assert told in loader_says(text)
+        if "nested" not in told:
+            document = next(yaml.safe_load_all(text))
+            # What an editor hands to the schema: keys are strings there.
+            assert schema_accepts(json.loads(json.dumps(document)))
+
+
+def test_the_table_of_rules_beyond_the_schema_is_complete():
+    assert list(BEYOND) == list(BEYOND_SCHEMA)
+
+
+def test_the_docs_list_the_rules_beyond_the_schema():
+    docs = (ROOT / "docs" / "golden-cases.md").read_text(encoding="utf-8")
+    assert [text for text in BEYOND_SCHEMA.values() if text not in " ".join(docs.split())] == []
+
+
+def test_the_entry_of_schemastore():
+    entry = json.loads((ROOT / "docs" / "schemastore.json").read_text(encoding="utf-8"))
+    assert set(entry) == {"name", "description", "fileMatch", "url"}
+    assert entry["fileMatch"] == ["*.golden.yaml", "*.golden.yml"]
+    assert entry["url"].removeprefix("https://json.schemastore.org/") == "pytest-jsonmatch-golden-cases.json"
+
+
+# -- completion of `expected` ------------------------------------------------------------------------------
+
+TOTAL = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
+SHOP = {"type": "object", "properties": {"shop": {"type": "string"}}, "additionalProperties": False}
+
+
+def accepts(schema, document):
+    verdicts = {validator(schema).is_valid(document) for validator in (Draft202012Validator, Draft7Validator)}
+    assert len(verdicts) == 1
+    return verdicts.pop()
+
+
+def test_expected_by_one_schema():
+    schema = completed(TOTAL)
+    assert accepts(schema, {"expected": {"total": 1}})
+    assert not accepts(schema, {"expected": {}})
+    assert not accepts(schema, case_with(expected={"total": "1"}))
+    assert accepts(schema, {"cases": [{"expected_file": "a.json"}]})
+
+
+def test_expected_by_the_schema_of_case_or_file():
+    schema = completed(by_schema=[("t.json", TOTAL), ({"a": 1}, SHOP)])
+    total, shop = {"total": 1}, {"shop": "a"}
+    for document, good in [
+        ({"expected": 5}, True),
+        ({"schema": "t.json", "expected": total}, True),
+        ({"schema": "t.json", "expected": shop}, False),
+        ({"schema": {"a": 1}, "expected": shop}, True),
+        ({"schema": {"a": 1}, "expected": total}, False),
+        ({"schema": "other.json", "expected": 5}, True),
+        (case_with(schema="t.json", expected=shop), False),
+        ({"schema": "t.json", **case_with(expected=total)}, True),
+        ({"schema": "t.json", **case_with(expected=shop)}, False),
+        ({"schema": "t.json", **case_with(schema={"a": 1}, expected=shop)}, True),
+        ({"schema": "t.json", **case_with(schema={"a": 1}, expected=total)}, False),
+    ]:
+        assert (document, accepts(schema, document)) == (document, good)
+
+
+def test_references_of_a_schema_lead_into_itself_still():
+    tree = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tree",
+        "properties": {"below": {"type": "array", "items": {"$ref": "#"}}, "leaf": {"$ref": "#/$defs/leaf"}},
+        "$defs": {"leaf": {"type": "number"}},
+    }
+    schema = completed(tree)
+    assert accepts(schema, {"expected": {"below": [{"leaf": 1, "below": []}]}})
+    assert not accepts(schema, {"expected": {"below": [{"leaf": "1"}]}})
+    assert tree["properties"]["leaf"] == {"$ref": "#/$defs/leaf"}
+    assert (schema["$defs"]["expected-1"]["title"], completed({"title": "tree"})["$defs"]["expected-1"]) == (
+        "expected",
+        {"title": "tree"},
+    )
