@@ -16,10 +16,22 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.settings import Settings
 
-__all__ = ["REPORT_ATTRIBUTE", "Look", "Outcomes", "Recorder", "Session", "current_session", "enter", "leave"]
+__all__ = [
+    "REPORT_ATTRIBUTE",
+    "UPDATE_ATTRIBUTE",
+    "Look",
+    "Outcomes",
+    "Recorder",
+    "Session",
+    "current_session",
+    "enter",
+    "leave",
+]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what was compared: a list of (id, JSON text) pairs."""
+UPDATE_ATTRIBUTE: Final = "jsonmatch_update"
+"""Where a test report carries what is to be written into golden files: a list of JSON texts."""
 
 Payload: TypeAlias = "tuple[str, str]"
 """A comparison's id and the rest of it as JSON text.
@@ -44,7 +56,17 @@ class Look:
 class Recorder:
     """What is compared while one item runs, by whichever thread."""
 
-    __slots__ = ("_count", "_lock", "_names", "_pending", "_properties", "item", "nodeid", "wanted")
+    __slots__ = (
+        "_count",
+        "_lock",
+        "_names",
+        "_pending",
+        "_properties",
+        "item",
+        "nodeid",
+        "updates",
+        "wanted",
+    )
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -54,6 +76,8 @@ class Recorder:
         self._pending: list[Payload] = []
         self._properties: list[tuple[str, object]] = []
         self._count = 0
+        self.updates: list[str] = []
+        """What the item wants to be written into golden files."""
         self.wanted = False
         """Whether the item tried to compare."""
 
@@ -67,6 +91,7 @@ class Recorder:
             self._pending.clear()
             self._properties.clear()
             self._count = 0
+            self.updates.clear()
             self.wanted = False
 
     def record(self, make: Callable[[str], Comparison], name: str | None) -> None:
@@ -140,6 +165,7 @@ class _Test:
     """What the reports of one item have said so far."""
 
     comparisons: dict[str, str] = field(default_factory=dict)
+    updates: list[str] = field(default_factory=list)
     xfail: bool = False
     skipped: bool = False
     failed: bool = False
@@ -157,13 +183,15 @@ class Outcomes:
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
         payloads: list[Payload] | None = getattr(report, REPORT_ATTRIBUTE, None)
+        updates: list[str] = getattr(report, UPDATE_ATTRIBUTE, [])
         test = self._tests.get(report.nodeid)
         if test is None:
             # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
-            if payloads is None and report.when in {"setup", "call", "teardown"}:
+            if payloads is None and not updates and report.when in {"setup", "call", "teardown"}:
                 return
             test = self._tests[report.nodeid] = _Test()
         test.comparisons.update(payloads or ())
+        test.updates += updates
         test.failed |= report.failed
         if not hasattr(report, "context"):  # one skipped subtest does not take the others out
             test.xfail |= hasattr(report, "wasxfail")
@@ -180,6 +208,11 @@ class Outcomes:
 
         payloads = (payload for _, test in self._counted() for payload in test.comparisons.values())
         return [Comparison.from_payload(json.loads(payload)) for payload in payloads]
+
+    @property
+    def updates(self) -> list[tuple[str, str]]:
+        """What tests want to be written into golden files, with their node ids."""
+        return [(nodeid, update) for nodeid, test in self._counted() for update in test.updates]
 
     @property
     def unscored(self) -> list[str]:

@@ -11,21 +11,23 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import JsonParseError
+from pytest_jsonmatch.engine.values import MISSING
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.nodes import json_tree, skip_blanks, walk, yaml_tree
 from pytest_jsonmatch.golden.writing import HALF, JsonWriter, YamlWriter, block_scalar, yaml_scalar
 from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.nodes import Item, Node
 
-__all__ = ["Edited", "Trail", "edit", "identical"]
+__all__ = ["Edited", "Editor", "Trail", "edit", "identical", "merge"]
 
 Trail: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands: object keys and array indices, from the root of the document."""
+Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"
 
 MAX_LEVELS: Final = 200
 
@@ -89,6 +91,78 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
     if text == file.text:
         return Edited(data, changed, refused)
     return Edited(file.encode(text), changed, refused)
+
+
+@final
+class Editor:
+    """One file, of which to ask what could be edited; `edit` makes the edits.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file.
+        is_json: whether it is JSON.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+
+    __slots__ = ("_file",)
+
+    def __init__(self, data: bytes, name: str, *, is_json: bool = False) -> None:
+        self._file = _File.read(data, name, is_json=is_json)
+
+    def refusal(self, trail: Trail, value: JsonValue) -> str | None:
+        r"""Return why a value can't be put at a trail, as far as that can be told without doing it.
+
+        >>> Editor(b"a: &x 1\nb: *x\n", "x.yaml").refusal(("b",), 2)
+        'b is an alias, *x: ...'
+        """
+        try:
+            self._file.plan(trail, value)
+        except _RefusedError as refusal:
+            return str(refusal)
+        return None
+
+
+def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> JsonValue:
+    """Return the old value with those changes towards the new one that are accepted.
+
+    Args:
+        old: a value.
+        new: what it might become.
+        accept: called with the trail of a change, the old value there and the new one (MISSING for what
+            comes or goes); it tells whether to make the change.
+        trail: where the values stand.
+
+    >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: trail != ("a",))
+    {'a': 1, 'c': 4}
+    """
+    if identical(old, new):
+        return old
+    if old and new and type(old) is type(new) is dict:
+        merged = {}
+        for key, value in old.items():
+            if key in new:
+                merged[key] = merge(value, new[key], accept, (*trail, key))
+            elif not accept((*trail, key), value, MISSING):
+                merged[key] = value
+        comes = {key: value for key, value in new.items() if key not in old}
+        return merged | {key: value for key, value in comes.items() if accept((*trail, key), MISSING, value)}
+    if old and new and type(old) is type(new) is list:
+        elements: list[Any] = []
+        changes = _of_elements(old, new)
+        for index in range(len(old) + 1):
+            for _, value in changes.added.get(index, ()):
+                if accept((*trail, index), MISSING, value):
+                    elements.append(value)
+            if index < len(old):
+                kept = changes.kept[index]
+                if kept is not None:
+                    elements.append(merge(old[index], kept[0], accept, (*trail, index)))
+                elif not accept((*trail, index), old[index], MISSING):
+                    elements.append(old[index])
+        return elements
+    return new if accept(trail, old, new) else old
 
 
 def _good_groups(
@@ -761,7 +835,10 @@ class _YamlPlanner(_Planner):
         """A writer that indents as the text does."""
         if self._writer is None:
             step = list_step = None
+            padding = ""
             for node in walk(self.tree):
+                if node.kind == "object" and node.style == "flow" and self.text[node.body + 1] == " ":
+                    padding = " "
                 if node.kind != "object" or node.style != "block":
                     continue
                 for item in node.items:
@@ -772,7 +849,7 @@ class _YamlPlanner(_Planner):
                         step = deeper
                     elif item.node.kind == "array":
                         list_step = deeper
-            self._writer = YamlWriter(step or 2, 2 if list_step is None else list_step)
+            self._writer = YamlWriter(step or 2, 2 if list_step is None else list_step, padding=padding)
         return self._writer
 
     def _writer_before(self, start: int, end: int) -> YamlWriter:

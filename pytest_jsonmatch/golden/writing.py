@@ -162,11 +162,13 @@ class YamlWriter:
         step: how much deeper a mapping inside a mapping is indented.
         list_step: how much deeper the dashes of a list inside a mapping are.
         literals: whether text of several lines may be written as a literal block.
+        padding: what stands inside braces, before the first member and after the last.
     """
 
     step: int = 2
     list_step: int = 2
     literals: bool = True
+    padding: str = ""
 
     def key(self, name: str, style: str, *, flow: bool) -> str:
         """Return a key; one that reads as anything but a string is quoted.
@@ -187,7 +189,8 @@ class YamlWriter:
                 f"{self.key(name, key_style, flow=True)}: {self.flow(each, style=style, key_style=key_style)}"
                 for name, each in value.items()
             )
-            return f"{{{', '.join(members)}}}"
+            padding = self.padding if value else ""
+            return f"{{{padding}{', '.join(members)}{padding}}}"
         if type(value) is list:
             return f"[{', '.join(self.flow(each, style=style, key_style=key_style) for each in value)}]"
         return yaml_scalar(value, style, flow=True)
