@@ -217,13 +217,13 @@ def _show_updates(terminalreporter: pytest.TerminalReporter, config: pytest.Conf
     from pytest_jsonmatch.report.escape import printable
 
     settings = config.stash[_SESSION].settings
-    terminalreporter.write_sep("=", "jsonmatch review" if settings.review else "jsonmatch update")
+    terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
     updates = config.stash.get(_UPDATES, None)
     if updates is None:
-        terminalreporter.write_line("the run did not come to its end: nothing was written")
+        terminalreporter.write("the run did not come to its end: nothing was written\n")
         return
     for line, color in summary_lines(updates, dry_run=settings.dry_run):
-        terminalreporter.write_line(printable(line), **({color: True} if color else {}))
+        terminalreporter.write(f"{printable(line)}\n", **({color: True} if color else {}))
 
 
 def _check_terminal(config: pytest.Config) -> None:
