@@ -30,6 +30,8 @@ Trail: TypeAlias = "tuple[str | int, ...]"
 Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"
 
 MAX_LEVELS: Final = 200
+# Lists that differ in more than this (length by length) are paired element by element, in their order.
+_SEARCHED: Final = 1_000_000
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -425,10 +427,24 @@ def _of_members(old: dict[str, Any], new: dict[str, Any]) -> _Changes:
 
 def _of_elements(old: list[Any], new: list[Any]) -> _Changes:
     found = _Changes([None] * len(old))
-    matcher = SequenceMatcher(
-        None, [_key(each) for each in old], [_key(each) for each in new], autojunk=False
+    ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
+    # What both begin with and end with is most of a long list; the rest is all that has to be searched.
+    shorter = min(len(old), len(new))
+    head = next((index for index in range(shorter) if ours[index] != theirs[index]), shorter)
+    tail = next(
+        (index for index in range(shorter - head) if ours[-1 - index] != theirs[-1 - index]), shorter - head
     )
-    for kind, start, end, first, last in matcher.get_opcodes():
+    for index in range(head):
+        found.kept[index] = [new[index]]
+    for index in range(1, tail + 1):
+        found.kept[-index] = [new[-index]]
+    ours, theirs = ours[head : len(old) - tail], theirs[head : len(new) - tail]
+    if len(ours) * len(theirs) > _SEARCHED:
+        _pair(found, old, new, (head, len(old) - tail, head, len(new) - tail))
+        return found
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    for kind, *bounds in matcher.get_opcodes():
+        start, end, first, last = (head + bound for bound in bounds)
         if kind == "equal" or end - start == last - first:
             for index in range(end - start):
                 found.kept[start + index] = [new[first + index]]
@@ -448,7 +464,6 @@ def _pair(found: _Changes, old: list[Any], new: list[Any], span: tuple[int, int,
     start, end, first, last = span
     rows, columns = end - start, last - first
     if rows * columns > 10_000:
-        best = [[0] * (columns + 1) for _ in range(1)]
         pairs = [(start + index, first + index) for index in range(min(rows, columns))]
     else:
         best = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -499,6 +514,7 @@ class _Planner:
         self.text = text
         self.tree = tree
         self.newline = _newline(text)
+        self.has_old_breaks = "\r" in text.replace("\r\n", "")
         self.edits: list[_Edit] = []
 
     def place(self, root: JsonValue, trail: Trail, new: JsonValue) -> None:
@@ -583,7 +599,10 @@ class _Planner:
     # Lines, by positions in the text.
 
     def line_start(self, position: int) -> int:
-        return max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
+        start = self.text.rfind("\n", 0, position) + 1
+        if self.has_old_breaks:
+            start = max(start, self.text.rfind("\r", 0, position) + 1)
+        return start
 
     def line_end(self, position: int) -> int:
         found = _BREAK.search(self.text, position)

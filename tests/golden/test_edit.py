@@ -332,6 +332,20 @@ def test_not_identical(one, other):
     assert identical([one], [one])
 
 
+def test_a_long_list_keeps_what_it_begins_and_ends_with():
+    old = [0] * 2000 + ["a"] + [0] * 3000
+    text = "expected:\n" + "".join(f"- {each}\n" for each in old)
+    assert edited(text, [each for each in old if each != "a"]) == text.replace("- a\n", "")
+    assert edited(text, [*old[:2000], 1, 2, 3, *old[2001:]]) == text.replace("- a\n", "- 1\n- 2\n- 3\n")
+    assert edited(text, [1] * 1500) == "expected:\n" + "- 1\n" * 1500
+
+
+def test_old_line_breaks():
+    assert edited("expected:\r  a: 1  # one\rid: x\r", {"a": 2, "b": 3}) == (
+        "expected:\r  a: 2  # one\r  b: 3\rid: x\r"
+    )
+
+
 # -- JSON files --------------------------------------------------------------------------------------------
 
 
