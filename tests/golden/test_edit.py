@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.golden.edit import edit, identical
+from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.writing import block_scalar, yaml_scalar
 from pytest_jsonmatch.golden.yamlevents import load
@@ -375,6 +376,39 @@ def test_json_keeps_its_format(before, new, after):
     assert (result.refused, result.data.decode()) == ({}, after)
 
 
+# -- one by one --------------------------------------------------------------------------------------------
+
+
+def test_merge_asks_about_each_difference():
+    asked = []
+
+    def note(trail, old, new):
+        asked.append((trail, old, new))
+        return False
+
+    old = {"a": 1, "b": [1, 2, {"c": 1}], "d": 4, "same": {"x": [1.0]}}
+    new = {"a": 1.0, "b": [2, {"c": [1]}, 3], "e": 5, "same": {"x": [1.0]}}
+    assert merge(old, new, note) == old
+    assert asked == [
+        (("a",), 1, 1.0),
+        (("b", 0), 1, MISSING),
+        (("b", 2, "c"), 1, [1]),
+        (("b", 3), MISSING, 3),
+        (("d",), 4, MISSING),
+        (("e",), MISSING, 5),
+    ]
+    assert identical(merge(old, new, lambda *_: True), new)
+
+
+def test_merge_makes_any_value_of_any_other():
+    for seed in range(300):
+        rng = random.Random(seed)
+        old = a_value(rng, 3)
+        new = changed(rng, old)
+        assert identical(merge(old, new, lambda *_: True), new), seed
+        assert identical(merge(old, new, lambda *_: False), old), seed
+
+
 # -- any document ------------------------------------------------------------------------------------------
 
 TEXTS = [
@@ -529,6 +563,15 @@ def notes(data):
 
 @pytest.mark.parametrize("chunk", range(8))
 def test_any_document(chunk):
+    check_documents(chunk)
+
+
+def test_any_document_without_libyaml(monkeypatch):
+    monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    check_documents(8)
+
+
+def check_documents(chunk):
     edits = refusals = 0
     for seed in range(chunk * 100, chunk * 100 + 100):
         rng = random.Random(seed)
