@@ -81,13 +81,7 @@ def compare_values(
 
     `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
     """
-    repair = False
-    if options and "repair" in options:
-        options = dict(options)
-        repair = options.pop("repair")
-        if not isinstance(repair, bool):
-            message = f"repair is {repair!r}; it is True or False"
-            raise ConfigurationError(message)
+    repair, options = _take_repair(options)
     plan = prepare(metric, options)
     warnings: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
@@ -95,6 +89,25 @@ def compare_values(
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     return MatchResult(plan, score(plan, expected, actual), warnings=warnings)
+
+
+def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
+    """Return the JSON value that `compare_values` would compare, raising what it would raise."""
+    if not isinstance(actual, (str, bytes, bytearray)):
+        return to_json_value(actual, side="actual")
+    repair, options = _take_repair(options)
+    return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
+
+
+def _take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
+    if not options or "repair" not in options:
+        return False, options
+    options = dict(options)
+    repair = options.pop("repair")
+    if not isinstance(repair, bool):
+        message = f"repair is {repair!r}; it is True or False"
+        raise ConfigurationError(message)
+    return repair, options
 
 
 def evaluate(

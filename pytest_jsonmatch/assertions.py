@@ -14,11 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.recording import Recorder
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
-__all__ = ["Defaults", "Threshold", "assert_json_match", "check", "defaults", "judge_case"]
+__all__ = [
+    "Defaults",
+    "Threshold",
+    "answer_of_case",
+    "assert_json_match",
+    "check",
+    "defaults",
+    "judge_case",
+]
 
 Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
 """A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
@@ -129,6 +138,23 @@ def judge_case(
         locate,
         suggest=True,
     )
+
+
+def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
+    """Return the answer for a golden case as the JSON value that it is compared as.
+
+    Args:
+        case: what it says holds before marks and ini options.
+        actual: the answer; text is a model's output.
+
+    Raises JsonMatchError as comparing does: there is no JSON in the text, or a value has no JSON form.
+    """
+    from pytest_jsonmatch.api import read_actual
+
+    fallback = defaults()
+    metric = fallback.metric if case.metric is None else case.metric
+    expected = case.expected if case.has_expected else None
+    return read_actual(actual, expected, metric, {**fallback.options, **case.options})
 
 
 def _compare(

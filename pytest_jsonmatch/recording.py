@@ -16,10 +16,22 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.settings import Settings
 
-__all__ = ["REPORT_ATTRIBUTE", "Look", "Outcomes", "Recorder", "Session", "current_session", "enter", "leave"]
+__all__ = [
+    "REPORT_ATTRIBUTE",
+    "UPDATE_ATTRIBUTE",
+    "Look",
+    "Outcomes",
+    "Recorder",
+    "Session",
+    "current_session",
+    "enter",
+    "leave",
+]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what was compared: a list of (id, JSON text) pairs."""
+UPDATE_ATTRIBUTE: Final = "jsonmatch_update"
+"""Where a test report carries what is to be written into golden files: a list of JSON texts."""
 
 Payload: TypeAlias = "tuple[str, str]"
 """A comparison's id and the rest of it as JSON text.
@@ -54,6 +66,7 @@ class Recorder:
         "nodeid",
         "outputs",
         "setup_seconds",
+        "updates",
         "wanted",
     )
 
@@ -65,6 +78,8 @@ class Recorder:
         self._pending: list[Payload] = []
         self._properties: list[tuple[str, object]] = []
         self._count = 0
+        self.updates: list[str] = []
+        """What the item wants to be written into golden files."""
         self.wanted = False
         """Whether the item tried to compare."""
         self.setup_seconds = 0.0
@@ -82,6 +97,7 @@ class Recorder:
             self._pending.clear()
             self._properties.clear()
             self._count = 0
+            self.updates.clear()
             self.wanted = False
             self.outputs = []
 
@@ -156,6 +172,7 @@ class _Test:
     """What the reports of one item have said so far."""
 
     comparisons: dict[str, str] = field(default_factory=dict)
+    updates: list[str] = field(default_factory=list)
     xfail: bool = False
     skipped: bool = False
     failed: bool = False
@@ -173,13 +190,15 @@ class Outcomes:
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
         payloads: list[Payload] | None = getattr(report, REPORT_ATTRIBUTE, None)
+        updates: list[str] = getattr(report, UPDATE_ATTRIBUTE, [])
         test = self._tests.get(report.nodeid)
         if test is None:
             # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
-            if payloads is None and report.when in {"setup", "call", "teardown"}:
+            if payloads is None and not updates and report.when in {"setup", "call", "teardown"}:
                 return
             test = self._tests[report.nodeid] = _Test()
         test.comparisons.update(payloads or ())
+        test.updates += updates
         test.failed |= report.failed
         if not hasattr(report, "context"):  # one skipped subtest does not take the others out
             test.xfail |= hasattr(report, "wasxfail")
@@ -196,6 +215,11 @@ class Outcomes:
 
         payloads = (payload for _, test in self._counted() for payload in test.comparisons.values())
         return [Comparison.from_payload(json.loads(payload)) for payload in payloads]
+
+    @property
+    def updates(self) -> list[tuple[str, str]]:
+        """What tests want to be written into golden files, with their node ids."""
+        return [(nodeid, update) for nodeid, test in self._counted() for update in test.updates]
 
     @property
     def unscored(self) -> list[str]:

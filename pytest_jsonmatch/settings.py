@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import pytest
 
@@ -11,15 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "CI_VARIABLES",
     "DEFAULT_METRIC",
     "DEFAULT_THRESHOLD",
     "SUMMARY_MODES",
+    "UPDATE_MODES",
     "Option",
     "Settings",
     "add_options",
     "as_limit",
 ]
 
+CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
+"""What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
+UPDATE_MODES: Final = ("new", "failed", "all")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
@@ -179,6 +185,9 @@ class Settings:
     suggest: bool = True
     record: str | None = None
     replay: str | None = None
+    update: Literal["new", "failed", "all"] | None = None
+    dry_run: bool = False
+    review: bool = False
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -192,7 +201,27 @@ class Settings:
             suggest=SUGGEST.read(config),
             record=config.getoption("--jsonmatch-record"),
             replay=config.getoption("--jsonmatch-replay"),
+            **_writing(config),
         )
+
+
+def _writing(config: pytest.Config) -> dict[str, Any]:
+    """Return what the command line says about writing golden files; a usage error where it must not be."""
+    update, review = config.getoption("--jsonmatch-update"), config.getoption("--jsonmatch-review")
+    dry_run = config.getoption("--jsonmatch-update-dry-run")
+    forced = config.getoption("--jsonmatch-update-force")
+    if update and review:
+        raise pytest.UsageError("--jsonmatch-review and --jsonmatch-update can't go together; choose one")
+    if dry_run and not update:
+        raise pytest.UsageError("--jsonmatch-update-dry-run needs --jsonmatch-update=new, failed or all")
+    option = "--jsonmatch-update" if update else "--jsonmatch-review"
+    variable = next((name for name in CI_VARIABLES if os.environ.get(name)), None)
+    if (update or review) and not dry_run and not forced and variable is not None:
+        raise pytest.UsageError(
+            f"{option} does not write golden files in CI (the environment variable {variable} is set); "
+            "run it on your own machine, or add --jsonmatch-update-force"
+        )
+    return {"update": update, "dry_run": dry_run, "review": review}
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -218,4 +247,26 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="FILE",
         default=None,
         help="judge the answers that --jsonmatch-record kept, and make none",
+    )
+    group.addoption(
+        "--jsonmatch-update",
+        choices=UPDATE_MODES,
+        default=None,
+        help="write actual values into golden files as the expected ones: new (cases that have none), "
+        "failed (cases below their threshold) or all",
+    )
+    group.addoption(
+        "--jsonmatch-update-dry-run",
+        action="store_true",
+        help="with --jsonmatch-update: print what would change as a unified diff, and write nothing",
+    )
+    group.addoption(
+        "--jsonmatch-update-force",
+        action="store_true",
+        help="write golden files even in CI, where CI or BUILD_NUMBER is set",
+    )
+    group.addoption(
+        "--jsonmatch-review",
+        action="store_true",
+        help="ask on the terminal, field by field, which differences of failed cases are to be expected",
     )

@@ -195,14 +195,42 @@ class GoldenCase:
             raise self.error(reason, "actual_file") from None
 
     @property
+    def has_expected(self) -> bool:
+        """Whether there is an expected value: only while expected values are written may there be none."""
+        if "expected_file" in self._given:
+            return self.expected_file is None or self.expected_file.exists()
+        return "expected" in self._given
+
+    @property
     def expected(self) -> JsonValue:
         """The expected value. From `expected_file`: the value of that .json, .yaml or .yml file.
 
         Raises GoldenFileError if the file can't be read.
         """
         if "expected_file" not in self._given:
-            return to_json_value(self._given["expected"], side="expected")
+            return to_json_value(self._given.get("expected"), side="expected")
         return self._data("expected_file")
+
+    @property
+    def expected_file(self) -> Path | None:
+        """The file that holds the expected value; None if it stands in the case itself."""
+        given = self._given.get("expected_file")
+        return None if given is None else Path(self.path.parent, given)
+
+    @property
+    def expected_file_name(self) -> str:
+        """The file that holds the expected value, as a person would name it."""
+        return self._file_name("expected_file") if "expected_file" in self._given else self._document.name
+
+    @property
+    def name_of_file(self) -> str:
+        """The YAML file, as a person would name it."""
+        return self._document.name
+
+    @property
+    def expected_trail(self) -> Trail:
+        """Where the expected value stands in the file that holds it."""
+        return () if "expected_file" in self._given else (*self._where, "expected")
 
     def position(self, *keys: str | int) -> Position:
         """Return where a key of the case stands, or a value inside it: `case.position("expected", "total")`.
@@ -701,13 +729,14 @@ class GoldenCases:
     document: Document
 
 
-def load_cases(data: bytes, path: Path, name: str) -> GoldenCases:
+def load_cases(data: bytes, path: Path, name: str, *, may_lack_expected: bool = False) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
     Args:
         data: the file's content.
         path: the file; what its cases name is relative to its folder.
         name: what errors call the file.
+        may_lack_expected: whether cases without `expected` are fine, because they are about to get it.
 
     Raises:
         GoldenFileError: the file is not valid. The error stands at the first thing that is wrong; its message
@@ -719,15 +748,16 @@ def load_cases(data: bytes, path: Path, name: str) -> GoldenCases:
     [('a', 2, 1), ('case-2', 3, 2)]
     """
     document = load(data, name)
-    return _Reader(document, path).read()
+    return _Reader(document, path, may_lack_expected=may_lack_expected).read()
 
 
 @final
 class _Reader:
     """One reading of one document: collects errors, so that a person sees them at once."""
 
-    def __init__(self, document: Document, path: Path) -> None:
+    def __init__(self, document: Document, path: Path, *, may_lack_expected: bool) -> None:
         self.document = document
+        self.may_lack_expected = may_lack_expected
         self.path = path
         self.errors: list[GoldenFileError] = []
 
@@ -859,7 +889,7 @@ class _Reader:
         wants_expected = (
             whole and "cases" not in keys and "expected" not in given and "expected_file" not in given
         )
-        if wants_expected and len(self.errors) == before:
+        if wants_expected and not self.may_lack_expected and len(self.errors) == before:
             several = "" if where else "; a file of several cases lists them below `cases:`"
             self._report(where, f"the case has no `expected` and no `expected_file`{several}")
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.results import FieldResult
     from pytest_jsonmatch.golden.cases import GoldenCase, GoldenCases, Mark
     from pytest_jsonmatch.golden.outputs import Outputs
+    from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _Collected: TypeAlias = "pytest.Item | pytest.Collector"
@@ -63,10 +64,16 @@ class Judge(Protocol):
         """Raise AssertionError or JsonMatchError; ask `locate` for the places of fields, the worst first."""
 
 
-def collect_file(file_path: Path, parent: pytest.Collector, *, judge: Judge) -> GoldenFile:
-    """Return the collector of a golden file, whose cases `judge` will judge."""
+def collect_file(
+    file_path: Path, parent: pytest.Collector, *, judge: Judge, updater: Updater | None = None
+) -> GoldenFile:
+    """Return the collector of a golden file, whose cases `judge` will judge.
+
+    With an `updater`, what comes is written down as what is expected.
+    """
     collector: GoldenFile = GoldenFile.from_parent(parent, path=file_path)
     collector.judge = judge
+    collector.updater = updater
     return collector
 
 
@@ -94,6 +101,7 @@ class GoldenFile(pytest.Module):
     compares: Final = True
     """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
     judge: Judge
+    updater: Updater | None = None
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
     _names: dict[str, Any]
@@ -224,7 +232,11 @@ class GoldenFile(pytest.Module):
         name = _display_name(self.path, self.config.invocation_params.dir)
         module = self._empty_module()
         try:
-            loaded = load_cases(self._read(name), self.path, name)
+            data = self._read(name)
+            lacking = self.updater is not None and self.updater.writes_new
+            loaded = load_cases(data, self.path, name, may_lack_expected=lacking)
+            if self.updater is not None:
+                self.updater.take_file(self.path, data)
             _add_marks(module, loaded.marks, loaded.document, self.path)
             self.cases = loaded.by_id
             self._add_marked(loaded)
@@ -269,6 +281,10 @@ class GoldenFile(pytest.Module):
         lines: list[int] = []
         if self.config.option.jsonmatch_record is not None:
             _keep_output(case, actual)
+        updater = self.updater
+        if updater is not None and updater.writes_new and not case.has_expected:
+            self._write_new(updater, case, actual)
+            return
 
         def locate(field: FieldResult) -> str | None:
             path = field.expected_path or field.actual_path
@@ -281,13 +297,34 @@ class GoldenFile(pytest.Module):
         except AssertionError as error:
             if not _is_ours(error):
                 raise
+            message = str(error)
+            if updater is not None:
+                note = updater.failed(case, actual)
+                if note is None:
+                    return
+                message += note and f"\n{note}"
             # The message shows the worst field first, so that is the first one it asked a place for.
             line = lines[0] if lines else case.expected_position(()).line
-            failing = raiser(str(error), path=str(case.path), line=line, first=case.line, name=case.id)
+            failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
         except JsonMatchError as error:
             failing = _failing(case, error, lines[0] if lines else None)
         else:
+            if updater is not None:
+                updater.passed(case, actual)
             return
+        failing()
+
+    def _write_new(self, updater: Updater, case: GoldenCase, actual: object) -> None:
+        """Write down what is expected of a case that does not say it yet."""
+        __tracebackhide__ = True
+        try:
+            note = updater.fresh(case, actual)
+        except JsonMatchError as error:
+            failing = _failing(case, error, None)
+        else:
+            if note is None:
+                return
+            failing = raiser(note, path=str(case.path), line=case.line, first=case.line, name=case.id)
         failing()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Document", "Position", "load", "paused_collection"]
+__all__ = ["Document", "Position", "hide_old_breaks", "load", "paused_collection", "reads_as_string"]
 
 EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
 MAX_DEPTH: Final = 1_000
@@ -168,7 +168,7 @@ def load(data: bytes | str, name: str) -> Document:
     if "\0" in text:
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or no text at all")
-    text, restore = _hide_old_breaks(text)
+    text, restore = hide_old_breaks(text)
     with paused_collection():
         return _Builder(text, name, restore).build()
 
@@ -202,6 +202,15 @@ def _call_all_old() -> None:
         gc.unfreeze()
 
 
+def reads_as_string(text: str) -> bool:
+    """Tell whether a plain scalar, that is one without quotes, stands for a string.
+
+    >>> reads_as_string("NO"), reads_as_string("12:30"), reads_as_string("1e3"), reads_as_string("~")
+    (True, True, False, False)
+    """
+    return text not in _ATOMS and text != "<<" and _NUMBER.fullmatch(text) is None
+
+
 def _decode(data: bytes, name: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise GoldenFileError(name, 1, 1, "the file is UTF-16; save it as UTF-8")
@@ -219,7 +228,7 @@ def _line_and_column(text: str, index: int) -> Position:
     return Position(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
-def _hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
+def hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
     """Return the text without YAML 1.1's additional line breaks, and the table that brings them back."""
     if text.isascii() or not any(character in text for character in _OLD_BREAKS):
         return text, None

@@ -209,3 +209,14 @@ def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, writ
     outcome.assert_outcomes(passed=1, errors=1)
     outcome.stdout.fnmatch_lines([message])
     outcome.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_an_update_leaves_places_alone(pytester, write, workers, monkeypatch):
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    text = "id: a\nparametrize: { n: [1, 2] }\nactual: { n: 1 }\nexpected: { n: '${n}' }\n"
+    write("a.golden.yaml", text)
+    outcome = pytester.runpytest("--jsonmatch-update=all", *workers)
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its places `${name}` would be lost*"])
+    assert (pytester.path / "a.golden.yaml").read_text() == text

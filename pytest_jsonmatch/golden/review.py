@@ -1,0 +1,114 @@
+"""One by one: each difference of a failed case is shown, and somebody says whether it is to be expected."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.parsing import parse_json
+from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.golden.edit import identical, merge
+from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.yamlevents import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.update import Request
+
+__all__ = ["QUESTION", "review"]
+
+QUESTION: Final = "  accept, reject, skip this case, quit? [a/r/s/q] "
+_ANSWERS: Final = {
+    **dict.fromkeys(("a", "accept", "y", "yes"), "accept"),
+    **dict.fromkeys(("r", "reject", "n", "no"), "reject"),
+    **dict.fromkeys(("s", "skip"), "skip"),
+    **dict.fromkeys(("q", "quit"), "quit"),
+}
+_WIDTH: Final = 300
+
+
+def review(
+    requests: Sequence[Request], *, show: Callable[[str], None], ask: Callable[[str], str]
+) -> list[Request]:
+    """Ask about each difference between what a case expects and what came; return what is to be written.
+
+    Args:
+        requests: what failed cases would have written.
+        show: shows some lines.
+        ask: asks a question and returns the answer; empty text, without a line break, means that nobody is
+            there any more, and ends the review.
+
+    Of a case that is skipped nothing is written, not even what was accepted before. After a quit, what was
+    accepted until then is written.
+    """
+    writes = [request for request in requests if request.action == "write"]
+    asker = _Asker(show, ask)
+    answered: list[Request] = []
+    for number, request in enumerate(writes, start=1):
+        if asker.has_quit:
+            break
+        old = _expected_now(request)
+        if old is MISSING:
+            answered.append(request)  # the file has changed: whoever writes will say so
+            continue
+        show(f"\n{request.case} ({number} of {len(writes)})")
+        asker.begin_case()
+        new = merge(old, parse_json(request.value), asker.accept)
+        if not asker.has_skipped and not identical(old, new):
+            answered.append(replace(request, value=JsonWriter(ascii=True).value(new)))
+    return [*answered, *(request for request in requests if request.action != "write")]
+
+
+def _expected_now(request: Request) -> JsonValue:
+    """Return the expected value as it stands in its file; MISSING if it does not."""
+    try:
+        data = Path(request.path).read_bytes()
+        if os.path.splitext(request.path)[1].lower() == ".json":  # noqa: PTH122 - only the end of a name
+            value = parse_json(data)
+        else:
+            value = load(data, request.name).value
+        for step in request.trail:
+            value = value[step]
+    except (OSError, JsonMatchError, LookupError, TypeError):
+        return MISSING
+    return value
+
+
+@final
+class _Asker:
+    """Asks, and remembers who has had enough."""
+
+    def __init__(self, show: Callable[[str], None], ask: Callable[[str], str]) -> None:
+        self._show = show
+        self._ask = ask
+        self.has_quit = False
+        self.has_skipped = False
+
+    def begin_case(self) -> None:
+        self.has_skipped = False
+
+    def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
+        if self.has_quit or self.has_skipped:
+            return False
+        self._show(f"  {_path(trail)}")
+        self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
+        self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
+        while True:
+            answer = self._ask(QUESTION)
+            meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
+            if meant is not None:
+                break
+        self.has_quit = meant == "quit"
+        self.has_skipped = meant == "skip"
+        return meant == "accept"
+
+
+def _path(trail: Trail) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in trail)
+    return text.removeprefix(".") or "the whole value"

@@ -1,0 +1,454 @@
+"""What came becomes what is expected: what tests want written, and the one who writes it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.golden.edit import Editor, edit, identical
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.golden.edit import Trail
+
+__all__ = [
+    "FileUpdate",
+    "Mode",
+    "Request",
+    "Updater",
+    "plan_updates",
+    "summary_lines",
+    "unified_diff",
+    "write",
+]
+
+Mode: TypeAlias = Literal["new", "failed", "all"]
+Action: TypeAlias = Literal["write", "keep", "refused"]
+
+_NO_FILE: Final = ""
+_CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run of a case wants of the file that holds its expected value.
+
+    Args:
+        action: "write" the value; "keep" what is there; or nothing, since it was "refused".
+        path: the file.
+        name: the file as a person would name it.
+        case: the case, as FILE::ID.
+        trail: where the expected value stands in the file.
+        digest: of the file's content when it was read; empty if there was no file.
+        value: the new value, as JSON text.
+        reason: why it was refused.
+    """
+
+    action: Action
+    path: str
+    name: str
+    case: str
+    trail: Trail = ()
+    digest: str = ""
+    value: str = "null"
+    reason: str = ""
+
+    def to_text(self) -> str:
+        """Return the request as ASCII text, in which it passes from process to process.
+
+        >>> request = Request("write", "/a.yaml", "a.yaml", "a.yaml::one", ("expected",), value="1.0")
+        >>> Request.from_text(request.to_text()) == request
+        True
+        """
+        return json.dumps([getattr(self, name) for name in self.__slots__])
+
+    @classmethod
+    def from_text(cls, text: str) -> Request:
+        """Return the request that `to_text` has written."""
+        fields = dict(zip(cls.__slots__, json.loads(text)))
+        return cls(**{**fields, "trail": tuple(fields["trail"])})
+
+
+def digest_of(data: bytes) -> str:
+    """Return what tells one content of a file from another.
+
+    >>> digest_of(b"a") == digest_of(b"b")
+    False
+    """
+    return hashlib.sha256(data).hexdigest()
+
+
+@final
+class Updater:
+    """Decides for each case that ran whether its expected value is written anew, and asks for it.
+
+    Args:
+        mode: "new": cases that have none; "failed": those below their threshold; "all": every case.
+        dry_run: whether nothing is written: tests fail as they would without an update.
+        answer: returns what a case's answer is as JSON; it raises what comparing would raise.
+        ask: takes each request, for the running test.
+        is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        *,
+        dry_run: bool,
+        answer: Callable[[GoldenCase, object], JsonValue],
+        ask: Callable[[Request], None],
+        is_exempt: Callable[[], bool],
+    ) -> None:
+        self._mode = mode
+        self._dry_run = dry_run
+        self._answer = answer
+        self._ask = ask
+        self._is_exempt = is_exempt
+        self._files: dict[Path, _Content] = {}
+        self._editors: dict[tuple[Path, str], Editor] = {}
+
+    @property
+    def writes_new(self) -> bool:
+        """Whether cases without an expected value get one."""
+        return self._mode != "failed"
+
+    def take_file(self, path: Path, data: bytes) -> None:
+        """Take note of what a golden file held when its cases were read."""
+        self._files[path] = _Content(data, digest_of(data))
+
+    def fresh(self, case: GoldenCase, actual: object) -> str | None:
+        """Ask for the first expected value of a case; return why its test fails all the same, or None.
+
+        Raises JsonMatchError if the answer is no JSON.
+        """
+        value = self._answer(case, actual)
+        refusal = self._write(case, value)
+        if refusal is not None:
+            return refusal
+        if self._dry_run or self._is_exempt():
+            return f"the case {case.id!r} has no expected value yet, and none was written"
+        return None
+
+    def failed(self, case: GoldenCase, actual: object) -> str | None:
+        """Ask for a new value where the old was missed; return what to add to the failure, None for none.
+
+        None means that the test passes: what it expects is about to be what came.
+        """
+        if self._mode == "new" or self._is_exempt():
+            return ""
+        refusal = self._write(case, self._answer(case, actual))
+        if refusal is not None:
+            return refusal
+        return "" if self._dry_run else None
+
+    def passed(self, case: GoldenCase, actual: object) -> None:
+        """Ask for the value that came, or for the old one to stay, where that was good enough."""
+        if self._mode == "new" or self._is_exempt():
+            return
+        if self._mode == "all":
+            value = self._answer(case, actual)
+            if not identical(case.expected, value):
+                self._write(case, value)
+                return
+        self._ask(self._request(case, "keep", self._content(case)))
+
+    def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
+        """Ask for a value to be written; return why that can't be."""
+        content = self._content(case)
+        refusal = self._refusal(case, value, content)
+        if refusal is not None:
+            self._ask(self._request(case, "refused", content, reason=refusal))
+            return f"not updated: {refusal}"
+        self._ask(self._request(case, "write", content, value=JsonWriter(ascii=True).value(value)))
+        return None
+
+    def _content(self, case: GoldenCase) -> _Content:
+        if case.expected_file is None:
+            return self._files[case.path]
+        try:
+            data = case.expected_file.read_bytes()
+        except OSError:
+            return _Content(None, _NO_FILE)
+        return _Content(data, digest_of(data))
+
+    def _refusal(self, case: GoldenCase, value: JsonValue, content: _Content) -> str | None:
+        if case.gives("parametrize") and case.expected_file is None:
+            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+        path = _path_of(case)
+        key = path, content.digest
+        try:
+            editor = self._editors.get(key)
+            if editor is None:
+                data = b"null\n" if content.data is None else content.data
+                is_json = path.suffix.lower() == ".json"
+                editor = self._editors[key] = Editor(data, case.expected_file_name, is_json=is_json)
+        except GoldenFileError as error:
+            return str(error)
+        return editor.refusal(case.expected_trail, value)
+
+    def _request(
+        self, case: GoldenCase, action: Action, content: _Content, *, value: str = "null", reason: str = ""
+    ) -> Request:
+        return Request(
+            action,
+            str(_path_of(case)),
+            case.expected_file_name,
+            f"{case.name_of_file}::{case.id}",
+            case.expected_trail,
+            content.digest,
+            value,
+            reason,
+        )
+
+
+class _Content(NamedTuple):
+    """What a file held, and what tells that from anything else; None for no file."""
+
+    data: bytes | None
+    digest: str
+
+
+def _path_of(case: GoldenCase) -> Path:
+    return case.path if case.expected_file is None else case.expected_file
+
+
+# -- the one who writes ------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(slots=True)
+class FileUpdate:
+    """What is to happen to one file.
+
+    Args:
+        path: the file.
+        name: the file as a person would name it.
+        digest: of its content when it was read.
+        before: its content now, None if there is no such file.
+        after: the content it gets.
+        updated: the cases that get a new expected value.
+        refused: why others don't, by case.
+    """
+
+    path: Path
+    name: str
+    digest: str
+    before: bytes | None = None
+    after: bytes | None = None
+    updated: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is something to write."""
+        return self.after is not None and self.after != self.before
+
+    def refuse(self, reason: str) -> None:
+        """Give up on everything that was to be written."""
+        self.refused.update(dict.fromkeys(self.updated, reason))
+        self.updated.clear()
+        self.after = None
+
+
+def plan_updates(requests: Iterable[Request]) -> list[FileUpdate]:
+    """Return what is to happen to each file, in the order of their names; nothing is written yet.
+
+    Runs of one case, or cases of one file of expected values, that want different values are refused.
+    """
+    by_file: dict[str, list[Request]] = {}
+    for request in requests:
+        by_file.setdefault(os.path.realpath(request.path), []).append(request)
+    updates = [_plan_file(Path(path), wanted) for path, wanted in by_file.items()]
+    return sorted(updates, key=lambda update: update.name)
+
+
+def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
+    update = FileUpdate(path, requests[0].name, requests[0].digest)
+    by_trail: dict[Trail, list[Request]] = {}
+    for request in requests:
+        if request.action == "refused":
+            update.refused[request.case] = request.reason
+        by_trail.setdefault(request.trail, []).append(request)
+    changes: dict[Trail, JsonValue] = {}
+    cases: dict[Trail, list[str]] = {}
+    for trail, wanted in by_trail.items():
+        names = list(dict.fromkeys(request.case for request in wanted))
+        kinds = {(request.action, request.value) for request in wanted}
+        writes = [request for request in wanted if request.action == "write"]
+        if not writes:
+            continue
+        if len(kinds) > 1:
+            what = "its runs want" if len(names) == 1 else f"{' and '.join(names)} want"
+            for name in names:
+                update.refused.setdefault(name, f"{what} different values")
+            continue
+        changes[trail] = _read_value(writes[0].value)
+        cases[trail] = names
+    if not changes:
+        return update
+    update.updated = [name for names in cases.values() for name in names]
+    if len({request.digest for request in requests}) > 1:
+        update.refuse(_CHANGED_ON_DISK)
+        return update
+    _edit_file(update, changes, cases)
+    return update
+
+
+def _read_value(text: str) -> JsonValue:
+    from pytest_jsonmatch.engine.parsing import parse_json
+
+    return parse_json(text)
+
+
+def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
+    try:
+        update.before = _content_of(update.path)
+    except OSError as error:
+        update.refuse(f"the file can't be read: {_reason(error)}")
+        return
+    if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
+        update.refuse(_CHANGED_ON_DISK)
+        return
+    is_json = update.path.suffix.lower() == ".json"
+    if update.before is None:
+        update.after = _new_file(changes[()], is_json=is_json)
+        return
+    try:
+        edited = edit(update.before, update.name, changes, is_json=is_json)
+    except JsonMatchError as error:
+        update.refuse(str(error))
+        return
+    for trail, reason in edited.refused.items():
+        for name in cases[trail]:
+            update.updated.remove(name)
+            update.refused[name] = reason
+    update.after = edited.data
+
+
+def _content_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _new_file(value: JsonValue, *, is_json: bool) -> bytes:
+    """Return a file that holds nothing but a value."""
+    if is_json:
+        text = JsonWriter(unit="  ").value(value)
+    elif type(value) in {dict, list} and value:
+        text = "\n".join(YamlWriter().lines(value, "", ""))
+    else:
+        text = YamlWriter().flow(value)
+    return f"{text}\n".encode()
+
+
+def write(update: FileUpdate) -> None:
+    """Write one file, all of it or nothing: what cannot be written becomes refused.
+
+    The new content is written beside the file and put in its place in one step; its permissions stay.
+    """
+    if update.after is None or not update.is_changed:
+        return
+    try:
+        now = _content_of(update.path)
+        if now != update.before:
+            update.refuse(_CHANGED_ON_DISK)
+        elif now is not None and not os.access(update.path, os.W_OK):
+            update.refuse("the file is read-only")
+        else:
+            _replace(update.path, update.after, exists=now is not None)
+    except OSError as error:
+        update.refuse(f"the file can't be written: {_reason(error)}")
+
+
+def _replace(path: Path, data: bytes, *, exists: bool) -> None:
+    # With the name of a hidden file that nobody collects.
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mode = path.stat().st_mode & 0o7777 if exists else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def unified_diff(update: FileUpdate) -> list[str]:
+    r"""Return what changes in a file, as lines of a unified diff without line breaks.
+
+    >>> update = FileUpdate(Path("a.yaml"), "a.yaml", "", b"a: 1\nb: 2\n", b"a: 1\nb: 3\n")
+    >>> print("\n".join(unified_diff(update)))
+    --- a.yaml
+    +++ a.yaml
+    @@ -1,2 +1,2 @@
+     a: 1
+    -b: 2
+    +b: 3
+    """
+    if not update.is_changed:
+        return []
+    before, after = (_lines(data) for data in (update.before, update.after))
+    source = "/dev/null" if update.before is None else update.name
+    lines: list[str] = []
+    for line in difflib.unified_diff(before, after, source, update.name):
+        lines.append(line.rstrip("\r\n"))
+        if not line.endswith(("\n", "\r")):
+            lines.append("\\ No newline at end of file")
+    return lines
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True) if text else []
+
+
+def summary_lines(updates: Sequence[FileUpdate], *, dry_run: bool) -> list[tuple[str, str]]:
+    """Return what the terminal says about updates: lines, each with the colour it may have, or an empty one.
+
+    >>> summary_lines([FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["a.yaml::x"])], dry_run=False)
+    [('updated 1 case in a.yaml', 'green')]
+    """
+    lines: list[tuple[str, str]] = []
+    for update in updates if dry_run else ():
+        lines += [(line, _COLORS.get(line[:1], "")) for line in unified_diff(update)]
+    for update in updates:
+        count = len(update.updated)
+        cases = f"{count} {'case' if count == 1 else 'cases'}"
+        if count and dry_run:
+            lines.append((f"would update {cases} in {update.name} (dry run: nothing was written)", ""))
+        elif count:
+            lines.append((f"updated {cases} in {update.name}", "green"))
+    for update in updates:
+        lines += [(f"not updated: {case}: {reason}", "red") for case, reason in update.refused.items()]
+    return lines or [("no case to update", "")]
+
+
+_COLORS: Final = {"+": "green", "-": "red", "@": "cyan"}

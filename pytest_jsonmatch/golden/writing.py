@@ -1,0 +1,301 @@
+"""JSON values as YAML and JSON text, in the styles that a document has already."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.values import number_text
+from pytest_jsonmatch.golden.yamlevents import reads_as_string
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["HALF", "JsonWriter", "YamlWriter", "block_scalar", "yaml_scalar"]
+
+HALF: Final = re.compile("[\ud800-\udfff]")
+# What stands in quotes as it is: no control characters, no line breaks of any age, no byte order mark.
+_AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
+_IN_A_BLOCK: Final = re.compile(
+    "[\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
+)
+_NOT_FIRST: Final = frozenset(",[]{}#&*!|>'\"%@`")
+_FIRST_BEFORE_TEXT: Final = frozenset("-?:")
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+_WIDTH: Final = 80
+
+
+def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str:
+    r"""Return a scalar as YAML on one line, in a style if that can hold it.
+
+    Args:
+        value: null, a boolean, a number or a string. Only strings are ever quoted.
+        style: empty (plain), `'` or `"`.
+        flow: whether it stands between brackets.
+
+    >>> yaml_scalar("NO"), yaml_scalar("12"), yaml_scalar("it's", "'"), yaml_scalar("a\nb", "'")
+    ('NO', '"12"', "'it''s'", '"a\\nb"')
+    """
+    if type(value) is not str:
+        return _atom(value)
+    as_it_is = _AS_IT_IS.fullmatch(value) is not None
+    if not style and as_it_is and _plain(value, flow=flow):
+        return value
+    if as_it_is and (style == "'" or (not style and ('"' in value or "\\" in value))):
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+    return _double(value)
+
+
+def _atom(value: Any) -> str:
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    return number_text(value)
+
+
+def _plain(value: str, *, flow: bool) -> bool:
+    """Tell whether a string can do without quotes."""
+    if not value or value != value.strip() or not reads_as_string(value):
+        return False
+    if value[0] in _NOT_FIRST or value.startswith(("---", "...")):
+        return False
+    if value[0] in _FIRST_BEFORE_TEXT and (len(value) == 1 or value[1] in " ,[]{}"):
+        return False
+    if ": " in value or " #" in value or value.endswith(":"):
+        return False
+    return not (flow and any(bracket in value for bracket in ",[]{}?"))
+
+
+def _double(value: str) -> str:
+    return f'"{"".join(map(_escaped, value))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if _AS_IT_IS.fullmatch(character):
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
+    r"""Return a string as a literal or folded scalar: its header, then its lines with their indentation.
+
+    Args:
+        value: the string.
+        style: `|` or `>`. Text that can't be folded comes back literal.
+        indent: how far the lines are indented.
+        parent: how far what holds the scalar is indented.
+        keeps: whether blank lines at the end may be written: only where the text had such an end before.
+
+    Returns:
+        The lines, or None if no block can hold the string.
+
+    >>> block_scalar("one\ntwo\n", "|", indent=2, parent=0, keeps=False)
+    ['|', '  one', '  two']
+    >>> block_scalar("one\ntwo", ">", indent=4, parent=2, keeps=False)
+    ['>-', '    one', '', '    two']
+    """
+    body = value.rstrip("\n")
+    ending = len(value) - len(body)
+    if not body or _IN_A_BLOCK.fullmatch(value) is None or (ending > 1 and not keeps):
+        return None
+    lines = body.split("\n")
+    first = next(line for line in lines if line)
+    if first[0] == "\t" or not lines[-1].strip():
+        return None
+    hint = ""
+    if first[0] == " ":
+        if not 0 < indent - parent < 10:
+            return None
+        hint = str(indent - parent)
+    if style == ">" and any(line[:1] in {" ", "\t"} or line != line.rstrip() for line in lines):
+        style = "|"
+    if style == ">":
+        lines = _folded(lines, _WIDTH - indent)
+    chomping = ("-", "", "+")[min(ending, 2)]
+    prefix = " " * indent
+    return [
+        f"{style}{hint}{chomping}",
+        *(prefix + line if line else "" for line in lines),
+        *[""] * (ending - 1),
+    ]
+
+
+def _folded(lines: list[str], width: int) -> list[str]:
+    """Return the lines of a folded scalar: long ones broken, a blank line for each break that is meant."""
+    folded: list[str] = []
+    begun = False
+    for line in lines:
+        if line and begun:
+            folded.append("")
+        begun |= bool(line)
+        folded += _wrapped(line, width)
+    return folded
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Break a line at single spaces, so that folding brings them back."""
+    parts: list[str] = []
+    words = re.split(r"(?<=[^ \t]) (?=[^ \t])", line)
+    current = words[0]
+    for word in words[1:]:
+        if len(current) + 1 + len(word) > width:
+            parts.append(current)
+            current = word
+        else:
+            current += f" {word}"
+    return [*parts, current]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class YamlWriter:
+    """Writes values as the YAML around them is written.
+
+    Args:
+        step: how much deeper a mapping inside a mapping is indented.
+        list_step: how much deeper the dashes of a list inside a mapping are.
+        literals: whether text of several lines may be written as a literal block.
+        padding: what stands inside braces, before the first member and after the last.
+    """
+
+    step: int = 2
+    list_step: int = 2
+    literals: bool = True
+    padding: str = ""
+
+    def key(self, name: str, style: str, *, flow: bool) -> str:
+        """Return a key; one that reads as anything but a string is quoted.
+
+        >>> YamlWriter().key("total", "", flow=False), YamlWriter().key("12", "", flow=False)
+        ('total', '"12"')
+        """
+        return yaml_scalar(name, style, flow=flow or ":" in name or "?" in name)
+
+    def flow(self, value: JsonValue, *, style: str = "", key_style: str = "") -> str:
+        """Return a value on one line.
+
+        >>> YamlWriter().flow({"a": [1, "x, y"], "b": {}})
+        '{a: [1, "x, y"], b: {}}'
+        """
+        if type(value) is dict:
+            members = (
+                f"{self.key(name, key_style, flow=True)}: {self.flow(each, style=style, key_style=key_style)}"
+                for name, each in value.items()
+            )
+            padding = self.padding if value else ""
+            return f"{{{padding}{', '.join(members)}{padding}}}"
+        if type(value) is list:
+            return f"[{', '.join(self.flow(each, style=style, key_style=key_style) for each in value)}]"
+        return yaml_scalar(value, style, flow=True)
+
+    def member(self, name: str, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+        """Return the lines of a member of a block mapping, not indented.
+
+        >>> YamlWriter(list_step=0).member("a", {"b": [1, {"c": 2, "d": "x"}], "e": []})
+        ['a:', '  b:', '  - 1', '  - c: 2', '    d: x', '  e: []']
+        """
+        head = f"{self.key(name, key_style, flow=False)}:"
+        if type(value) in {dict, list} and value:
+            step = self.step if type(value) is dict else self.list_step
+            return [head, *_indented(self.lines(value, style, key_style), step)]
+        return self._with_scalar(head, value, style)
+
+    def element(self, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+        """Return the lines of an element of a block list, not indented.
+
+        >>> YamlWriter().element({"a": 1, "b": [2]})
+        ['- a: 1', '  b:', '    - 2']
+        """
+        if type(value) in {dict, list} and value:
+            first, *others = self.lines(value, style, key_style)
+            return [f"- {first}", *_indented(others, 2)]
+        return self._with_scalar("-", value, style)
+
+    def lines(self, value: JsonValue, style: str, key_style: str) -> list[str]:
+        """Return the lines of an object or array that is not empty, not indented."""
+        found: list[str] = []
+        if type(value) is dict:
+            for name, each in value.items():
+                found += self.member(name, each, style=style, key_style=key_style)
+        elif type(value) is list:
+            for each in value:
+                found += self.element(each, style=style, key_style=key_style)
+        return found
+
+    def _with_scalar(self, head: str, value: JsonValue, style: str) -> list[str]:
+        if self.literals and type(value) is str and not style and "\n" in value:
+            block = block_scalar(value, "|", indent=self.step, parent=0, keeps=False)
+            if block is not None:
+                return [f"{head} {block[0]}", *block[1:]]
+        text = self.flow(value) if type(value) in {dict, list} else yaml_scalar(value, style)
+        return [f"{head} {text}"]
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return [" " * by + line if line else "" for line in lines]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JsonWriter:
+    """Writes values as the JSON around them is written.
+
+    Args:
+        colon: what stands between a key and its value.
+        comma: what stands between elements on one line.
+        ascii: whether everything beyond ASCII is escaped.
+        newline: the line break.
+        unit: what each level adds to the indentation; None keeps every value on one line.
+    """
+
+    colon: str = ": "
+    comma: str = ", "
+    ascii: bool = False
+    newline: str = "\n"
+    unit: str | None = None
+
+    def scalar(self, value: JsonValue) -> str:
+        r"""Return a scalar; half of a surrogate pair is always escaped.
+
+        >>> JsonWriter().scalar("é\ud800"), JsonWriter(ascii=True).scalar("é")
+        ('"é\\ud800"', '"\\u00e9"')
+        """
+        if type(value) is not str:
+            return _atom(value)
+        text = json.dumps(value, ensure_ascii=self.ascii)
+        return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+    def value(self, value: JsonValue, indent: str = "") -> str:
+        r"""Return a value that begins on a line with such an indentation.
+
+        >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
+        '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
+        """
+        if type(value) is dict:
+            inner = indent + (self.unit or "")
+            parts = [self.member(name, each, inner) for name, each in value.items()]
+        elif type(value) is list:
+            inner = indent + (self.unit or "")
+            parts = [self.value(each, inner) for each in value]
+        else:
+            return self.scalar(value)
+        opening, closing = "{}" if type(value) is dict else "[]"
+        if not parts or self.unit is None:
+            return f"{opening}{self.comma.join(parts)}{closing}"
+        lines = f",{self.newline}{inner}".join(parts)
+        return f"{opening}{self.newline}{inner}{lines}{self.newline}{indent}{closing}"
+
+    def member(self, name: str, value: JsonValue, indent: str) -> str:
+        """Return a member.
+
+        >>> JsonWriter(colon=":").member("a", 1, "")
+        '"a":1'
+        """
+        return f"{self.scalar(name)}{self.colon}{self.value(value, indent)}"

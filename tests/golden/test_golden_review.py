@@ -1,0 +1,182 @@
+"""--jsonmatch-review: each difference of a failed case is asked about, on a real terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pytest_jsonmatch.golden.review import QUESTION, review
+from pytest_jsonmatch.golden.update import Request, digest_of
+
+CASES = """\
+cases:
+  - id: bakery  # ours
+    actual: { shop: Ann, total: 2, tip: 1 }
+    expected:
+      shop: 'Ann & Co'  # the owner
+      total: 1
+      note: none
+  - id: bookshop
+    actual: [1, 2, 4]
+    expected: [1, 3]
+  - id: fine
+    actual: 1
+    expected: 1
+"""
+TEN_SECONDS = 10
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, pytester):
+    pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def converse(pytester):
+    """Run pytest on a pseudo-terminal and give it one answer for each question; return what it wrote."""
+    pty = pytest.importorskip("pty", reason="a pseudo-terminal of POSIX")
+
+    def run(answers, *arguments):
+        controller, terminal = pty.openpty()
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--jsonmatch-review", *arguments]
+        environment = {**os.environ, "TERM": "dumb", "COLUMNS": "100", "PYTHONUTF8": "1"}
+        process = subprocess.Popen(
+            command, stdin=terminal, stdout=terminal, stderr=terminal, cwd=pytester.path, env=environment
+        )
+        os.close(terminal)
+        waiting, seen, written = list(answers), 0, b""
+        last = time.monotonic()
+        while True:
+            ready, _, _ = select.select([controller], [], [], 0.1)
+            if ready:
+                try:
+                    chunk = os.read(controller, 4096)
+                except OSError:  # Linux: the other side has been closed
+                    break
+                if not chunk:
+                    break
+                written += chunk
+                last = time.monotonic()
+            elif process.poll() is not None:
+                break
+            elif time.monotonic() - last > 6 * TEN_SECONDS:
+                process.kill()
+                break
+            asked = written.count(QUESTION.strip().encode())
+            while seen < asked and waiting:
+                seen += 1
+                os.write(controller, waiting.pop(0).encode())
+        os.close(controller)
+        process.wait()
+        assert waiting == []
+        return process.returncode, written.decode("utf-8").replace("\r\n", "\n")
+
+    return run
+
+
+def test_accept_and_reject(pytester, write, converse):
+    write("a.golden.yaml", CASES)
+    code, text = converse(["a\n", "r\n", "accept\n", "r\n", "a\n", "a\n"])
+    assert code == 1
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'").replace(
+        "      note: none\n", ""
+    ).replace("[1, 3]", "[1, 2, 4]")
+    shown = re.sub(r"quit\? \[a/r/s/q\] \w+", "quit?", text)
+    assert (
+        "\na.golden.yaml::bakery (1 of 2)\n"
+        '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  accept, reject, skip this case, quit?\n'
+        "  total\n    expected 1\n    actual   2\n  accept, reject, skip this case, quit?\n"
+        '  note\n    expected "none"\n    actual   (nothing)\n  accept, reject, skip this case, quit?\n'
+        "  tip\n    expected (nothing)\n    actual   1\n  accept, reject, skip this case, quit?\n"
+        "\na.golden.yaml::bookshop (2 of 2)\n"
+        "  [1]\n    expected 3\n    actual   2\n  accept, reject, skip this case, quit?\n"
+        "  [2]\n    expected (nothing)\n    actual   4\n  accept, reject, skip this case, quit?\n"
+    ) in shown
+    assert "jsonmatch review" in text
+    assert "updated 2 cases in a.golden.yaml" in text
+
+
+def test_skip_leaves_the_case_alone(pytester, write, converse):
+    write("a.golden.yaml", CASES)
+    converse(["a\n", "s\n", "a\n", "r\n"])
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("[1, 3]", "[1, 2]")
+
+
+def test_quit_keeps_what_was_accepted(pytester, write, converse):
+    write("a.golden.yaml", CASES)
+    converse(["what?\n", "A\n", "q\n"])
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
+
+
+def test_the_end_of_the_input_is_a_quit(pytester, write, converse):
+    write("a.golden.yaml", CASES)
+    code, text = converse(["\x04"])
+    assert code == 1
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES
+    assert "no case to update" in text
+
+
+def test_with_uncaptured_output(pytester, write, converse):
+    write("a.golden.yaml", CASES)
+    converse(["a\n", "q\n"], "-s")
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
+
+
+def test_nothing_failed_so_nothing_is_asked(write, converse):
+    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 1\n")
+    code, text = converse([])
+    assert code == 0
+    assert "no case to update" in text
+
+
+def test_workers_are_refused(write, converse):
+    write("a.golden.yaml", CASES)
+    code, text = converse([], "-n", "2")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: --jsonmatch-review asks on the terminal, one test at a time; leave out -n" in text
+
+
+def test_without_a_terminal_it_is_refused(pytester, write):
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest_subprocess("--jsonmatch-review")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: --jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"]
+    )
+
+
+def test_in_ci_it_is_refused(pytester, write, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest_subprocess("--jsonmatch-review")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --jsonmatch-review does not write golden files in CI *"])
+
+
+def test_only_what_is_accepted_is_asked_for(tmp_path):
+    path = tmp_path / "e.json"
+    path.write_text('{"a": 1, "b": [1, 2]}')
+    request = Request(
+        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), '{"a": 2, "b": [2], "c": 3}'
+    )
+    keep = Request("keep", str(path), "e.json", "x::b")
+    shown = []
+    answers = iter(["a\n", "r\n", "a\n"])
+    result = review([request, keep], show=shown.append, ask=lambda question: next(answers))
+    assert [(each.action, each.value) for each in result] == [
+        ("write", '{"a": 2, "b": [1, 2], "c": 3}'),
+        ("keep", "null"),
+    ]
+
+
+def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
+    request = Request("write", str(tmp_path / "none.yaml"), "none.yaml", "x::a", ("expected",), "1")
+    assert review([request], show=print, ask=print) == [request]

@@ -1,0 +1,387 @@
+"""--jsonmatch-update: what came is written into golden files, and nothing else changes there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+import pytest
+
+CASES = """\
+# receipts
+cases:
+  - id: wrong  # on purpose
+    actual: { total: 2, shop: Ann }
+    expected: { total: 1, shop: 'Ann' }   # one
+  - id: right
+    actual: { total: 2.0 }
+    expected: { total: 2 }
+  - id: lost
+    actual: [1]
+    expected:
+      # gone
+      - 1
+      - 2
+"""
+FAILED = CASES.replace("total: 1, shop: 'Ann'", "total: 2, shop: 'Ann'").replace("      - 2\n", "")
+FRESH = """\
+cases:
+  - id: fresh
+    actual: { total: 1 }
+  - id: wrong
+    actual: 1
+    expected: 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, pytester):
+    pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def read(pytester):
+    return lambda name="a.golden.yaml": (pytester.path / name).read_bytes().decode("utf-8")
+
+
+def test_failed(pytester, write, workers, read):
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result.assert_outcomes(passed=3)
+    assert result.ret == 0
+    assert read() == FAILED
+    result.stdout.fnmatch_lines(["*= jsonmatch update =*", "updated 2 cases in a.golden.yaml"])
+    pytester.runpytest(*workers).assert_outcomes(passed=3)
+
+
+def test_all_writes_what_was_good_enough_too(pytester, write, workers, read):
+    write("a.golden.yaml", CASES)
+    pytester.runpytest("--jsonmatch-update=all", *workers).assert_outcomes(passed=3)
+    assert read() == FAILED.replace("expected: { total: 2 }", "expected: { total: 2.0 }")
+
+
+def test_new_writes_only_what_is_not_there(pytester, write, workers, read):
+    write("a.golden.yaml", FRESH)
+    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["updated 1 case in a.golden.yaml"])
+    assert read() == FRESH.replace(
+        "actual: { total: 1 }\n", "actual: { total: 1 }\n    expected: { total: 1 }\n"
+    )
+
+
+def test_all_writes_new_ones_and_failed_ones(pytester, write, workers, read):
+    write("a.golden.yaml", FRESH)
+    pytester.runpytest("--jsonmatch-update=all", *workers).assert_outcomes(passed=2)
+    assert read() == FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected: { total: 1 }\n").replace(
+        "expected: 2", "expected: 1"
+    )
+
+
+@pytest.mark.parametrize("arguments", [(), ("--jsonmatch-update=failed",)])
+def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytester, write, arguments):
+    write("a.golden.yaml", FRESH)
+    result = pytester.runpytest(*arguments)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected` and no `expected_file`"])
+
+
+def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, workers, read):
+    write("a.golden.yaml", "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: nothing here\n")
+    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["E*AssertionError: a.golden.yaml:5:3: *JSON*"])
+    assert read().startswith(
+        "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n  expected:\n    n: 1\n- id: b\n"
+    )
+
+
+def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, workers, read):
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-dry-run", *workers)
+    result.assert_outcomes(passed=1, failed=2)
+    assert read() == CASES
+    result.stdout.fnmatch_lines(
+        [
+            "--- a.golden.yaml",
+            "+++ a.golden.yaml",
+            "@@ -2,7 +2,7 @@",
+            "-    expected: { total: 1, shop: 'Ann' }   # one",
+            "+    expected: { total: 2, shop: 'Ann' }   # one",
+            "-      - 2",
+            "would update 2 cases in a.golden.yaml (dry run: nothing was written)",
+        ]
+    )
+
+
+def test_a_dry_run_of_new_cases(pytester, write, workers, read):
+    write("a.golden.yaml", FRESH)
+    result = pytester.runpytest("--jsonmatch-update=new", "--jsonmatch-update-dry-run", *workers)
+    result.assert_outcomes(failed=2)
+    assert read() == FRESH
+    result.stdout.fnmatch_lines(
+        [
+            "E*the case 'fresh' has no expected value yet, and none was written",
+            "+    expected: { total: 1 }",
+        ]
+    )
+
+
+def test_expected_files_keep_their_format(pytester, write, workers, read):
+    write(
+        "a.golden.yaml",
+        "cases:\n- {id: j, actual: {b: 1, a: [1]}, expected_file: e/j.json}\n"
+        "- {id: y, actual: {b: 1}, expected_file: e/y.yaml}\n",
+    )
+    before = read()
+    (pytester.path / "e").mkdir()
+    (pytester.path / "e/j.json").write_bytes(b'\xef\xbb\xbf{\r\n\t"a": [\r\n\t\t2\r\n\t],\r\n\t"b": 1\r\n}')
+    write("e/y.yaml", "# expected\nb: 2  # two\n")
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["updated 1 case in e/j.json", "updated 1 case in e/y.yaml"])
+    assert read() == before
+    assert (pytester.path / "e/j.json").read_bytes() == (
+        b'\xef\xbb\xbf{\r\n\t"a": [\r\n\t\t1\r\n\t],\r\n\t"b": 1\r\n}'
+    )
+    assert read("e/y.yaml") == "# expected\nb: 1  # two\n"
+
+
+def test_expected_files_that_are_not_there_are_written(pytester, write, workers, read):
+    write(
+        "a.golden.yaml",
+        "cases:\n- {id: j, actual: {a: [1]}, expected_file: j.json}\n- {id: y, actual: {b: [1]}, expected_file: y.yaml}\n"
+        "- {id: far, actual: 1, expected_file: none/such.json}\n",
+    )
+    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result.assert_outcomes(passed=3)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["not updated: a.golden.yaml::far: the file can't be written: no such file or directory"]
+    )
+    assert read("j.json") == '{\n  "a": [\n    1\n  ]\n}\n'
+    assert read("y.yaml") == "b:\n  - 1\n"
+    if sys.platform != "win32":
+        mask = os.umask(0)
+        os.umask(mask)
+        assert stat.S_IMODE((pytester.path / "j.json").stat().st_mode) == 0o666 & ~mask
+
+
+def test_what_is_refused_fails_and_is_named(pytester, write, workers, read):
+    text = (
+        "cases:\n- id: alias\n  actual: &x { n: 1 }\n  expected: { m: *x }\n"
+        "- id: fine\n  actual: 1\n  expected: 2\n"
+    )
+    write(
+        "a.golden.yaml",
+        text.replace("{ m: *x }", "{ n: 1, m: *x }").replace("&x { n: 1 }", "&x { n: 1, m: 2 }"),
+    )
+    before = read()
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    reason = "expected.m is an alias, *x: a change would change what others see; write the value itself there first"
+    result.stdout.fnmatch_lines(
+        [
+            f"E*not updated: {reason}",
+            "updated 1 case in a.golden.yaml",
+            f"not updated: a.golden.yaml::alias: {reason}",
+        ]
+    )
+    assert read() == before.replace("expected: 2", "expected: 1")
+
+
+def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, workers, read):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(params=["small", "large"])
+        def model(request):
+            return request.param
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case, model):
+            return {"n": model if jsonmatch_case.id == "differs" else 1}
+        """
+    )
+    write(
+        "a.golden.yaml", "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 2}}\n"
+    )
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result.assert_outcomes(passed=4)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "updated 1 case in a.golden.yaml",
+            "not updated: a.golden.yaml::differs: its runs want different values",
+        ]
+    )
+    assert read() == "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 1}}\n"
+
+
+def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester, write, read):
+    write(
+        "a.golden.yaml",
+        "cases:\n- {id: a, actual: 1, expected_file: e.json}\n- {id: b, actual: 2, expected_file: e.json}\n",
+    )
+    write("e.json", "3\n")
+    result = pytester.runpytest("--jsonmatch-update=all")
+    assert result.ret == 1
+    both = "a.golden.yaml::a and a.golden.yaml::b want different values"
+    result.stdout.fnmatch_lines(
+        [f"not updated: a.golden.yaml::a: {both}", f"not updated: a.golden.yaml::b: {both}"]
+    )
+    assert read("e.json") == "3\n"
+
+
+def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, workers, read):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(autouse=True)
+        def busy_editor(jsonmatch_case):
+            jsonmatch_case.path.write_text("# edited\\n" + jsonmatch_case.path.read_text())
+        """
+    )
+    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["not updated: a.golden.yaml::a: the file has changed since it was read; run again"]
+    )
+    assert read() == "# edited\nid: a\nactual: 1\nexpected: 2\n"
+
+
+def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, write, workers, read):
+    text = (
+        "cases:\n- {id: a, actual: 1, expected: 2, marks: [xfail]}\n- {id: b, actual: 1, expected: 2, marks: [skip]}\n"
+        "- {id: c, actual: 1, marks: [xfail]}\n"
+    )
+    write("a.golden.yaml", text)
+    result = pytester.runpytest("--jsonmatch-update=all", *workers)
+    result.assert_outcomes(xfailed=2, skipped=1)
+    result.stdout.fnmatch_lines(["no case to update"])
+    assert read() == text
+
+
+def test_the_last_rerun_wins(pytester, write, workers, read):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        runs = []
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case):
+            runs.append(1)
+            return len(runs)
+
+        @pytest.fixture(autouse=True)
+        def flaky(jsonmatch_actual):
+            yield
+            assert len(runs) > 1
+        """
+    )
+    write("a.golden.yaml", "id: a\nexpected: 9\n")
+    pytester.runpytest("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed", *workers)
+    assert read() == "id: a\nexpected: 2\n"
+
+
+def test_an_interrupted_run_writes_nothing(pytester, write, read):
+    pytester.makeconftest("def pytest_runtest_teardown(item):\n    raise KeyboardInterrupt\n")
+    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    result = pytester.runpytest_subprocess("--jsonmatch-update=failed")
+    result.stdout.fnmatch_lines(["the run did not come to its end: nothing was written"])
+    assert read() == "id: a\nactual: 1\nexpected: 2\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
+def test_permissions_and_links_stay(pytester, write, workers, read):
+    write("real/cases.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    real = pytester.path / "real/cases.yaml"
+    real.chmod(0o640)
+    (pytester.path / "a.golden.yaml").symlink_to(real)
+    pytester.runpytest("a.golden.yaml", "--jsonmatch-update=failed", *workers).assert_outcomes(passed=1)
+    assert (pytester.path / "a.golden.yaml").is_symlink()
+    assert real.read_text() == "id: a\nactual: 1\nexpected: 1\n"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert [path.name for path in (pytester.path / "real").iterdir()] == ["cases.yaml"]
+
+
+def test_what_can_not_be_written_leaves_the_old_file(pytester, write, read, monkeypatch):
+    from pathlib import Path
+
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    monkeypatch.setattr(Path, "replace", full)
+    result = pytester.runpytest("--jsonmatch-update=failed", "-p", "no:cacheprovider")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["not updated: a.golden.yaml::a: the file can't be written: no space left on device"]
+    )
+    assert read() == "id: a\nactual: 1\nexpected: 2\n"
+    assert list(pytester.path.glob(".*.tmp")) == []
+
+
+def test_windows_line_ends_and_a_byte_order_mark_stay(pytester, workers):
+    path = pytester.path / "a.golden.yaml"
+    path.write_bytes(b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 2 # two\r\n")
+    pytester.runpytest("--jsonmatch-update=failed", *workers).assert_outcomes(passed=1)
+    assert path.read_bytes() == b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 1 # two\r\n"
+
+
+@pytest.mark.parametrize("variable", ["CI", "BUILD_NUMBER"])
+def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, workers, monkeypatch, variable):
+    monkeypatch.setenv(variable, "1")
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            f"ERROR: --jsonmatch-update does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or add --jsonmatch-update-force"
+        ]
+    )
+    assert read() == CASES
+    result = pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-dry-run", *workers)
+    result.assert_outcomes(passed=1, failed=2)
+    assert read() == CASES
+    pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-force", *workers)
+    assert read() == FAILED
+
+
+def test_an_empty_variable_is_none(pytester, write, read, monkeypatch):
+    monkeypatch.setenv("CI", "")
+    write("a.golden.yaml", CASES)
+    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=3)
+    assert read() == FAILED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--jsonmatch-update-dry-run"],
+            "--jsonmatch-update-dry-run needs --jsonmatch-update=new, failed or all",
+        ),
+        (
+            ["--jsonmatch-update=all", "--jsonmatch-review"],
+            "--jsonmatch-review and --jsonmatch-update can't go together; choose one",
+        ),
+    ],
+)
+def test_options_that_make_no_sense(pytester, arguments, message):
+    result = pytester.runpytest(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])
+
+
+def test_only_cases_that_ran_are_updated(pytester, write, workers, read):
+    write("a.golden.yaml", CASES)
+    pytester.runpytest("--jsonmatch-update=failed", "-k", "wrong", *workers).assert_outcomes(passed=1)
+    assert read() == CASES.replace("total: 1, shop: 'Ann'", "total: 2, shop: 'Ann'")
