@@ -955,7 +955,7 @@ class _YamlPlanner(_Planner):
             inner = new.values() if type(new) is dict else new
             if node.items or not any(type(each) in {dict, list} and each for each in inner):
                 return False
-        if node.style == "block" or item is None or item.key is not None:
+        if node.style == "block" or (item is not None and item.key is not None):
             return True
         # Behind a dash there is no room for an anchor, and a comment could not stay where it is.
         return node.name is None and not self.text[node.end : self.line_end(node.end)].strip(" \t")

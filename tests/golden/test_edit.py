@@ -201,6 +201,44 @@ def test_between_brackets(before, new, after):
 
 
 @pytest.mark.parametrize(
+    ("before", "new", "after"),
+    [
+        ("# top\na: 1  # one\n# end\n", 5, "# top\n5\n# end\n"),
+        ("a: 1\n", [1, 2], "- 1\n- 2\n"),
+        ("5\n", {"a": [1]}, "a:\n  - 1\n"),
+        ("5  # five\n", {"a": [1]}, "{a: [1]}  # five\n"),
+        ("|\n  text\n", {"a": 1}, "a: 1\n"),
+        ("[]\n", [{"a": 1}], "- a: 1\n"),
+    ],
+)
+def test_a_whole_document(before, new, after):
+    assert edited(before, new, ()) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "after"),
+    [
+        ("expected:\n- 1\nid: x\n", {"a": 1}, "expected:\n  a: 1\nid: x\n"),
+        ("expected:\n  a: 1\nid: x\n", [1], "expected:\n  - 1\nid: x\n"),
+        ("expected:\n-\n- 1\n", [{"a": 1, "b": 2}, 1], "expected:\n- a: 1\n  b: 2\n- 1\n"),
+        ("expected:\n- x  \n- 1\n", [["a", "b\nc\n"], 1], "expected:\n- - a\n  - |\n    b\n    c\n- 1\n"),
+        ("expected:\n- x  # why\n- 1\n", [["a", "b"], 1], "expected:\n- [a, b]  # why\n- 1\n"),
+        ("expected:\n- &n x\n- 1\n", [["a", "b"], 1], "expected:\n- &n [a, b]\n- 1\n"),
+        ("expected:\n- |\n  text\n- 1\n", [{"a": 1}, 1], "expected:\n- a: 1\n- 1\n"),
+        ("expected:\n- a: 1\n  b: 2\n- 1\n", [5, 1], "expected:\n- 5\n- 1\n"),
+        ("expected:\n- a: 1\n  # two\n  b: 2\n", [[1, 2]], "expected:\n- - 1\n  - 2\n  # two\n"),
+        ("expected:\n- a: 1\n  # two\n  b: 2\n", [{"b": 2}], "expected:\n- \n  # two\n  b: 2\n"),
+        ("expected: &n\n  a: 1\n", 5, "expected: &n 5\n"),
+        ("expected: &n 5  # five\n", {"a": 1}, "expected: &n  # five\n  a: 1\n"),
+        ("expected: [\n  1, 2,\n  3, 4]\n", [1, 2, 3, 5, 6], "expected: [\n  1, 2,\n  3, 5, 6]\n"),
+        ("expected: {\n  a: 1,\n  b: 2}\n", {"a": 1, "c": 3}, "expected: {\n  a: 1,\n  c: 3}\n"),
+    ],
+)
+def test_values_of_another_kind_in_odd_places(before, new, after):
+    assert edited(before, new) == after
+
+
+@pytest.mark.parametrize(
     ("text", "new", "reason"),
     [
         (

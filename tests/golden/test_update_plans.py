@@ -1,0 +1,148 @@
+"""What becomes of requests: which file gets which content, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from pytest_jsonmatch.golden.update import (
+    Request,
+    digest_of,
+    plan_updates,
+    summary_lines,
+    unified_diff,
+    write,
+)
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Make a request about a file that holds some bytes, or does not exist."""
+
+    def make(data, value="2", *, case="one", name="a.yaml", trail=("expected",), digest=None):
+        path = tmp_path / name
+        if data is not None:
+            path.write_bytes(data)
+        if digest is None:
+            digest = "" if data is None else digest_of(data)
+        return Request("write", str(path), name, f"{name}::{case}", trail, digest, value)
+
+    return make
+
+
+def test_cases_of_one_file_are_written_at_once(ask, tmp_path):
+    data = b"cases:\n- {id: one, expected: 1}\n- {id: two, expected: 1}\n"
+    (update,) = plan_updates(
+        [
+            ask(data, case="one", trail=("cases", 0, "expected")),
+            ask(data, case="two", trail=("cases", 1, "expected")),
+        ]
+    )
+    assert update.updated == ["a.yaml::one", "a.yaml::two"]
+    assert update.after == data.replace(b"expected: 1", b"expected: 2")
+    assert (tmp_path / "a.yaml").read_bytes() == data
+    write(update)
+    assert (tmp_path / "a.yaml").read_bytes() == update.after
+
+
+def test_files_come_in_the_order_of_their_names(ask):
+    data = b"expected: 1\n"
+    updates = plan_updates([ask(data, name="b.yaml"), ask(data, name="a.yaml")])
+    assert summary_lines(updates, dry_run=False) == [
+        ("updated 1 case in a.yaml", "green"),
+        ("updated 1 case in b.yaml", "green"),
+    ]
+
+
+def test_workers_that_read_different_contents_are_refused(ask):
+    (update,) = plan_updates([ask(b"expected: 1\n", digest="x"), ask(b"expected: 1\n")])
+    assert update.refused == {"a.yaml::one": "the file has changed since it was read; run again"}
+    assert not update.is_changed
+
+
+def test_a_file_that_came_meanwhile_is_refused(ask):
+    (update,) = plan_updates([ask(b"1\n", name="a.json", trail=(), digest="")])
+    assert list(update.refused.values()) == ["the file has changed since it was read; run again"]
+
+
+def test_a_file_that_can_not_be_read_is_refused(ask, tmp_path):
+    request = ask(None, digest="x")
+    (tmp_path / "a.yaml").mkdir()
+    (update,) = plan_updates([request])
+    (reason,) = update.refused.values()
+    assert reason.startswith("the file can't be read: ")
+
+
+def test_a_file_that_is_not_valid_is_refused(ask):
+    (update,) = plan_updates([ask(b"expected: [\n")])
+    (reason,) = update.refused.values()
+    assert reason.startswith("a.yaml:2:1: not YAML")
+
+
+def test_a_change_that_can_not_be_made_is_refused_alone(ask):
+    data = b"cases:\n- {expected: &x 1}\n- {expected: 1}\nsame: *x\n"
+    (update,) = plan_updates(
+        [
+            ask(data, case="one", trail=("cases", 0, "expected")),
+            ask(data, case="two", trail=("cases", 1, "expected")),
+        ]
+    )
+    assert update.updated == ["a.yaml::two"]
+    assert list(update.refused) == ["a.yaml::one"]
+    assert update.after == data.replace(b"{expected: 1}", b"{expected: 2}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "content"),
+    [
+        ("a.json", '{"a": []}', b'{\n  "a": []\n}\n'),
+        ("a.yaml", '{"a": [1]}', b"a:\n  - 1\n"),
+        ("a.yaml", '"NO"', b"NO\n"),
+        ("a.yml", "[]", b"[]\n"),
+        ("a.json", "1e400", b"1E+400\n"),
+    ],
+)
+def test_a_new_file(ask, tmp_path, name, value, content):
+    (update,) = plan_updates([ask(None, value, name=name, trail=())])
+    write(update)
+    assert (tmp_path / name).read_bytes() == content
+    assert unified_diff(update)[0] == "--- /dev/null"
+
+
+def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
+    (update,) = plan_updates([ask(b"expected: 1\n")])
+    (tmp_path / "a.yaml").write_bytes(b"expected: 3\n")
+    write(update)
+    assert (tmp_path / "a.yaml").read_bytes() == b"expected: 3\n"
+    assert summary_lines([update], dry_run=False) == [
+        ("not updated: a.yaml::one: the file has changed since it was read; run again", "red")
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="root or not, POSIX")
+def test_a_read_only_file_is_refused(ask, tmp_path, monkeypatch):
+    (update,) = plan_updates([ask(b"expected: 1\n")])
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    write(update)
+    assert (tmp_path / "a.yaml").read_bytes() == b"expected: 1\n"
+    assert update.refused == {"a.yaml::one": "the file is read-only"}
+
+
+def test_a_diff_tells_of_a_missing_line_break(ask):
+    (update,) = plan_updates([ask(b"expected: 1")])
+    assert unified_diff(update) == [
+        "--- a.yaml",
+        "+++ a.yaml",
+        "@@ -1 +1 @@",
+        "-expected: 1",
+        "\\ No newline at end of file",
+        "+expected: 2",
+        "\\ No newline at end of file",
+    ]
+
+
+def test_what_is_already_there_is_no_change(ask):
+    (update,) = plan_updates([ask(b"expected: 2\n")])
+    assert not update.is_changed
+    assert unified_diff(update) == []
