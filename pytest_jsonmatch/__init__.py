@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.runs import RecordResult, RunError, RunResult
     from pytest_jsonmatch.engine.values import MISSING, to_json_value
+    from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.golden.decorator import golden_cases
 
 __all__ = [
     "MISSING",
@@ -64,6 +66,7 @@ __all__ = [
     "FieldAggregation",
     "FieldResult",
     "GoldValidationError",
+    "GoldenCase",
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
@@ -84,6 +87,7 @@ __all__ = [
     "compare_json",
     "evaluate",
     "extract_json",
+    "golden_cases",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
@@ -119,6 +123,8 @@ _HOMES = {
     "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
     "engine.runs": ("RecordResult", "RunError", "RunResult"),
     "engine.values": ("MISSING", "to_json_value"),
+    "golden.cases": ("GoldenCase",),
+    "golden.decorator": ("golden_cases",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

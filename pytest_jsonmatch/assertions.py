@@ -11,7 +11,7 @@ from pytest_jsonmatch.recording import Look, current_session
 from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD, as_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
@@ -127,6 +127,7 @@ def judge_case(
         case.options,
         None,
         locate,
+        suggest=True,
     )
 
 
@@ -139,6 +140,8 @@ def _compare(
     options: Mapping[str, Any],
     name: str | None,
     locate: Callable[[FieldResult], str | None] | None,
+    *,
+    suggest: bool = False,
 ) -> MatchResult:
     __tracebackhide__ = True
     from pytest_jsonmatch.engine.errors import JsonMatchError
@@ -154,7 +157,19 @@ def _compare(
         _record_unreadable(compare, expected, metric, options, limits, name, str(error))
         # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
         raise error.with_traceback(None)  # noqa: B904 - the very same error
-    return _judge(result, limits, name, locate)
+    if not suggest:
+        return _judge(result, limits, name, locate)
+
+    def again(changed: Mapping[str, Any]) -> MatchResult | None:
+        try:
+            return compare(actual, expected, metric=metric, **changed)
+        except JsonMatchError:
+            return None
+
+    def passes(other: MatchResult) -> bool:
+        return not other.errors and not _failures(other, limits)
+
+    return _judge(result, limits, name, locate, lambda: _would_pass(result, options, again, passes))
 
 
 def check(
@@ -188,6 +203,7 @@ def _judge(
     limits: Limits,
     name: str | None,
     locate: Callable[[FieldResult], str | None] | None,
+    advise: Callable[[], Iterable[str]] = tuple,
 ) -> MatchResult:
     __tracebackhide__ = True
     failures = _failures(result, limits)
@@ -214,10 +230,36 @@ def _judge(
         locate=locate,
         width=look.width,
     )
-    message = "\n".join([message, *_unmatched(result, failures)])
+    message = "\n".join([message, *_unmatched(result, failures), *advise()])
     if result.errors:
         raise ComparatorError(message)
     raise AssertionError(message)
+
+
+def _would_pass(
+    result: MatchResult,
+    options: Mapping[str, Any],
+    again: Callable[[Mapping[str, Any]], MatchResult | None],
+    passes: Callable[[MatchResult], bool],
+) -> Iterator[str]:
+    """Yield what the case could say so that it passes, as YAML to paste."""
+    session = current_session()
+    if session is None or not session.settings.suggest or result.errors:
+        return
+    from pytest_jsonmatch.engine.comparators import BUILTIN
+
+    if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
+        # What a user has written may be dear, and is not asked again for a hint.
+        return
+    from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
+    from pytest_jsonmatch.report.escape import printable
+
+    head = "would pass with  "
+    for change in suggestions(result, options, Trial(again, passes)):
+        for line in as_yaml(change):
+            yield head + printable(line)
+            head = " " * len(head)
+        head = "or               "
 
 
 def _record(

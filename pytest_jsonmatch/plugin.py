@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.golden.outputs import Outputs
 
 _SESSION = pytest.StashKey[recording.Session]()
+_OUTPUTS: pytest.StashKey[Outputs] = pytest.StashKey()
 _MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
 
 
@@ -52,6 +54,30 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{what}: {error}") from error
     if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
+    if settings.record is not None or settings.replay is not None:
+        _open_outputs(config, settings)
+
+
+def _open_outputs(config: pytest.Config, settings: Settings) -> None:
+    """Open the file of `--jsonmatch-record`, or that of `--jsonmatch-replay`."""
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
+
+    if settings.record is not None and settings.replay is not None:
+        message = "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
+        raise pytest.UsageError(message)
+    folder = config.invocation_params.dir
+    if settings.replay is not None:
+        try:
+            config.stash[_OUTPUTS] = Outputs(folder / settings.replay)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
+    elif settings.record is not None and not hasattr(config, "workerinput"):
+        try:
+            writer = OutputWriter(folder / settings.record)
+        except OSError as error:
+            raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
+        config.pluginmanager.register(writer, "jsonmatch-record")
 
 
 def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
@@ -102,16 +128,31 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin anew: pytest-rerunfailures and the like run a test several times within one protocol."""
     recorder = item.config.stash[_SESSION].running
-    if recorder is not None:
-        recorder.restart()
+    if recorder is None:
+        return
+    recorder.restart()
+    outputs = item.config.stash.get(_OUTPUTS, None)
+    if outputs is not None and getattr(item.parent, "compares", False):
+        from pytest_jsonmatch.golden.collector import replay
+
+        replay(item, outputs, recorder.nodeid)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put on the report what was compared since the last one."""
     report = yield
     recorder = item.config.stash[_SESSION].running
     if recorder is not None:
+        if call.when == "setup":
+            recorder.setup_seconds = call.duration
+        elif recorder.outputs:
+            from pytest_jsonmatch.golden.outputs import REPORT_ATTRIBUTE
+
+            setattr(report, REPORT_ATTRIBUTE, recorder.outputs)
+            recorder.outputs = []
         payloads = recorder.hand_over()
         if payloads or (not report.passed and recorder.is_missed()):
             setattr(report, recording.REPORT_ATTRIBUTE, payloads)

@@ -44,7 +44,18 @@ class Look:
 class Recorder:
     """What is compared while one item runs, by whichever thread."""
 
-    __slots__ = ("_count", "_lock", "_names", "_pending", "_properties", "item", "nodeid", "wanted")
+    __slots__ = (
+        "_count",
+        "_lock",
+        "_names",
+        "_pending",
+        "_properties",
+        "item",
+        "nodeid",
+        "outputs",
+        "setup_seconds",
+        "wanted",
+    )
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -56,6 +67,10 @@ class Recorder:
         self._count = 0
         self.wanted = False
         """Whether the item tried to compare."""
+        self.setup_seconds = 0.0
+        """What setting the item's fixtures up took."""
+        self.outputs: list[str] = []
+        """Lines for the file of `--jsonmatch-record`."""
 
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
@@ -68,6 +83,7 @@ class Recorder:
             self._properties.clear()
             self._count = 0
             self.wanted = False
+            self.outputs = []
 
     def record(self, make: Callable[[str], Comparison], name: str | None) -> None:
         """Keep the comparison that `make` returns for an id that no other comparison of the item has.

@@ -83,7 +83,7 @@ class Option(Generic[T]):
     """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
 
     name: str
-    kind: Literal["string", "float", "args"]
+    kind: Literal["string", "float", "args", "bool"]
     default: T
     accepts: str
     convert: Callable[[object], T]
@@ -149,12 +149,21 @@ SUMMARY: Final = Option(
     convert=_mode,
     help="default of --jsonmatch-summary",
 )
-OPTIONS: Final[tuple[Option[str] | Option[float] | Option[tuple[str, ...]], ...]] = (
+SUGGEST: Final[Option[bool]] = Option(
+    name="jsonmatch_suggest",
+    kind="bool",
+    default=True,
+    accepts="true or false",
+    convert=bool,
+    help="whether a failing golden case says what would let it pass (default: true)",
+)
+OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[str, ...]], ...]] = (
     METRIC,
     THRESHOLD,
     FILES,
     SUMMARY,
     MEMORY_LIMIT,
+    SUGGEST,
 )
 
 
@@ -167,6 +176,9 @@ class Settings:
     files: tuple[str, ...] = ()
     summary: str = "auto"
     memory_limit: str = ""
+    suggest: bool = True
+    record: str | None = None
+    replay: str | None = None
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -177,6 +189,9 @@ class Settings:
             files=FILES.read(config),
             summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
             memory_limit=MEMORY_LIMIT.read(config),
+            suggest=SUGGEST.read(config),
+            record=config.getoption("--jsonmatch-record"),
+            replay=config.getoption("--jsonmatch-replay"),
         )
 
 
@@ -191,4 +206,16 @@ def add_options(parser: pytest.Parser) -> None:
         default=None,
         help="table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
+    )
+    group.addoption(
+        "--jsonmatch-record",
+        metavar="FILE",
+        default=None,
+        help="keep the answer of every golden case in a file of JSON lines",
+    )
+    group.addoption(
+        "--jsonmatch-replay",
+        metavar="FILE",
+        default=None,
+        help="judge the answers that --jsonmatch-record kept, and make none",
     )

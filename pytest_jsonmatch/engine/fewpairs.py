@@ -228,6 +228,8 @@ def _edges(
     if bound is None or bound.comparator.pairwise is None or bound.batch:
         # (It may fail, or be dear, or say more than a number.)
         return None
+    if not (expected and actual):
+        return []
     few = bound.few()
     found = None if few is None else few(expected, actual)
     if found is None:

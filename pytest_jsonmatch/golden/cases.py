@@ -14,7 +14,9 @@ from pytest_jsonmatch.engine.metrics import Options, merge_options
 from pytest_jsonmatch.engine.paths import parse_pattern
 from pytest_jsonmatch.engine.plan import check_defaults, check_rule
 from pytest_jsonmatch.engine.values import json_type, to_json_value
+from pytest_jsonmatch.golden.conditions import bad_condition, condition
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.expansion import bad_rows, expansions, filled
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
@@ -30,6 +32,7 @@ __all__ = [
     "FILE_KEYS",
     "KEYS",
     "MARK_KEYWORDS",
+    "NOT_FILLED",
     "NO_MARKS",
     "PAIRS",
     "XUNIT_NAMES",
@@ -67,7 +70,7 @@ class Mark:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldenCase:
-    """One golden case, as the fixture `jsonmatch_case` hands it to tests, fixtures and hooks.
+    r"""One golden case, as the fixture `jsonmatch_case` hands it to tests, fixtures and hooks.
 
     Args:
         id: the case's name in node ids.
@@ -76,6 +79,10 @@ class GoldenCase:
 
     Files that a case names are read when what they hold is asked for, and each time anew. Every value is a
     copy: whoever gets it may change it.
+
+    >>> (case,) = load_cases(b"id: a\nexpected: {n: 1}\n", Path("x.yaml"), "x.yaml").by_id.values()
+    >>> case.id, case.expected, case.has_actual, case.position("expected", "n").line
+    ('a', {'n': 1}, False, 2)
     """
 
     id: str
@@ -84,6 +91,13 @@ class GoldenCase:
     _given: Mapping[str, Any] = field(repr=False)
     _document: Document = field(repr=False)
     _where: Trail = field(repr=False)
+    _params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters that make this case of one with `parametrize`; none of any other."""
+        params: dict[str, Any] = to_json_value(dict(self._params))
+        return params
 
     @property
     def title(self) -> str | None:
@@ -485,6 +499,17 @@ def _check_producer(value: JsonValue) -> Problem | None:
     return None
 
 
+def _check_parametrize(value: JsonValue) -> Problem | None:
+    for reason, at in bad_rows(value):
+        return Problem(reason if not at else f": {reason}", at)
+    for number, row in enumerate(value if type(value) is list else ()):
+        if "id" in row and (
+            reason_of_id := _bad_id(row["id"]) if type(row["id"]) is str else "an id is text"
+        ):
+            return Problem(f": {reason_of_id}", (number, "id"))
+    return None
+
+
 def _check_marks(value: JsonValue) -> Problem | None:
     if type(value) is not list:
         return Problem("has to be a list, such as [slow] or [{skip: the reason}]")
@@ -510,6 +535,8 @@ def _bad_mark(entry: JsonValue) -> str | None:
         names = value if type(value) is list else [value]
         if not names or not all(type(each) is str and each for each in names):
             return "`usefixtures` takes names of fixtures: {usefixtures: [db]}"
+    if name == "skipif":
+        return bad_condition(value)
     known = MARK_KEYWORDS.get(name)
     if known is not None and value is not None:
         if type(value) is str:
@@ -530,8 +557,7 @@ MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "xfail": {"reason": str, "strict": bool, "run": bool},
 }
 NO_MARKS: Final[Mapping[str, str]] = {
-    "skipif": "takes Python code, which a data file can't hold; use `skip`, or a mark of your own and -m",
-    "parametrize": "is for Python functions; write one case for each row",
+    "parametrize": "is a key of its own, beside `marks`",
 }
 
 
@@ -542,6 +568,9 @@ def _marks(entries: Sequence[JsonValue], at: Trail) -> Iterator[Mark]:
         place = (*at, index)
         if value is None:
             yield Mark(name, at=place)
+        elif name == "skipif":
+            holds, reason = condition(value)
+            yield Mark(name, args=(holds,), kwargs={"reason": reason}, at=place)
         elif type(value) is dict:
             yield Mark(name, kwargs=to_json_value(value), at=place)
         elif type(value) is str and name in MARK_KEYWORDS:
@@ -645,12 +674,20 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             "pytest marks: a list of names, or of {name: arguments}.",
             file_wide=True,
         ),
+        "parametrize": Key(
+            _check_parametrize,
+            "parametrize",
+            "Parameters: names with lists of values, or rows. The case stands for several, "
+            "which fill its places ${name}.",
+        ),
     }
 )
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)
 FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
 _CHECKS: Final = {name: key.check for name, key in KEYS.items() if key.check is not None}
+NOT_FILLED: Final = frozenset({"id", "parametrize", "marks"})
+"""What `${name}` is plain text in."""
 PAIRS: Final = ("input", "actual", "expected")
 """Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
 _MAX_ERRORS: Final = 10
@@ -724,12 +761,11 @@ class _Reader:
         self.errors.append(self.document.error(at, reason))
 
     def _one(self, top: dict[str, Any]) -> dict[str, GoldenCase]:
-        self._check(top, (), CASE_KEYS, ("cases",))
-        if self.errors:
-            return {}
         case_id = top["id"] if "id" in top else _id_of_file(self.path)
         line = self.document.position().line
-        return {case_id: GoldenCase(case_id, self.path, line, top, self.document, ())}
+        cases: dict[str, GoldenCase] = {}
+        self._add(cases, case_id, line, top, (), also=("cases",))
+        return cases
 
     def _many(self, top: dict[str, Any]) -> dict[str, GoldenCase]:
         self._check(top, (), FILE_KEYS)
@@ -747,15 +783,54 @@ class _Reader:
             if type(case) is not dict:
                 self._report(where, f"the case is {_article(json_type(case))}, not a mapping")
                 continue
-            self._check(case, where, CASE_KEYS)
             case_id = case["id"] if "id" in case else f"case-{index + 1}"
-            if type(case_id) is not str:
-                continue
-            if case_id in cases:
-                self._repeated(case_id, where, cases[case_id].line, given="id" in case)
-            given = _over(defaults, case) if defaults else case
-            cases[case_id] = GoldenCase(case_id, self.path, position.line, given, self.document, where)
+            self._add(cases, case_id, position.line, case, where, defaults=defaults)
         return cases
+
+    def _add(
+        self,
+        cases: dict[str, GoldenCase],
+        case_id: Any,
+        line: int,
+        case: dict[str, Any],
+        where: Trail,
+        *,
+        defaults: dict[str, Any] | None = None,
+        also: Sequence[str] = (),
+    ) -> None:
+        """Add a case, or those that it stands for."""
+        if "parametrize" not in case:
+            self._check(case, where, CASE_KEYS, also)
+            if type(case_id) is str:
+                if case_id in cases:
+                    self._repeated(case_id, where, cases[case_id].line, given="id" in case)
+                given = _over(defaults, case) if defaults else case
+                cases[case_id] = GoldenCase(case_id, self.path, line, given, self.document, where)
+            return
+        before = len(self.errors)
+        fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
+        open_keys = {key: value for key, value in case.items() if key not in NOT_FILLED}
+        self._check(fixed, where, CASE_KEYS, also, whole=False)
+        if len(self.errors) > before or type(case_id) is not str:
+            return
+        for suffix, values in expansions(case["parametrize"]):
+            own = self._filled(open_keys, values, where)
+            self._check({**fixed, **own}, where, CASE_KEYS, also)
+            name = f"{case_id}-{suffix}"
+            if name in cases:
+                self._repeated(name, where, cases[name].line, given=True)
+            given = {**fixed, **own}
+            if defaults:
+                given = _over(self._filled(defaults, values, ()), given)
+            cases[name] = GoldenCase(name, self.path, line, given, self.document, where, values)
+            if len(self.errors) > before:
+                return
+
+    def _filled(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Trail) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in given.items():
+            found[key] = filled(value, values, self._report, (*where, key))
+        return found
 
     def _repeated(self, case_id: str, where: Trail, first: int, *, given: bool) -> None:
         what = f"the id {case_id!r}"
@@ -764,9 +839,15 @@ class _Reader:
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
     def _check(
-        self, given: dict[str, Any], where: Trail, keys: frozenset[str], also: Sequence[str] = ()
+        self,
+        given: dict[str, Any],
+        where: Trail,
+        keys: frozenset[str],
+        also: Sequence[str] = (),
+        *,
+        whole: bool = True,
     ) -> None:
-        """Report what is wrong with one mapping of the format: a case, or the defaults of a file."""
+        """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
         before = len(self.errors)
         for key, value in given.items():
             if key not in keys:
@@ -777,7 +858,9 @@ class _Reader:
         for pair in PAIRS:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
-        wants_expected = "cases" not in keys and "expected" not in given and "expected_file" not in given
+        wants_expected = (
+            whole and "cases" not in keys and "expected" not in given and "expected_file" not in given
+        )
         if wants_expected and len(self.errors) == before:
             several = "" if where else "; a file of several cases lists them below `cases:`"
             self._report(where, f"the case has no `expected` and no `expected_file`{several}")

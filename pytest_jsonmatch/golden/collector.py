@@ -24,8 +24,10 @@ from pytest_jsonmatch.engine.errors import (
 from pytest_jsonmatch.engine.paths import parse_path
 from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.outputs import output_line
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
+from pytest_jsonmatch.recording import current_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,11 +36,12 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.results import FieldResult
     from pytest_jsonmatch.golden.cases import GoldenCase, GoldenCases, Mark
+    from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _Collected: TypeAlias = "pytest.Item | pytest.Collector"
 
-__all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file"]
+__all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file", "mark_decorator", "replay"]
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -197,7 +200,7 @@ class GoldenFile(pytest.Module):
         """Tell whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
         options = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        if any(getattr(options, option, False) for option in watched):
+        if options.jsonmatch_replay is not None or any(getattr(options, option, False) for option in watched):
             return False
         found = getattr(fixtures, "name2fixturedefs", {})
         return all(
@@ -264,6 +267,8 @@ class GoldenFile(pytest.Module):
         """Judge a case; what fails is raised from the YAML line that it is about."""
         __tracebackhide__ = True
         lines: list[int] = []
+        if self.config.option.jsonmatch_record is not None:
+            _keep_output(case, actual)
 
         def locate(field: FieldResult) -> str | None:
             path = field.expected_path or field.actual_path
@@ -284,6 +289,46 @@ class GoldenFile(pytest.Module):
         else:
             return
         failing()
+
+
+def _keep_output(case: GoldenCase, actual: object) -> None:
+    """Give the running test's next report a line for the file of outputs."""
+    session = current_session()
+    recorder = None if session is None else session.running
+    if recorder is None:
+        return
+    params = getattr(getattr(recorder.item, "callspec", None), "params", {})
+    recorder.outputs.append(
+        output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
+    )
+
+
+def replay(item: pytest.Item, outputs: Outputs, nodeid: str) -> None:
+    """Let a case be judged by the answer that was kept of it; the fixtures that would make one stay away.
+
+    Raises:
+        AssertionError: none was kept. It is raised from the line of the case.
+    """
+    __tracebackhide__ = True
+    file = item.parent
+    if not isinstance(item, pytest.Function) or not isinstance(file, GoldenFile):
+        return
+    case = file.cases.get(item.originalname)
+    if case is None:
+        return
+    try:
+        actual = outputs.find(nodeid)
+    except LookupError as error:
+        fail = raiser(str(error), path=str(case.path), line=case.line, first=case.line, name=case.id)
+    else:
+        # What a mark or `autouse` asks for is set up as ever; what only the answer needs is not. (A new list:
+        # cases share theirs.)
+        info = getattr(item, "_fixtureinfo", None)
+        wanted = set(getattr(info, "initialnames", item.fixturenames)) - {"jsonmatch_actual"}
+        item.fixturenames = [name for name in item.fixturenames if name in wanted]
+        item.funcargs["jsonmatch_actual"] = actual
+        return
+    fail()
 
 
 # -- the functions that are the tests ----------------------------------------------------------------------
@@ -348,13 +393,13 @@ def _relative(path: Path, folder: Path) -> str:
 def _add_marks(
     target: ModuleType | FunctionType, marks: Iterable[Mark], document: Document, path: Path
 ) -> None:
-    decorators = [_decorator(mark, document, path) for mark in marks]
+    decorators = [mark_decorator(mark, document, path) for mark in marks]
     if decorators:
         # What `pytestmark = [...]` is to a module; a decorator keeps a function's marks in the same place.
         setattr(target, "pytestmark", decorators)  # noqa: B010 - neither type declares it
 
 
-def _decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
+def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
     """Return pytest's mark; pytest itself knows which are registered and how strict it is to be."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

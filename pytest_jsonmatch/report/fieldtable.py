@@ -117,6 +117,8 @@ class Summary:
     cases: int
     sections: tuple[Section, ...]
     below: tuple[BelowLimit, ...]
+    narrow: tuple[BelowLimit, ...]
+    """Comparisons that passed by less than 0.01: the least change may let them fail."""
     notes: tuple[str, ...]
 
     @property
@@ -136,11 +138,12 @@ def summarize(comparisons: Iterable[Comparison]) -> Summary:
     """Return the summary of comparisons, the same whatever their order but for ties.
 
     >>> summarize([])
-    Summary(cases=0, sections=(), below=(), notes=())
+    Summary(cases=0, sections=(), below=(), narrow=(), notes=())
     """
     by_metric: dict[str, list[Comparison]] = {}
     cases = 0
     below: list[BelowLimit] = []
+    narrow: list[BelowLimit] = []
     notes = _Notes()
     for comparison in comparisons:
         cases += 1
@@ -148,9 +151,12 @@ def summarize(comparisons: Iterable[Comparison]) -> Summary:
         notes.add(comparison)
         if not comparison.passed:
             below.append(_below(comparison))
+        elif comparison.score < 1.0 and (found := _narrow(comparison)) is not None:
+            narrow.append(found)
     below.sort(key=lambda case: (case.value is not None, case.value if case.value is not None else 0.0))
     sections = tuple(_section(metric, group) for metric, group in by_metric.items())
-    return Summary(cases, sections, tuple(below), tuple(notes.lines()))
+    narrow.sort(key=lambda case: (case.value or 0.0) - (case.limit or 0.0))
+    return Summary(cases, sections, tuple(below), tuple(narrow), tuple(notes.lines()))
 
 
 def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
@@ -310,6 +316,19 @@ def _below(comparison: Comparison) -> BelowLimit:
     if lowest is None and comparison.errors:
         return BelowLimit(comparison.id, "comparator error", None, None)
     return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
+
+
+def _narrow(comparison: Comparison) -> BelowLimit | None:
+    """Return the figure of a passed comparison that is nearest to its limit; None if none is within 0.01."""
+    figures = [
+        BelowLimit(comparison.id, what, value, limit)
+        for what, value, limit in _measured(comparison)
+        if value is not None and 0 < limit <= value < min(limit + _NARROW, 1.0)
+    ]
+    return min(figures, key=lambda case: (case.value or 0.0) - (case.limit or 0.0), default=None)
+
+
+_NARROW: Final = 0.01
 
 
 def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float]]:

@@ -90,6 +90,7 @@ def summary_lines(
     else:
         blocks += _draw_sections(summary.sections, mode, width, unicode)
         blocks.append(_draw_cases(summary, mode, width, unicode))
+        blocks.append(_draw_narrow(summary, mode, width, unicode))
     blocks.append(
         [[(line, YELLOW)] for note in summary.notes for line in fold(note, width, 2, unicode=unicode)]
     )
@@ -249,10 +250,22 @@ def _draw_row(label: str, figures: FieldAggregation, layout: _Layout, markup: Ma
 
 
 def _draw_cases(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
-    if not summary.below:
-        return []
     title = f"{count(len(summary.below))} of {count(summary.cases, 'case')} below the threshold:"
-    shown = summary.below if mode == "all" else summary.below[:_MAX_CASES]
+    return _draw_listed(title, summary.below, mode, width, unicode)
+
+
+def _draw_narrow(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
+    verb = "passes" if len(summary.narrow) == 1 else "pass"
+    title = f"{count(len(summary.narrow), 'case')} {verb} by less than 0.01:"
+    return _draw_listed(title, summary.narrow, mode, width, unicode)
+
+
+def _draw_listed(
+    title: str, cases: Sequence[BelowLimit], mode: str, width: int, unicode: bool
+) -> list[StyledLine]:
+    if not cases:
+        return []
+    shown = cases if mode == "all" else cases[:_MAX_CASES]
     lines: list[StyledLine] = [[(clip(title, width, unicode=unicode), BOLD)]]
     figures = [_comparison(case, max(width // 2, 12), unicode) for case in shown]
     column = max(map(display_width, figures))
@@ -266,7 +279,7 @@ def _draw_cases(summary: Summary, mode: str, width: int, unicode: bool) -> list[
                 (clip_middle(case.id, room, unicode=unicode), PLAIN),
             ]
         )
-    if hidden := len(summary.below) - len(shown):
+    if hidden := len(cases) - len(shown):
         text = f"  {mark(unicode)} {count(hidden, 'more case')} ({_HINT})"
         lines.append([(clip(text, width, unicode=unicode), DIM)])
     return lines
@@ -279,6 +292,7 @@ def _comparison(case: BelowLimit, width: int, unicode: bool) -> str:
     elif case.value is None:
         figures = f"{dash(unicode)} < {compare_figures(0.0, case.limit)[1]}"
     else:
-        figures = " < ".join(compare_figures(case.value, case.limit))
+        sign = " < " if case.value < case.limit else " ≥ " if unicode else " >= "
+        figures = sign.join(compare_figures(case.value, case.limit))
     lead = clip_middle(what, max(width - len(figures) - 1, 4), unicode=unicode) + " " if what else ""
     return clip((lead + figures).rstrip(), max(width, 4), unicode=unicode)

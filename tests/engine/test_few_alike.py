@@ -189,3 +189,9 @@ def test_a_users_comparator_is_asked_about_few_pairs(size):
         found = said(expected, actual, fields={"v[].note": {"compare": "similar"}})
     assert found[:3] == pytest.approx(said(expected, actual)[:3], abs=1e-12)
     assert calls <= 5 * size
+
+
+def test_a_field_that_is_null_on_one_side_of_all_pairs():
+    rule = {"v[].n": {"compare": {"threshold": {"threshold": 2}}}}
+    assert said([{"n": None}, {"n": 3}], [{"n": None, "m": 1}], fields=rule)[3] == [(0, 0)]
+    assert said([{"n": None}], [{"n": 3, "m": 1}], fields=rule)[3] == []

@@ -147,13 +147,99 @@ def in_case(key):
         (
             in_case("marks: [{skipif: 'True'}]"),
             (
-                "x.yaml:4:11: `marks`: `skipif` takes Python code, which a data file can't hold; "
-                "use `skip`, or a mark of your own and -m"
+                "x.yaml:4:11: `marks`: `skipif` takes conditions, not code: "
+                "{skipif: {platform: win32, python: '<3.12', env: CI}}"
+            ),
+        ),
+        (
+            in_case("marks: [{skipif: {reason: x}}]"),
+            (
+                "x.yaml:4:11: `marks`: `skipif` takes conditions, not code: "
+                "{skipif: {platform: win32, python: '<3.12', env: CI}}"
+            ),
+        ),
+        (
+            in_case("marks: [{skipif: {platfrom: x}}]"),
+            "x.yaml:4:11: `marks`: `skipif` has no condition 'platfrom'; did you mean 'platform'?",
+        ),
+        (
+            in_case("marks: [{skipif: {platform: 3}}]"),
+            (
+                "x.yaml:4:11: `marks`: `platform` of `skipif` is a name such as linux, darwin or win32, "
+                "or a list of names"
+            ),
+        ),
+        (
+            in_case("marks: [{skipif: {python: 3.12}}]"),
+            "x.yaml:4:11: `marks`: `python` of `skipif` is a version specifier in quotes, such as '<3.12'",
+        ),
+        (
+            in_case("marks: [{skipif: {python: '3.12'}}]"),
+            (
+                "x.yaml:4:11: `marks`: `python` of `skipif` is a version specifier in quotes, "
+                "such as '<3.12': '3.12' is none"
+            ),
+        ),
+        (
+            in_case("marks: [{skipif: {env: {CI: 1}}}]"),
+            "x.yaml:4:11: `marks`: `env` of `skipif` maps names to strings; put the value in quotes",
+        ),
+        (
+            in_case("marks: [{skipif: {env: []}}]"),
+            (
+                "x.yaml:4:11: `marks`: `env` of `skipif` is the name of a variable, "
+                "or maps names to the values they have"
             ),
         ),
         (
             in_case("marks: [parametrize]"),
-            "x.yaml:4:11: `marks`: `parametrize` is for Python functions; write one case for each row",
+            "x.yaml:4:11: `marks`: `parametrize` is a key of its own, beside `marks`",
+        ),
+        (
+            in_case("parametrize: 3"),
+            "x.yaml:4:3: `parametrize` has to map names to lists of values, or list rows of names and values",
+        ),
+        (in_case("parametrize: {n: 3}"), "x.yaml:4:17: `parametrize`: 'n' has to be a list of its values"),
+        (
+            in_case("parametrize: {a-b: [1]}"),
+            "x.yaml:4:17: `parametrize`: 'a-b' can't name a parameter: use letters, digits and _",
+        ),
+        (
+            in_case("parametrize: [{n: 1}, {m: 1}]"),
+            "x.yaml:4:25: `parametrize`: the rows do not have the same names: m and n",
+        ),
+        (
+            in_case("parametrize: [{id: x}]"),
+            "x.yaml:4:17: `parametrize`: a row is a mapping of names to values",
+        ),
+        (
+            in_case("parametrize: [{id: a b, n: 1}]"),
+            (
+                "x.yaml:4:18: `parametrize`: 'a b' can't name a test: use letters, digits and _ . @ + -, "
+                "and put prose into `title`"
+            ),
+        ),
+        (
+            in_case("parametrize: {id: [1]}"),
+            (
+                "x.yaml:4:17: `parametrize`: the ids of a mapping are made of its values; "
+                "give a list of rows to choose them"
+            ),
+        ),
+        (
+            in_case("parametrize: {n: [1, 2]}\n  actual: ['${m}']"),
+            "x.yaml:5:12: '${m}' names no parameter; known: n. The text itself is written $${m}",
+        ),
+        (
+            in_case("parametrize: {n: [1, 2]}\n  threshold: ${n}"),
+            (
+                "x.yaml:5:3: `threshold` has to be a number from 0 to 1, or a mapping of "
+                "score, precision, recall, f1 and fields"
+            ),
+        ),
+        (
+            "cases:\n- id: a-2\n  expected: 1\n- id: a\n  parametrize: {n: [1, 2]}\n  expected: 1\n",
+            "x.yaml:4:3: the id 'a-2' is already taken by the case at line 2; choose another",
         ),
     ],
 )
@@ -267,6 +353,7 @@ def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
 
 KEYS = [
     "id",
+    "parametrize",
     "title",
     "input",
     "input_file",

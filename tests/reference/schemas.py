@@ -185,7 +185,9 @@ class Draft:
         rule = self.some_rule(self.rng, sample, unordered=self.unordered)
         if self.chance(0.5):
             rule.pop("skip", None)
-        if "align" in rule and ("array" not in types or not self.aligns(made, rule["align"])):
+        # (Of a schema that says nothing but properties it is known that it is for objects.)
+        is_array = "array" in types and not made.keys().isdisjoint({"type", "items"})
+        if "align" in rule and not (is_array and self.aligns(made, rule["align"])):
             del rule["align"]
         if "compare" in rule and set(types) & {"object", "array"} and not isinstance(sample, (dict, list)):
             del rule["compare"]

@@ -76,6 +76,9 @@ total            29    23        4       2        0  0.85      0.91   0.77 0.83
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
   0.875 < 0.999  receipt-4
+
+1 case passes by less than 0.01:
+  0.50 ≥ 0.50  receipt-3
 """)
 
 
@@ -109,6 +112,9 @@ total            29     4     2    0  0.85
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
   0.875 < 0.999  receipt-4
+
+1 case passes by less than 0.01:
+  0.50 >= 0.50  receipt-3
 """)
     "\n".join(table).encode("cp1252")
 
@@ -131,6 +137,9 @@ total            29    23        4       2        0  0.85      0.91   0.77 0.83
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
   0.875 < 0.999  receipt-4
+
+1 case passes by less than 0.01:
+  0.50 ≥ 0.50  receipt-3
 """)
 
 
@@ -347,3 +356,17 @@ def test_many_arrays_with_elements_without_a_partner_are_capped():
     text = shown(cases)
     assert "  … 2 more arrays (--jsonmatch-summary=all)" in text
     assert sum("1 of 1 expected, 1 of 1 actual" in line for line in text) == 10
+
+
+def test_cases_that_pass_narrowly_are_named_the_narrowest_first():
+    session = [
+        compared(f"near {limit}", {"n": 100}, {"n": 110}, limit=limit)
+        for limit in (0.9, 0.905, 0.909, 0.899, 0.5)
+    ]
+    table = shown([*session, compared("right", {"n": 1}, {"n": 1}, limit=0.995)])
+    assert table[table.index("3 cases pass by less than 0.01:") :] == lines("""
+3 cases pass by less than 0.01:
+  0.9091 ≥ 0.909  near 0.909
+  0.909 ≥ 0.905   near 0.905
+  0.91 ≥ 0.90     near 0.9
+""")

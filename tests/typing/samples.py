@@ -31,6 +31,7 @@ from pytest_jsonmatch import (
     Extraction,
     FieldAggregation,
     FieldResult,
+    GoldenCase,
     GoldValidationError,
     InvalidExpectedError,
     JsonExtractionError,
@@ -51,6 +52,7 @@ from pytest_jsonmatch import (
     compare_json,
     evaluate,
     extract_json,
+    golden_cases,
     propagate_batch_errors,
     reclassify_nulls,
     register_comparator,
@@ -400,6 +402,27 @@ def sample_the_names_of_the_schema_package() -> None:
 
     with pytest.raises(schema.GoldValidationError):
         schema.validate_gold([{"nmae": "Ada"}], SCHEMA)
+
+
+# Golden cases -------------------------------------------------------------------------------------
+
+
+def sample_golden_cases_for_a_python_test() -> None:
+    def judged(case: GoldenCase) -> MatchResult:
+        assert_type(case.id, str)
+        assert_type(case.metric, "str | None")
+        assert_type(case.options, dict[str, Any])
+        assert_type(case.params, dict[str, Any])
+        return assert_json_match(
+            case.input, case.expected, metric=case.metric, threshold=case.threshold, **case.options
+        )
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "cases.yaml")
+        path.write_text("id: a\ninput: {n: 1}\nexpected: {n: 1}\n", encoding="utf-8")
+        mark = assert_type(golden_cases(path, argname="case"), pytest.MarkDecorator)
+        name, rows = mark.args
+        assert (name, [judged(row.values[0]).score for row in rows]) == ("case", [1.0])
 
 
 # Errors -------------------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""`golden_cases`: the cases of golden files for a test written in Python."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.collector import mark_decorator
+from pytest_jsonmatch.golden.errors import GoldenFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["golden_cases"]
+
+
+def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> pytest.MarkDecorator:
+    """Parametrize a test with the cases of golden files, their marks included.
+
+    The test gets each as a `GoldenCase`, as the fixture `jsonmatch_case` has it. Such files need not have
+    names that pytest would collect by itself; where they have, their cases run as tests of their own as well.
+
+    Args:
+        patterns: paths, relative to the folder of the test file; `*`, `?`, `[]` and `**` as in globs.
+        argname: the argument of the test.
+
+    Returns:
+        The mark `parametrize`, with the ids of the cases; of several files, each after its file's name.
+
+    Raises:
+        pytest.Collector.CollectError: no file fits, or one is not valid; the message says where.
+
+    >>> try:
+    ...     golden_cases("no-such-folder/*.yaml")
+    ... except pytest.Collector.CollectError as error:
+    ...     print(str(error)[:52])
+    golden_cases: no file fits 'no-such-folder/*.yaml' i
+    """
+    here = sys._getframe(1).f_globals.get("__file__")  # noqa: SLF001 - the module that uses the decorator
+    folder = Path(here).resolve().parent if here else Path.cwd()
+    rows: list[Any] = []
+    try:
+        files = list(_files(patterns, folder))
+        for path in files:
+            rows += _rows(path, folder, several=len(files) > 1)
+    except (GoldenFileError, OSError) as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+    return pytest.mark.parametrize(argname, rows)
+
+
+def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterator[Path]:
+    """Yield the files that patterns name, each once, in the order of the patterns and then of their names."""
+    seen: set[Path] = set()
+    if not patterns:
+        message = "golden_cases: name at least one file or pattern"
+        raise pytest.Collector.CollectError(message)
+    for pattern in [os.fspath(pattern) for pattern in patterns]:
+        found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
+        if not found:
+            message = f"golden_cases: no file fits {pattern!r} in {folder}"
+            raise pytest.Collector.CollectError(message)
+        for path in map(Path, found):
+            if path not in seen:
+                seen.add(path)
+                yield path
+
+
+def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
+    name = os.path.relpath(path, folder).replace(os.sep, "/")
+    loaded = load_cases(path.read_bytes(), path, name)
+    of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
+    prefix = f"{path.name.partition('.')[0]}-" if several else ""
+    for case in loaded.by_id.values():
+        own = [mark_decorator(mark, loaded.document, path) for mark in case.marks]
+        yield pytest.param(case, id=f"{prefix}{case.id}", marks=[*of_file, *own])

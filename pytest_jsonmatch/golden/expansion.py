@@ -1,0 +1,175 @@
+"""Parametrized cases: what `parametrize` says, and the places `${name}` that its values fill."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.errors import did_you_mean
+from pytest_jsonmatch.engine.values import to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["NAME", "Expansion", "expansions", "filled"]
+
+Trail: TypeAlias = "tuple[str | int, ...]"
+
+NAME: Final = re.compile(r"[^\W\d]\w*")
+"""The name of a parameter."""
+
+_PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
+_NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
+_LONGEST: Final = 40
+
+
+@final
+class Expansion(NamedTuple):
+    """One row of parameters, and what it adds to the id of its case."""
+
+    suffix: str
+    values: Mapping[str, JsonValue]
+
+
+def expansions(given: Any) -> list[Expansion]:
+    """Return the rows of a checked `parametrize`: all combinations of a mapping, or a list as it stands.
+
+    >>> [row.suffix for row in expansions({"shop": ["Ann's", "Bo"], "n": [1, 2]})]
+    ['Ann-s-1', 'Ann-s-2', 'Bo-1', 'Bo-2']
+    >>> expansions([{"id": "none", "n": None}, {"n": [1]}])[1]
+    Expansion(suffix='2', values={'n': [1]})
+    """
+    if type(given) is dict:
+        rows = [dict(zip(given, values)) for values in itertools.product(*given.values())]
+    else:
+        rows = given
+    found: list[Expansion] = []
+    taken: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        values = {name: value for name, value in row.items() if name != "id"}
+        suffix = row["id"] if "id" in row else _suffix(values, number)
+        if suffix in taken and "id" not in row:
+            suffix = f"{suffix}-{number}"
+        taken.add(suffix)
+        found.append(Expansion(suffix, values))
+    return found
+
+
+def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
+    """Return what tells a row from others in an id: its values, or its number if they make no name."""
+    parts = []
+    for value in values.values():
+        text = value if type(value) is str else json.dumps(value, default=str)
+        part = "" if type(value) in {dict, list} else _NOT_IN_IDS.sub("-", text).strip("-")
+        if not part or len(part) > _LONGEST:
+            return str(number)
+        parts.append(part)
+    return "-".join(parts) or str(number)
+
+
+def filled(
+    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail = ()
+) -> JsonValue:
+    """Return a value with its places `${name}` filled.
+
+    A string that is one place and nothing else becomes the parameter's value, of whatever type; inside a
+    longer string, and in the keys of objects, stands its text. `$${name}` stays as `${name}`.
+
+    Args:
+        value: a JSON value.
+        values: the parameters.
+        report: told, with its path, of each place that names no parameter.
+        at: the path of `value`.
+
+    >>> filled({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
+    {'a': 3, 'b': 'no. 3', 'c': '${n}'}
+    """
+    # Documents nest no deeper than the loader allows; depth costs a stack of our own all the same.
+    top: list[Any] = [None]
+    waiting: list[tuple[Any, Any, JsonValue, Trail]] = [(top, 0, value, at)]
+    while waiting:
+        target, key, item, where = waiting.pop()
+        if type(item) is str:
+            target[key] = _string(item, values, report, where)
+        elif type(item) is dict:
+            target[key] = fresh = {}
+            names = {name: _text_in(name, values, report, (*where, name)) for name in item}
+            fresh.update(dict.fromkeys(names.values()))
+            waiting += [(fresh, names[name], below, (*where, name)) for name, below in item.items()]
+        elif type(item) is list:
+            target[key] = listed = [None] * len(item)
+            waiting += [(listed, place, below, (*where, place)) for place, below in enumerate(item)]
+        else:
+            target[key] = item
+    filled_value: JsonValue = top[0]
+    return filled_value
+
+
+def _string(
+    text: str, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail
+) -> JsonValue:
+    whole = _PLACE.fullmatch(text)
+    if whole is not None and not whole[1] and whole[2] in values:
+        return to_json_value(values[whole[2]])
+    return _text_in(text, values, report, at)
+
+
+def _text_in(
+    text: str, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail
+) -> str:
+    if "${" not in text:
+        return text
+
+    def put(place: re.Match[str]) -> str:
+        escaped, name = place.groups()
+        if escaped:
+            return place[0][1:]
+        if name not in values:
+            hint = did_you_mean(name, values)
+            report(at, f"{place[0]!r} names no parameter{hint}. The text itself is written ${place[0]}")
+            return place[0]
+        value = values[name]
+        return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)
+
+    return _PLACE.sub(put, text)
+
+
+def bad_rows(given: JsonValue) -> Iterator[tuple[str, Trail]]:
+    """Yield what is wrong with a `parametrize`, and where inside it."""
+    if type(given) is dict and given:
+        for name, values in given.items():
+            yield from _bad_name(name, (name,))
+            if name == "id":
+                yield (
+                    "the ids of a mapping are made of its values; give a list of rows to choose them",
+                    (name,),
+                )
+            elif type(values) is not list or not values:
+                yield f"{name!r} has to be a list of its values", (name,)
+    elif type(given) is list and given:
+        names: set[str] | None = None
+        for number, row in enumerate(given):
+            if type(row) is not dict or not row.keys() - {"id"}:
+                yield "a row is a mapping of names to values", (number,)
+                continue
+            for name in row:
+                yield from _bad_name(name, (number, name))
+            own = row.keys() - {"id"}
+            if names is not None and own != names:
+                yield f"the rows do not have the same names: {_listed(own)} and {_listed(names)}", (number,)
+            names = own if names is None else names
+    else:
+        yield "has to map names to lists of values, or list rows of names and values", ()
+
+
+def _bad_name(name: str, at: Trail) -> Iterator[tuple[str, Trail]]:
+    if NAME.fullmatch(name) is None:
+        yield f"{name!r} can't name a parameter: use letters, digits and _", at
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(names))

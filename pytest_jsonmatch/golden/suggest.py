@@ -1,0 +1,216 @@
+"""Would pass if: what a failing case could say so that it passes, each change tried before it is shown.
+
+Only what loosens a comparison in a way that people ask for is tried: spelling and white space, tolerances,
+the order of arrays, nulls. That a field should be skipped, or a threshold lowered, is nothing to be told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["Change", "Trial", "as_yaml", "suggestions", "with_change"]
+
+Change: TypeAlias = "dict[str, dict[str, Any]]"
+"""What to add to a case: `fields` (rules by pattern) and `options`."""
+
+_MOST: Final = 3
+_MOST_PATHS: Final = 12
+_MOST_TRIALS: Final = 80
+_MOST_LEAVES: Final = 5_000
+_TOLERANCES: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+_SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
+    {"transform": ["strip"]},
+    {"transform": ["casefold"]},
+    {"transform": ["normalize_whitespace"]},
+    {"transform": ["casefold", "normalize_whitespace"]},
+    {"compare": "normalized_text"},
+    {"transform": ["casefold", "sort_tokens"]},
+    {"compare": "date"},
+    {"compare": "levenshtein"},
+)
+
+
+@final
+class Trial(NamedTuple):
+    """How to compare again: with other options (None: that raised), and whether a result passes."""
+
+    compare: Callable[[Mapping[str, Any]], MatchResult | None]
+    passes: Callable[[MatchResult], bool]
+
+
+def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -> list[Change]:
+    """Return up to three changes that let a failing comparison pass, the smallest first.
+
+    Args:
+        result: the comparison as it is.
+        options: its options.
+        trial: how to compare again.
+    """
+    differing = _by_path(result)
+    if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
+        return []
+    left = _MOST_TRIALS
+
+    def tried(change: Change) -> MatchResult | None:
+        nonlocal left
+        left -= 1
+        return trial.compare(with_change(options, change)) if left >= 0 else None
+
+    def works(change: Change) -> bool:
+        again = tried(change)
+        return again is not None and trial.passes(again)
+
+    found: list[Change] = []
+    for path, fields in differing.items():
+        change = next((each for each in (_rule(path, rule) for rule in _rules(fields)) if works(each)), None)
+        if change is not None:
+            found.append(change)
+    wide = [*_array_changes(differing), *_general_changes(differing)]
+    found += [change for change in wide if works(change)]
+    if found:
+        return found[:_MOST]
+    for change in ({}, *wide):
+        # What is left to be done once that is changed, for each field what is likely.
+        again = tried(change) if change else result
+        rules = {} if again is None else _likely_rules(again)
+        both = {
+            "fields": {**change.get("fields", {}), **rules},
+            "options": change.get("options", {}),
+        }
+        both = {key: value for key, value in both.items() if value}
+        if rules and works(both):
+            return [both]
+    return []
+
+
+def _likely_rules(result: MatchResult) -> dict[str, Any]:
+    differing = _by_path(result)
+    likely = {path: _likely(fields) for path, fields in differing.items()}
+    return {path: rule for path, rule in likely.items() if rule is not None}
+
+
+def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
+    """Return options with a change made; of a rule for the same pattern what it does not say stays.
+
+    >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": {"compare": "date"}}})
+    {'fields': {'a': {'weight': 2, 'compare': 'date'}}}
+    """
+    rules = options.get("fields") or {}
+    changed = {
+        pattern: {**rules.get(pattern, {}), **rule} for pattern, rule in change.get("fields", {}).items()
+    }
+    merged = {**options, **change.get("options", {})}
+    if changed:
+        merged["fields"] = {**rules, **changed}
+    return merged
+
+
+def as_yaml(change: Change) -> list[str]:
+    """Return a change as lines of YAML, to be pasted into a case.
+
+    >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
+    ['fields: {vendor: {transform: [casefold]}}']
+    >>> as_yaml({"fields": {"a": {"compare": "date"}, "b": {"compare": "date"}}})
+    ['fields:', '  a: {compare: date}', '  b: {compare: date}']
+    """
+    lines: list[str] = []
+    for key, value in change.items():
+        if len(value) == 1:
+            lines.append(f"{key}: {_flow(value)}")
+        else:
+            lines += [f"{key}:", *(f"  {_flow({name: rule})[1:-1]}" for name, rule in value.items())]
+    return lines
+
+
+def _flow(value: object) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True
+    )
+    return text.strip()
+
+
+def _rule(path: str, rule: dict[str, Any]) -> Change:
+    return {"fields": {path: rule}}
+
+
+def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
+    """Return the leaves that differ, by schema path."""
+    found: dict[str, list[FieldResult]] = {}
+    for field in result.field_results:
+        if field.status in {"match", "skipped", "batch_error"}:
+            continue
+        for leaf in field.differences or (field,):
+            found.setdefault(leaf.path, []).append(leaf)
+    return found
+
+
+def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
+    """Yield the rules that may help the leaves of one path."""
+    pairs = [(field.expected, field.actual) for field in fields]
+    if any(field.status != "mismatch" for field in fields):
+        return
+    if all(isinstance(one, str) and isinstance(other, str) for one, other in pairs):
+        yield from _SPELLINGS
+    elif all(_is_number(one) and _is_number(other) for one, other in pairs):
+        tolerance = _tolerance(pairs)
+        if tolerance is not None:
+            yield {"compare": {"numeric": {"tolerance": tolerance}}}
+    elif all(_is_number(one) or isinstance(one, str) for pair in pairs for one in pair):
+        yield {"transform": [{"type_convert": {"to": "number"}}]}
+        yield {"transform": [{"type_convert": {"to": "string"}}]}
+
+
+def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
+    """Return the first rule under which the values themselves come out equal, or near enough."""
+    from pytest_jsonmatch.api import compare_json
+    from pytest_jsonmatch.engine.errors import JsonMatchError
+
+    expected, actual = [field.expected for field in fields], [field.actual for field in fields]
+    for rule in _rules(fields):
+        try:
+            said = compare_json(actual, expected, metric="schema_f1", fields={"[]": rule})
+        except JsonMatchError:
+            continue
+        if said.score == 1.0:
+            return rule
+    return None
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
+    """Return the least usual relative tolerance that covers all pairs; None if it would have to be large."""
+    try:
+        worst = max(abs(one - other) / abs(one) if one else float("inf") for one, other in pairs)
+    except OverflowError:
+        return None
+    return next(({"rel": limit} for limit in _TOLERANCES if worst <= limit), None)
+
+
+def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Change]:
+    """Yield: the arrays around what differs, without an order."""
+    arrays = dict.fromkeys(path[: path.index("[]")] or "$" for path in differing if "[]" in path)
+    for array in arrays:
+        yield _rule(array, {"align": "unordered"})
+    if len(arrays) > 1:
+        yield {"options": {"arrays": "unordered"}}
+
+
+def _general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Change]:
+    leaves = [field for fields in differing.values() for field in fields]
+    changes: list[Change] = []
+    if any(field.expected is None or field.actual is None for field in leaves):
+        changes.append({"options": {"nulls": "absent"}})
+    if any(field.status == "hallucination" for field in leaves):
+        changes.append({"options": {"extra": "ignore"}})
+    return changes

@@ -1,0 +1,211 @@
+"""Cases with parameters, conditions on where they run, and the same cases for a test in Python."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.conditions import condition
+from pytest_jsonmatch.golden.expansion import expansions, filled
+
+ROWS = """\
+cases:
+  - id: plain
+    actual: { name: "${name}" }
+    expected: { name: "${name}" }
+  - id: greet
+    parametrize:
+      name: [Ann, Bo]
+      lang: [en, de]
+    title: Greets ${name}
+    actual: { text: "hello ${name}", lang: "${lang}" }
+    expected: { text: "hello ${name}", lang: en }
+"""
+
+
+def cases_of(text):
+    return load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml").by_id
+
+
+def test_all_combinations_of_a_mapping(pytester, write, workers):
+    write("a.golden.yaml", ROWS)
+    outcome = pytester.runpytest("-v", *workers)
+    outcome.assert_outcomes(passed=3, failed=2)
+    for name, word in (
+        ("plain", "PASSED"),
+        ("greet-Ann-en", "PASSED"),
+        ("greet-Ann-de", "FAILED"),
+        ("greet-Bo-en", "PASSED"),
+        ("greet-Bo-de", "FAILED"),
+    ):
+        assert any(f"::{name}" in line and word in line for line in outcome.outlines)
+    pytester.runpytest("a.golden.yaml::greet-Bo-de", *workers).assert_outcomes(failed=1)
+    # At the line of the field that is wrong, in the text that all rows share.
+    outcome.stdout.fnmatch_lines([">   expected: { text: *", "a.golden.yaml:11: AssertionError"])
+
+
+def test_values_keep_their_type_and_text_is_put_into_text():
+    found = cases_of(
+        """\
+metric: json_similarity
+options: { arrays: { key: "${key}" } }
+input: { for: "${n}" }
+cases:
+  - id: a
+    parametrize:
+      - { id: few, n: 2, key: sku, more: [1, { b: null }] }
+      - { n: 2.5, key: id, more: null }
+    actual_file: answers/${key}.txt
+    fields: { "${key}": { skip: true } }
+    expected: { n: "${n}", text: "n=${n}", more: "${more}", plain: "$${n}", "${key}": "${more}!" }
+"""
+    )
+    few, two = found.values()
+    assert list(found) == ["a-few", "a-2.5-id-null"]
+    assert few.expected == {
+        "n": 2,
+        "text": "n=2",
+        "more": [1, {"b": None}],
+        "plain": "${n}",
+        "sku": '[1, {"b": null}]!',
+    }
+    assert two.expected == {"n": 2.5, "text": "n=2.5", "more": None, "plain": "${n}", "id": "null!"}
+    assert (few.input, two.input) == ({"for": 2}, {"for": 2.5})
+    assert few.options == {"arrays": {"key": "sku"}, "fields": {"sku": {"skip": True}}}
+    assert (few.params, two.params["key"]) == ({"n": 2, "key": "sku", "more": [1, {"b": None}]}, "id")
+    assert few.position("expected", "n").line == 11
+
+
+def test_checks_are_made_of_what_comes_out():
+    (low, high) = cases_of(
+        'parametrize: { t: [0.5, 1] }\nid: a\nthreshold: "${t}"\nactual: 1\nexpected: 1\n'
+    ).values()
+    assert (low.threshold, high.threshold) == (0.5, 1)
+
+
+def test_ids_are_names_whatever_the_values():
+    rows = expansions({"v": ["a b", "a/b", "", None, True, 1.5, "x" * 50, [1], {"a": 1}, "€"]})
+    assert [row.suffix for row in rows] == ["a-b", "a-b-2", "3", "null", "true", "1.5", "7", "8", "9", "10"]
+
+
+def test_deep_values_are_filled_without_recursion():
+    value: object = "${n}"
+    for _ in range(5_000):
+        value = [value]
+    found = filled(value, {"n": 1}, lambda *_: None)
+    for _ in range(5_000):
+        (found,) = found
+    assert found == 1
+
+
+def test_what_a_fixture_makes_of_parameters(pytester, write, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case):
+            return {"n": jsonmatch_case.params["n"] + 1}
+        """
+    )
+    write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
+    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "holds", "reason"),
+    [
+        ({"platform": sys.platform}, True, f"platform {sys.platform}"),
+        ({"platform": ["beos", sys.platform]}, True, f"platform beos or {sys.platform}"),
+        ({"platform": "beos"}, False, "platform beos"),
+        ({"python": f"=={platform.python_version()}"}, True, f"Python =={platform.python_version()}"),
+        ({"python": ">=3.10,<4"}, True, "Python >=3.10,<4"),
+        ({"python": "<3.10"}, False, "Python <3.10"),
+        ({"env": "IS_SET"}, True, "IS_SET is set"),
+        ({"env": "IS_EMPTY"}, False, "IS_EMPTY is set"),
+        ({"env": "IS_NOT_THERE"}, False, "IS_NOT_THERE is set"),
+        ({"env": {"IS_SET": "yes"}}, True, "IS_SET=yes"),
+        ({"env": {"IS_SET": "no"}}, False, "IS_SET=no"),
+        ({"env": "IS_SET", "python": "<3.10"}, False, "Python <3.10, IS_SET is set"),
+        ({"env": "IS_SET", "python": ">=3.10", "reason": "why"}, True, "why"),
+    ],
+)
+def test_conditions(monkeypatch, given, holds, reason):
+    monkeypatch.setenv("IS_SET", "yes")
+    monkeypatch.setenv("IS_EMPTY", "")
+    monkeypatch.delenv("IS_NOT_THERE", raising=False)
+    assert condition(given) == (holds, reason)
+
+
+def test_skipif_in_yaml(pytester, write, workers):
+    write(
+        "a.golden.yaml",
+        """\
+marks: [{ skipif: { env: NOWHERE_TO_BE_FOUND } }]
+cases:
+  - id: runs
+    marks: [{ skipif: { python: "<3.10" } }]
+    actual: { n: 1 }
+    expected: { n: 1 }
+  - id: rests
+    marks: [{ skipif: { python: ">=3.10", reason: too new } }]
+    expected: 1
+  - id: rests-for-one-of-two
+    marks: [{ skipif: { python: "<3.10" } }, { skipif: { python: ">=3.10" } }]
+    expected: 1
+""",
+    )
+    outcome = pytester.runpytest("-rs", *workers)
+    outcome.assert_outcomes(passed=1, skipped=2)
+    outcome.stdout.fnmatch_lines_random(["SKIPPED*too new", "SKIPPED*Python >=3.10"])
+
+
+TEST = """\
+from pytest_jsonmatch import assert_json_match, golden_cases
+
+
+@golden_cases("cases/*.yaml")
+def test_answers(case):
+    answer = {"n": case.input * 2}
+    assert_json_match(answer, case.expected, threshold=case.threshold, **case.options)
+"""
+
+
+def test_the_same_cases_for_a_test_in_python(pytester, write, workers):
+    write("tests/test_a.py", TEST)
+    write(
+        "tests/cases/doubles.yaml",
+        "cases:\n- {id: one, input: 1, expected: {n: 2}}\n- {id: two, input: 2, expected: {n: 5}}\n"
+        "- {id: three, input: 3, expected: {n: 7}, marks: [{xfail: wrong on purpose}]}\n",
+    )
+    outcome = pytester.runpytest("-v", *workers)
+    outcome.assert_outcomes(passed=1, failed=1, xfailed=1)
+    outcome.stdout.fnmatch_lines_random(["*test_answers?one? *", "*test_answers?two? *"])
+    pytester.runpytest("tests/test_a.py::test_answers[one]", *workers).assert_outcomes(passed=1)
+    write("tests/cases/more.yaml", "marks: [{skip: later}]\ncases:\n- {id: one, expected: 1}\n")
+    outcome = pytester.runpytest("--collect-only", "-q")
+    assert "tests/test_a.py::test_answers[doubles-one]" in outcome.outlines
+    assert "tests/test_a.py::test_answers[more-one]" in outcome.outlines
+    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, xfailed=1, skipped=1)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "golden_cases: no file fits 'cases/*.yaml' in *"),
+        ({"tests/cases/a.yaml": "expcted: 1\n"}, "cases/a.yaml:1:1: unknown key 'expcted'; *"),
+    ],
+)
+def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, write, files, message):
+    write("tests/test_a.py", TEST)
+    write("tests/test_b.py", "def test_b(): pass\n")
+    for name, text in files.items():
+        write(name, text)
+    outcome = pytester.runpytest("--continue-on-collection-errors")
+    outcome.assert_outcomes(passed=1, errors=1)
+    outcome.stdout.fnmatch_lines([message])
+    outcome.stdout.no_fnmatch_line("*Traceback*")

@@ -1,0 +1,153 @@
+"""What would let a failing case pass: tried before it is said, and right when it is pasted."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.golden.suggest import Trial, suggestions, with_change
+
+HEADS = ("would pass with  ", "or               ")
+
+
+def said(outcome):
+    """The suggestions in the output that are one line of YAML."""
+    texts = [line[1:].strip() for line in outcome.outlines if line.startswith("E")]
+    return [text[len(HEADS[0]) :] for text in texts if text.startswith(HEADS)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected", "actual", "wanted"),
+    [
+        ("field_match", "{ v: Acme }", "{ v: ACME }", ["fields: {v: {transform: [casefold]}}"]),
+        ("field_match", "{ v: Acme }", "{ v: ' Acme' }", ["fields: {v: {transform: [strip]}}"]),
+        ("field_match", "{ v: a  b }", "{ v: a b }", ["fields: {v: {transform: [normalize_whitespace]}}"]),
+        ("field_match", "{ v: café }", "{ v: cafe }", ["fields: {v: {compare: normalized_text}}"]),
+        ("field_match", "{ v: 2026-01-31 }", "{ v: 31 January 2026 }", ["fields: {v: {compare: date}}"]),
+        (
+            "field_match",
+            "{ n: 100 }",
+            "{ n: 101.5 }",
+            ["fields: {n: {compare: {numeric: {tolerance: {rel: 0.02}}}}}"],
+        ),
+        (
+            "field_match",
+            "{ n: 12 }",
+            "{ n: '12' }",
+            ["fields: {n: {transform: [{type_convert: {to: number}}]}}"],
+        ),
+        ("schema_f1", "{ v: [1, 2] }", "{ v: [2, 1] }", ["fields: {v: {align: unordered}}"]),
+        (
+            "schema_f1",
+            "{ a: 1 }",
+            "{ a: 1, b: null }",
+            ["options: {nulls: absent}", "options: {extra: ignore}"],
+        ),
+        ("schema_f1", "{ a: 1 }", "{ a: 1, b: 2 }", ["options: {extra: ignore}"]),
+        (
+            "schema_f1",
+            "[{ v: a }, { v: b }]",
+            "[{ v: A }, { v: B }]",
+            ["fields: {'[].v': {transform: [casefold]}}"],
+        ),
+        ("field_match", "{ v: Acme }", "{ v: Bolt }", []),
+        ("field_match", "{ n: 1 }", "{ n: 2 }", []),
+        ("field_match", "{ v: Acme }", "{}", []),
+    ],
+)
+def test_what_is_said(pytester, write, metric, expected, actual, wanted):
+    case = f"metric: {metric}\nactual: {actual}\nexpected: {expected}\n"
+    write("a.golden.yaml", case)
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    assert said(outcome) == wanted
+    for line in wanted:
+        write("a.golden.yaml", f"{line}\n{case}")
+        pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_several_fields_together(pytester, write, workers):
+    case = """\
+metric: schema_f1
+actual: { items: [{ n: 2, v: AB }, { n: 1, v: CD }], t: X, w: 101 }
+expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
+"""
+    write("a.golden.yaml", case)
+    outcome = pytester.runpytest(*workers)
+    lines = [line[1:].strip() for line in outcome.outlines if line.startswith("E")]
+    start = next(number for number, line in enumerate(lines) if line.startswith("would pass with"))
+    assert lines[start : start + 5] == [
+        "would pass with  fields:",
+        "items: {align: unordered}",
+        "'items[].v': {transform: [casefold]}",
+        "t: {transform: [casefold]}",
+        "w: {compare: {numeric: {tolerance: {rel: 0.01}}}}",
+    ]
+    rules = "".join(f"  {line}\n" for line in lines[start + 1 : start + 5])
+    write("a.golden.yaml", f"fields:\n{rules}{case}")
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+
+
+def test_a_rule_that_is_there_stays():
+    options = {"fields": {"v": {"weight": 3, "compare": "exact"}}, "nulls": "value"}
+    changed = with_change(options, {"fields": {"v": {"transform": ["casefold"]}, "w": {"compare": "date"}}})
+    assert changed == {
+        "fields": {
+            "v": {"weight": 3, "compare": "exact", "transform": ["casefold"]},
+            "w": {"compare": "date"},
+        },
+        "nulls": "value",
+    }
+    assert options["fields"] == {"v": {"weight": 3, "compare": "exact"}}
+
+
+def test_it_can_be_turned_off(pytester, write):
+    write("a.golden.yaml", "actual: { v: ACME }\nexpected: { v: Acme }\n")
+    pytester.makeini("[pytest]\njsonmatch_suggest = false\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    assert said(outcome) == []
+
+
+def test_a_users_comparator_is_not_asked_again(pytester, write):
+    pytester.makeconftest(
+        """
+        calls = []
+
+        def slow(expected, actual, params):
+            calls.append(1)
+            return expected == actual
+
+        def pytest_jsonmatch_register(registry):
+            registry.comparator("slow", slow)
+
+        def pytest_sessionfinish():
+            print("calls:", len(calls))
+        """
+    )
+    write(
+        "a.golden.yaml",
+        "fields: { v: { compare: slow } }\nactual: { v: A, w: B }\nexpected: { v: a, w: b }\n",
+    )
+    outcome = pytester.runpytest("-s")
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(["*calls: 1"])
+    assert said(outcome) == []
+
+
+def test_few_comparisons_are_made_however_much_differs():
+    expected = {f"k{n}": "a" for n in range(10)} | {"n": [{"v": 1}] * 3}
+    actual = {f"k{n}": "zzz" for n in range(10)} | {"n": [{"v": 9}] * 3}
+    made = 0
+
+    def compare(options):
+        nonlocal made
+        made += 1
+        return compare_json(actual, expected, metric="schema_f1", **options)
+
+    result = compare({})
+    assert suggestions(result, {}, Trial(compare, lambda again: again.score == 1.0)) == []
+    assert made <= 100
+    wide = {f"k{n}": n for n in range(6_000)}
+    result = compare_json({}, wide)
+    assert suggestions(result, {}, Trial(compare, lambda _: True)) == []
