@@ -541,7 +541,8 @@ def golden_schema() -> Schema:
     """
     pairs = [_not_both(name) for name in PAIRS]
     wanted = {"anyOf": [{"required": ["expected"]}, {"required": ["expected_file"]}]}
-    names: Schema = {name: _ref(name) if name in NOT_FILLED else {} for name in KEYS}
+    # `true`, for editors offer what has a schema once for each that it has.
+    names: Schema = {name: _ref(name) if name in NOT_FILLED else True for name in KEYS}
     values = _unless_filled({name: _ref(name) for name in KEYS if name not in NOT_FILLED})
     cases: Schema = {
         "description": "The cases of the file. What stands beside it holds for all of them.",
