@@ -819,9 +819,12 @@ def check_rule(rule: Mapping[str, Any], where: str) -> None:
     """
     if "compare" in rule:
         _named(rule["compare"], f"{where}.compare", "comparator")
-    _named_transforms(rule.get("transform", ()), f"{where}.transform")
-    _flag(rule.get("skip", False), f"{where}.skip")
-    _weight(rule.get("weight", 1.0), f"{where}.weight")
+    if "transform" in rule:
+        _named_transforms(rule["transform"], f"{where}.transform")
+    if "skip" in rule:
+        _flag(rule["skip"], f"{where}.skip")
+    if "weight" in rule:
+        _weight(rule["weight"], f"{where}.weight")
     if "align" in rule:
         read_alignment(rule["align"], f"{where}.align")
 

@@ -32,6 +32,7 @@ __all__ = [
     "FILE_KEYS",
     "KEYS",
     "MARK_KEYWORDS",
+    "NOT_FILLED",
     "NO_MARKS",
     "PAIRS",
     "XUNIT_NAMES",
@@ -704,7 +705,8 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         "parametrize": Key(
             _check_parametrize,
             "parametrize",
-            "Parameters: the case stands for several, which fill its places ${name}.",
+            "Parameters: names with lists of values, or rows. The case stands for several, "
+            "which fill its places ${name}.",
         ),
     }
 )
@@ -712,10 +714,10 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
 CASE_KEYS: Final = frozenset(KEYS)
 FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
 _CHECKS: Final = {name: key.check for name, key in KEYS.items() if key.check is not None}
-PAIRS: Final = ("input", "actual", "expected")
-"""Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
 NOT_FILLED: Final = frozenset({"id", "parametrize", "marks"})
 """What `${name}` is plain text in."""
+PAIRS: Final = ("input", "actual", "expected")
+"""Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
 _MAX_ERRORS: Final = 10
 
 

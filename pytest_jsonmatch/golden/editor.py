@@ -45,13 +45,12 @@ BEYOND_SCHEMA: Final[Mapping[str, str]] = MappingProxyType(
             "Beyond ASCII, `id`, `producer` and the names of marks hold letters and digits only. The schema "
             "takes any character there: regular expressions have no word for a letter that all editors know."
         ),
-        "a size of no bytes": "A `memory_limit` in words comes to one byte or more: not `0 KiB`.",
-        "rows alike": "All rows of `parametrize` have the same names.",
-        "what is filled in": (
-            "The values of a case with `parametrize` are checked when its places `${name}` are filled, and "
-            "each names a parameter. The schema takes anything there."
+        "what parameters make": (
+            "A value with a place `${name}` is looked at once it is filled, and so are the ids that "
+            "`parametrize` makes. Each place names a parameter, and all rows have the same names."
         ),
-        "versions": "`python` of `skipif` is a version specifier.",
+        "version specifiers": "The `python` of a `skipif` can be read as a version specifier.",
+        "a size of no bytes": "A `memory_limit` in words comes to one byte or more: not `0 KiB`.",
         "duplicate keys": "A key stands once in its mapping; an editor sees one of the two.",
         "plain YAML": (
             "No tags, no merge keys, no keys that are not strings, one document a file; nothing nests deeper "
@@ -400,13 +399,74 @@ def _producer() -> Schema:
     }
 
 
+_NEVER_BARE: Final = ("usefixtures", "skipif")
+
+
+def _conditions() -> Schema:
+    name: Schema = {"type": "string", "minLength": 1}
+    several: Schema = {"anyOf": [name, {"type": "array", "minItems": 1, "items": name}]}
+    values: Schema = {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": name,
+        "additionalProperties": {"type": "string"},
+    }
+    return {
+        "description": "Conditions; the case is skipped where all of them hold.",
+        "type": "object",
+        "properties": {
+            "platform": {"description": "Python's sys.platform: linux, darwin, win32, or a list.", **several},
+            "python": {
+                "description": 'A version specifier, in quotes: "<3.12".',
+                "type": "string",
+                "pattern": r"\S",
+            },
+            "env": {
+                "description": "Variables that are set, or a mapping of variables to their values.",
+                "anyOf": [*several["anyOf"], values],
+            },
+            "reason": {"description": "Why, for people.", "type": "string"},
+        },
+        "anyOf": [{"required": ["platform"]}, {"required": ["python"]}, {"required": ["env"]}],
+        "additionalProperties": False,
+    }
+
+
+def _parametrize() -> Schema:
+    name: Schema = {
+        "type": "string",
+        "pattern": f"^{_WORD}{_END}",
+        "patternErrorMessage": "The name of a parameter: letters, digits and _.",
+    }
+    row: Schema = {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": name,
+        "properties": {"id": _id()},
+        "if": {"required": ["id"]},
+        "then": {"minProperties": 2},
+    }
+    return {
+        "anyOf": [
+            {
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": name,
+                "properties": {"id": False},
+                "additionalProperties": {"type": "array", "minItems": 1},
+            },
+            {"type": "array", "minItems": 1, "items": row},
+        ]
+    }
+
+
 def _marks() -> Schema:
     name: Schema = {"type": "string", "pattern": f"^{_WORD}{_END}"}
     bare: Schema = {
         "type": "string",
-        "pattern": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures', 'skipif'])}){_END}){_WORD}{_END}",
+        "pattern": rf"^(?!({'|'.join([*NO_MARKS, *_NEVER_BARE])}){_END}){_WORD}{_END}",
         "patternErrorMessage": (
-            "The name of a mark; parametrize is a key of its own, usefixtures and skipif take arguments."
+            f"The name of a mark; not {', '.join(NO_MARKS)}; {' and '.join(_NEVER_BARE)} need arguments."
         ),
         "examples": list(MARK_KEYWORDS),
     }
@@ -437,7 +497,7 @@ def _marks() -> Schema:
         "description": "Names of fixtures that the case needs.",
         "anyOf": [fixture, {"type": "array", "minItems": 1, "items": fixture}],
     }
-    arguments["skipif"] = _skipif()
+    arguments["skipif"] = _conditions()
     refused: Schema = dict.fromkeys(NO_MARKS, False)
     return {
         "type": "array",
@@ -453,61 +513,6 @@ def _marks() -> Schema:
                 },
             ]
         },
-    }
-
-
-def _skipif() -> Schema:
-    word: Schema = {"type": "string", "minLength": 1}
-    words: Schema = {"type": "array", "minItems": 1, "items": word}
-    values: Schema = {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}}
-    return {
-        "description": "Skips the case where all of these hold.",
-        "type": "object",
-        "properties": {
-            "platform": {
-                "description": "sys.platform is this, or one of these.",
-                "anyOf": [{**word, "examples": ["linux", "darwin", "win32"]}, words],
-            },
-            "python": {
-                "description": "The version of Python, in quotes.",
-                "type": "string",
-                "examples": ["<3.12", ">=3.11,<3.13"],
-            },
-            "env": {
-                "description": "The variable is set, each of these is, or each has this value.",
-                "anyOf": [word, words, {**values, "propertyNames": word}],
-            },
-            "reason": {"description": "Why, for people.", "type": "string"},
-        },
-        "additionalProperties": False,
-        "anyOf": [{"required": [name]} for name in ("platform", "python", "env")],
-    }
-
-
-def _parametrize() -> Schema:
-    name: Schema = {"type": "string", "pattern": f"^{_WORD}{_END}"}
-    return {
-        "anyOf": [
-            {
-                "description": "Names and their values: each combination is a case.",
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {**name, "not": {"const": "id"}},
-                "additionalProperties": {"type": "array", "minItems": 1},
-            },
-            {
-                "description": "Rows of names and values: each is a case, named by its `id` if it has one.",
-                "type": "array",
-                "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "propertyNames": name,
-                    "minProperties": 1,
-                    "properties": {"id": _ref("id")},
-                    "not": {"required": ["id"], "maxProperties": 1},
-                },
-            },
-        ]
     }
 
 
@@ -536,9 +541,9 @@ def golden_schema() -> Schema:
     """
     pairs = [_not_both(name) for name in PAIRS]
     wanted = {"anyOf": [{"required": ["expected"]}, {"required": ["expected_file"]}]}
-    # What is filled in is not yet what it will be.
-    keys: Schema = {name: _ref(name) if name in NOT_FILLED else True for name in KEYS}
-    filled: Schema = {"properties": {name: _ref(name) for name in KEYS if name not in NOT_FILLED}}
+    # `true`, for editors offer what has a schema once for each that it has.
+    names: Schema = {name: _ref(name) if name in NOT_FILLED else True for name in KEYS}
+    values = _unless_filled({name: _ref(name) for name in KEYS if name not in NOT_FILLED})
     cases: Schema = {
         "description": "The cases of the file. What stands beside it holds for all of them.",
         "type": "array",
@@ -554,12 +559,9 @@ def golden_schema() -> Schema:
         "title": "golden cases",
         "description": "Golden cases of pytest-jsonmatch: one case, or a list of `cases`.",
         "type": "object",
-        "properties": {"cases": cases, **keys},
+        "properties": {"cases": cases, **names},
         "additionalProperties": False,
-        "allOf": [
-            *pairs,
-            {"if": {"required": ["parametrize"], "not": {"required": ["cases"]}}, "else": filled},
-        ],
+        "allOf": [values, *pairs],
         "if": {"required": ["cases"]},
         "then": {"properties": {name: False for name in KEYS if name not in FILE_KEYS}},
         "else": wanted,
@@ -569,14 +571,44 @@ def golden_schema() -> Schema:
                 "title": "case",
                 "description": "One case: one test.",
                 "type": "object",
-                "properties": keys,
+                "properties": names,
                 "additionalProperties": False,
-                "allOf": [*pairs, wanted, {"if": {"required": ["parametrize"]}, "else": filled}],
+                "allOf": [values, *pairs, wanted],
             },
+            "place": _place(),
             "rule": _rule(),
             "comparator": _named("comparator", _COMPARATORS),
             "transform": _named("transform", _TRANSFORMS),
         },
+    }
+
+
+def _unless_filled(forms: Schema) -> Schema:
+    """Return what makes keys have their forms; where there are parameters, a value with a place is free."""
+    place = _ref("place")
+    return {
+        "if": {"required": ["parametrize"]},
+        "then": {"properties": {name: {"anyOf": [form, place]} for name, form in forms.items()}},
+        "else": {"properties": forms},
+    }
+
+
+def _place() -> Schema:
+    here: Schema = {"pattern": r"\$\{[^{}]*\}"}
+    below = _ref("place")
+    return {
+        "description": "A value with a place ${name} in it, which a parameter fills.",
+        "anyOf": [
+            {"type": "string", **here},
+            {"type": "array", "contains": below},
+            {
+                "type": "object",
+                "anyOf": [
+                    {"not": {"propertyNames": {"not": here}}},
+                    {"not": {"additionalProperties": {"not": below}}},
+                ],
+            },
+        ],
     }
 
 
@@ -608,19 +640,14 @@ def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Sch
     for number, (written, schema) in enumerate(by_schema, start=1):
         name = f"expected-{number}"
         definitions[name] = _moved(schema, name)
-        chosen = {
-            "required": ["schema"],
-            "properties": {"schema": {"const": written}},
-            "not": {"required": ["parametrize"]},
-        }
-        follows = {"properties": {"expected": _ref(name)}}
+        chosen = {"required": ["schema"], "properties": {"schema": {"const": written}}}
+        follows = _unless_filled({"expected": _ref(name)})
         definitions["case"]["allOf"].append({"if": chosen, "then": follows})
-        own = {"anyOf": [{"required": ["schema"]}, {"required": ["parametrize"]}]}
-        inherits = {"if": {"not": own}, "then": follows}
+        inherits = {"if": {"not": {"required": ["schema"]}}, "then": follows}
         document["allOf"].append(
             {
                 "if": chosen,
-                "then": {"properties": {"expected": _ref(name), "cases": {"items": inherits}}},
+                "then": {"allOf": [follows], "properties": {"cases": {"items": inherits}}},
             }
         )
     return document
