@@ -31,6 +31,8 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
 def without_reruns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep pytest-rerunfailures out of runs inside a test, unless they ask for it by `-p rerunfailures`.
 
+    (With xdist workers beside it, let such a run have a process of its own.)
+
     It never ends the threads of its server, and those that have served an xdist worker poll for ever: after some
     dozens of runs in this process there is little time left for anything else.
     """

@@ -26,7 +26,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = golden_schema()
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
-EXAMPLES = 150 if "TESTS_COUNT_LINES" in os.environ else 1_500
+EXAMPLES = 150 if "TESTS_COUNT_LINES" in os.environ else 500
 thorough = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 

@@ -287,7 +287,7 @@ def test_the_last_rerun_wins(pytester, write, workers, read):
         """
     )
     write("a.golden.yaml", "id: a\nexpected: 9\n")
-    pytester.runpytest("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed", *workers)
+    pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed", *workers)
     assert read() == "id: a\nexpected: 2\n"
 
 

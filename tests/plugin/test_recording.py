@@ -301,7 +301,7 @@ def test_the_last_rerun_wins(pytester, recorded, workers):
             assert_json_match({"a": len(tries)}, {"a": 3})
         """
     )
-    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns", "2", *workers)
+    outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "2", *workers)
     assert outcome.parseoutcomes() == {"passed": 1, "rerun": 2}
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
