@@ -300,7 +300,15 @@ def _record(
     from pytest_jsonmatch.engine.records import Comparison
 
     def make(identity: str) -> Comparison:
-        made = Comparison.of(result, id=identity, nodeid=recorder.nodeid, threshold=limits, passed=passed)
+        made = Comparison.of(
+            result,
+            id=identity,
+            nodeid=recorder.nodeid,
+            threshold=limits,
+            passed=passed,
+            case="" if recorder.run is None else recorder.run.case,
+            params=recorder.params,
+        )
         if unreadable is None:
             return made
         warnings = (*made.warnings, unreadable)

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import hooks, recording
+from pytest_jsonmatch import ending, hooks, recording
 from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.outputs import Outputs
-    from pytest_jsonmatch.golden.update import Request, Updater
+    from pytest_jsonmatch.golden.update import Updater
 
 _SESSION = pytest.StashKey[recording.Session]()
 _OUTPUTS: pytest.StashKey[Outputs] = pytest.StashKey()
-_UPDATER = pytest.StashKey[Any]()
-_UPDATES = pytest.StashKey[Any]()
+_UPDATER: pytest.StashKey[Updater] = pytest.StashKey()
+_COLLECTOR = "pytest_jsonmatch.golden.collector"
 _MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
 
 
@@ -56,10 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
             session.check_metric()
         except ConfigurationError as error:
             raise pytest.UsageError(f"{what}: {error}") from error
-    if settings.review:
-        _check_terminal(config)
     if settings.update or settings.review:
-        config.stash[_UPDATER] = _make_updater(session)
+        from pytest_jsonmatch import updating
+
+        if settings.review:
+            updating.check_terminal(config)
+        config.stash[_UPDATER] = updating.make_updater(session)
     if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
     if settings.record is not None or settings.replay is not None:
@@ -118,7 +119,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     from pytest_jsonmatch.assertions import judge_case
     from pytest_jsonmatch.golden.collector import collect_file
 
-    return collect_file(file_path, parent, judge=judge_case, updater=parent.config.stash.get(_UPDATER, None))
+    updater = parent.config.stash.get(_UPDATER, None)
+    return collect_file(file_path, parent, settings=session.settings, judge=judge_case, updater=updater)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -139,6 +141,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if recorder is None:
         return
     recorder.restart()
+    pivot = item.config.stash[_SESSION].settings.pivot
+    if pivot is not None and pivot in getattr(getattr(item, "callspec", None), "params", ()):
+        recorder.params = recording.parameters(item)
+    if _COLLECTOR in sys.modules:  # else there is no golden case
+        from pytest_jsonmatch.golden.collector import prepare
+
+        prepare(item, recorder)
     outputs = item.config.stash.get(_OUTPUTS, None)
     if outputs is not None and getattr(item.parent, "compares", False):
         from pytest_jsonmatch.golden.collector import replay
@@ -156,157 +165,38 @@ def pytest_runtest_makereport(
     if recorder is not None:
         if call.when == "setup":
             recorder.setup_seconds = call.duration
-        elif recorder.outputs:
-            from pytest_jsonmatch.golden.outputs import REPORT_ATTRIBUTE
-
-            setattr(report, REPORT_ATTRIBUTE, recorder.outputs)
-            recorder.outputs = []
-        payloads = recorder.hand_over()
-        if payloads or (not report.passed and recorder.is_missed()):
-            setattr(report, recording.REPORT_ATTRIBUTE, payloads)
-        if recorder.updates:
-            setattr(report, recording.UPDATE_ATTRIBUTE, list(recorder.updates))
-            recorder.updates.clear()
+        recorder.hand_over(report)
+        if call.when == "call" and call.excinfo is not None and report.failed and recorder.run is not None:
+            recorder.tolerate(report, call.excinfo.value)
     return report
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write golden files, all in this process: workers of pytest-xdist have only asked for it."""
+    """Judge the session and write golden files, all in this process: pytest-xdist's workers only asked."""
     config = session.config
-    if _UPDATER not in config.stash or hasattr(config, "workerinput"):
-        return
-    if exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-        return  # interrupted, or nothing ran
-    from pytest_jsonmatch.golden import update
-
     own = config.stash[_SESSION]
-    requests = [update.Request.from_text(text) for _, text in own.outcomes.updates]
-    if own.settings.review:
-        requests = _review(config, requests)
-    updates = config.stash[_UPDATES] = update.plan_updates(requests)
-    if own.settings.dry_run:
+    if hasattr(config, "workerinput"):
         return
-    for each in updates:
-        update.write(each)
-    if any(each.refused for each in updates) and session.exitstatus == pytest.ExitCode.OK:
-        # A test may have passed because its case was about to be updated.
+    failed = own.outcomes.has_runs and ending.judge(config, own)
+    # Interrupted, or nothing ran: then nothing is written.
+    if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        from pytest_jsonmatch import updating
+
+        failed |= updating.write(config, own)
+    if failed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what was updated, and the table of scores by field."""
+    """Write what was updated, the table of scores by field, and what the session is judged by."""
     session = config.stash[_SESSION]
     if _UPDATER in config.stash:
-        _show_updates(terminalreporter, config)
-    mode = session.settings.summary
-    # -qq asks for less than one line. --no-summary is ours to heed: newer releases of pytest leave it to us.
-    if (
-        not session.outcomes
-        or mode == "none"
-        or config.get_verbosity() < -1
-        or config.getoption("no_summary")
-    ):
-        return
-    comparisons = session.outcomes.comparisons()
-    if not comparisons:
-        return
-    from pytest_jsonmatch.report.terminal import summary_lines
+        from pytest_jsonmatch import updating
 
-    look = session.look
-    lines = summary_lines(comparisons, mode=mode, width=look.width, unicode=look.unicode)
-    if len(lines) > 1:
-        terminalreporter.section("jsonmatch")
-    for line in lines:
-        for text, markup in line:
-            terminalreporter.write(text, **markup)
-        terminalreporter.line("")
-    if session.outcomes.left_out:
-        counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
-        terminalreporter.write_line(f"not counted above: {counts}")
-    config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
-
-
-def _make_updater(session: recording.Session) -> Updater:
-    from pytest_jsonmatch.assertions import answer_of_case
-    from pytest_jsonmatch.golden.update import Updater
-
-    def ask(request: Request) -> None:
-        if session.running is not None:
-            session.running.updates.append(request.to_text())
-
-    def is_exempt() -> bool:
-        running = session.running
-        return (
-            running is not None
-            and running.item.get_closest_marker("xfail") is not None
-            and not session.config.getoption("runxfail", default=False)
-        )
-
-    settings = session.settings
-    return Updater(
-        settings.update or "failed",
-        dry_run=settings.dry_run or settings.review,
-        answer=answer_of_case,
-        ask=ask,
-        is_exempt=is_exempt,
-    )
-
-
-def _show_updates(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    from pytest_jsonmatch.golden.update import summary_lines
-    from pytest_jsonmatch.report.escape import printable
-
-    settings = config.stash[_SESSION].settings
-    terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
-    updates = config.stash.get(_UPDATES, None)
-    if updates is None:
-        terminalreporter.write("the run did not come to its end: nothing was written\n")
-        return
-    for line, color in summary_lines(updates, dry_run=settings.dry_run):
-        terminalreporter.write(f"{printable(line)}\n", **({color: True} if color else {}))
-
-
-def _check_terminal(config: pytest.Config) -> None:
-    """Refuse to review where nobody can be asked."""
-    option = config.option
-    if hasattr(config, "workerinput") or getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
-        raise pytest.UsageError("--jsonmatch-review asks on the terminal, one test at a time; leave out -n")
-    with _terminal(config):
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise pytest.UsageError(
-                "--jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"
-            )
-
-
-@contextmanager
-def _terminal(config: pytest.Config) -> Iterator[None]:
-    """Give the terminal back to whom it belongs, as long as something is asked there."""
-    capture = config.pluginmanager.getplugin("capturemanager")
-    if capture is not None:
-        capture.suspend(in_=True)
-    try:
-        yield
-    finally:
-        if capture is not None:
-            capture.resume()
-
-
-def _review(config: pytest.Config, requests: list[Request]) -> list[Request]:
-    from pytest_jsonmatch.golden.review import review
-    from pytest_jsonmatch.report.escape import printable
-
-    with _terminal(config):
-
-        def show(text: str) -> None:
-            sys.stdout.write("".join(f"{printable(line)}\n" for line in text.splitlines()))
-
-        def ask(question: str) -> str:
-            sys.stdout.write(question)
-            sys.stdout.flush()
-            return sys.stdin.readline()
-
-        return review(requests, show=show, ask=ask)
+        updating.show(terminalreporter, config, session)
+    if session.outcomes:
+        ending.show(terminalreporter, config, session)
 
 
 @pytest.fixture(scope="session")

@@ -6,32 +6,36 @@ import json
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.settings import Settings
 
 __all__ = [
     "REPORT_ATTRIBUTE",
-    "UPDATE_ATTRIBUTE",
     "Look",
     "Outcomes",
     "Recorder",
+    "Run",
     "Session",
     "current_session",
     "enter",
     "leave",
+    "parameters",
 ]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
-"""Where a test report carries what was compared: a list of (id, JSON text) pairs."""
-UPDATE_ATTRIBUTE: Final = "jsonmatch_update"
-"""Where a test report carries what is to be written into golden files: a list of JSON texts."""
+"""Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
+
+`comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
+`updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
+`tolerated`: True.
+"""
 
 Payload: TypeAlias = "tuple[str, str]"
 """A comparison's id and the rest of it as JSON text.
@@ -53,6 +57,19 @@ class Look:
 
 
 @final
+class Run(NamedTuple):
+    """Which run of which repeated case a test is."""
+
+    case: str
+    """The node id that a case would have that is not repeated."""
+    number: int
+    """Counted from 1."""
+    of: int
+    min_pass_rate: float | None
+    """The share of the runs that has to pass; None if each has to."""
+
+
+@final
 class Recorder:
     """What is compared while one item runs, by whichever thread."""
 
@@ -65,7 +82,10 @@ class Recorder:
         "item",
         "nodeid",
         "outputs",
+        "params",
+        "run",
         "setup_seconds",
+        "under",
         "updates",
         "wanted",
     )
@@ -82,6 +102,12 @@ class Recorder:
         """What the item wants to be written into golden files."""
         self.wanted = False
         """Whether the item tried to compare."""
+        self.under = False
+        """Whether an answer was not good enough."""
+        self.run: Run | None = None
+        """Which run of a repeated case the item is."""
+        self.params: Mapping[str, tuple[str, int]] = {}
+        """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.setup_seconds = 0.0
         """What setting the item's fixtures up took."""
         self.outputs: list[str] = []
@@ -99,7 +125,8 @@ class Recorder:
             self._count = 0
             self.updates.clear()
             self.wanted = False
-            self.outputs = []
+            self.under = False
+            self.outputs.clear()
 
     def record(self, make: Callable[[str], Comparison], name: str | None) -> None:
         """Keep the comparison that `make` returns for an id that no other comparison of the item has.
@@ -119,6 +146,7 @@ class Recorder:
             comparison.score,
         )
         with self._lock:
+            self.under |= not comparison.passed and not comparison.errors
             self._pending.append(payload)
             self._properties.append(entry)
             self.item.user_properties.append(entry)
@@ -130,13 +158,36 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self) -> list[Payload]:
-        """Return what was compared since the last call: each comparison travels on one report only."""
-        if not self._pending:  # most tests compare nothing
-            return []
-        with self._lock:
-            payloads, self._pending = self._pending, []
-        return payloads
+    def hand_over(self, report: pytest.TestReport) -> None:
+        """Give a report what there is since the last one: everything travels once, but for the run."""
+        carried: dict[str, object] = {}
+        if self._pending or self.updates or self.outputs:  # most tests compare nothing
+            with self._lock:
+                if self._pending:
+                    carried["comparisons"], self._pending = self._pending, []
+                if self.updates:
+                    carried["updates"], self.updates = self.updates, []
+                if self.outputs:
+                    carried["outputs"], self.outputs = self.outputs, []
+        if self.run is not None:
+            carried["run"] = list(self.run)
+        if not report.passed and not carried and self.is_missed():
+            carried["comparisons"] = []
+        if carried:
+            setattr(report, REPORT_ATTRIBUTE, carried)
+
+    def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
+        """Let a run of a case of which not all have to pass be an expected failure: the case is judged later.
+
+        Only a run that is under its threshold is, and nothing that is wrong with the test or around it.
+        """
+        run = self.run
+        if run is None or run.min_pass_rate is None or not self.under or not _is_verdict(error):
+            return
+        # What pytest itself makes of a failure that was expected.
+        report.outcome = "skipped"
+        report.wasxfail = f"run {run.number} of {run.of} under threshold"
+        getattr(report, REPORT_ATTRIBUTE)["tolerated"] = True
 
     def is_missed(self) -> bool:
         """Whether the item is there to compare, so that a run of it without a comparison is worth a note."""
@@ -147,6 +198,33 @@ class Recorder:
             or not _FIXTURES.isdisjoint(names)
             or self.item.get_closest_marker("jsonmatch") is not None
         )
+
+
+def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
+    """Return the labels of a test's parameters, as in its node id, and the place of each in its fixture."""
+    callspec = getattr(item, "callspec", None)
+    params: dict[str, object] = getattr(callspec, "params", {})
+    indices: dict[str, int] = getattr(callspec, "indices", {})
+    whole = str(getattr(callspec, "id", ""))
+    labels = [whole] if len(params) == 1 else whole.split("-")
+    if len(labels) != len(params):  # a label with a hyphen: which is whose is not to be told
+        labels = [_label(name, value, indices.get(name, 0)) for name, value in params.items()]
+    return {name: (_text(label), indices.get(name, 0)) for name, label in zip(params, labels, strict=True)}
+
+
+def _label(name: str, value: object, index: int) -> str:
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return str(value)
+    return str(getattr(value, "__name__", f"{name}{index}"))
+
+
+def _is_verdict(error: BaseException) -> bool:
+    """Tell whether an error says that an answer is not good enough: below a threshold, or no JSON at all."""
+    if isinstance(error, AssertionError):
+        return True
+    from pytest_jsonmatch.engine.errors import JsonMatchError
+
+    return isinstance(error, JsonMatchError)
 
 
 def _plain_nodeid(item: pytest.Item) -> str:
@@ -176,6 +254,29 @@ class _Test:
     xfail: bool = False
     skipped: bool = False
     failed: bool = False
+    run: Run | None = None
+    tolerated: pytest.TestReport | None = None
+    """The report that says so: the run of a case is not good enough, and need not be."""
+    ended: bool = False
+    """Whether the test itself has run, or could not."""
+
+
+def _comparisons(test: _Test) -> list[Comparison]:
+    from pytest_jsonmatch.engine.records import Comparison
+
+    return [Comparison.from_payload(json.loads(payload)) for payload in test.comparisons.values()]
+
+
+@final
+class RunOutcome(NamedTuple):
+    """A run of a repeated case, as its reports have it."""
+
+    run: Run
+    passed: bool
+    comparisons: list[Comparison]
+    tolerated: pytest.TestReport | None
+    """The report that says why it is under its threshold, where that need not fail."""
+    nodeid: str
 
 
 @final
@@ -189,16 +290,22 @@ class Outcomes:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
-        payloads: list[Payload] | None = getattr(report, REPORT_ATTRIBUTE, None)
-        updates: list[str] = getattr(report, UPDATE_ATTRIBUTE, [])
+        carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
         test = self._tests.get(report.nodeid)
         if test is None:
             # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
-            if payloads is None and not updates and report.when in {"setup", "call", "teardown"}:
+            if carried is None and report.when in {"setup", "call", "teardown"}:
                 return
             test = self._tests[report.nodeid] = _Test()
-        test.comparisons.update(payloads or ())
-        test.updates += updates
+        if carried is not None:
+            test.comparisons.update(carried.get("comparisons", ()))
+            test.updates += carried.get("updates", ())
+            if "run" in carried:
+                test.run = Run(*carried["run"])
+            if carried.get("tolerated"):
+                test.tolerated, test.ended = report, True
+                return
+        test.ended |= report.when != "setup" or report.failed
         test.failed |= report.failed
         if not hasattr(report, "context"):  # one skipped subtest does not take the others out
             test.xfail |= hasattr(report, "wasxfail")
@@ -211,10 +318,21 @@ class Outcomes:
 
     def comparisons(self) -> list[Comparison]:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
-        from pytest_jsonmatch.engine.records import Comparison
+        return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
-        payloads = (payload for _, test in self._counted() for payload in test.comparisons.values())
-        return [Comparison.from_payload(json.loads(payload)) for payload in payloads]
+    def runs(self) -> list[RunOutcome]:
+        """Return the runs of repeated cases that have come to their end and count."""
+        return [
+            RunOutcome(
+                test.run,
+                not (test.failed or test.tolerated is not None),
+                _comparisons(test),
+                test.tolerated,
+                nodeid,
+            )
+            for nodeid, test in self._counted()
+            if test.run is not None and test.ended
+        ]
 
     @property
     def updates(self) -> list[tuple[str, str]]:
@@ -236,6 +354,11 @@ class Outcomes:
             "failed before comparing": len(self.unscored),
         }
         return {reason: count for reason, count in counts.items() if count}
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether there are repeated cases."""
+        return any(test.run is not None for test in self._tests.values())
 
     def __bool__(self) -> bool:
         return bool(self._tests)

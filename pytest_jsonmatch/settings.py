@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
@@ -15,6 +16,7 @@ __all__ = [
     "CI_VARIABLES",
     "DEFAULT_METRIC",
     "DEFAULT_THRESHOLD",
+    "MAX_REPEATS",
     "SUMMARY_MODES",
     "UPDATE_MODES",
     "Option",
@@ -29,6 +31,8 @@ UPDATE_MODES: Final = ("new", "failed", "all")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
+MAX_REPEATS: Final = 10_000
+"""How often a golden case may run."""
 
 T = TypeVar("T")
 
@@ -76,6 +80,12 @@ def _globs(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(glob, str) for glob in raw):
         return tuple(raw)
     raise ValueError(f"got {raw!r}")
+
+
+def _repeats(raw: str) -> int:
+    if raw.isdecimal() and 1 <= int(raw) <= MAX_REPEATS:
+        return int(raw)
+    raise argparse.ArgumentTypeError(f"{raw!r} is no whole number from 1 to {MAX_REPEATS:,}")
 
 
 def _mode(raw: object) -> str:
@@ -188,6 +198,8 @@ class Settings:
     update: Literal["new", "failed", "all"] | None = None
     dry_run: bool = False
     review: bool = False
+    repeat: int | None = None
+    pivot: str | None = None
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -201,6 +213,8 @@ class Settings:
             suggest=SUGGEST.read(config),
             record=config.getoption("--jsonmatch-record"),
             replay=config.getoption("--jsonmatch-replay"),
+            repeat=config.getoption("--jsonmatch-repeat"),
+            pivot=config.getoption("--jsonmatch-pivot"),
             **_writing(config),
         )
 
@@ -235,6 +249,19 @@ def add_options(parser: pytest.Parser) -> None:
         default=None,
         help="table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
+    )
+    group.addoption(
+        "--jsonmatch-repeat",
+        metavar="N",
+        type=_repeats,
+        default=None,
+        help="run every golden case that has no recorded answer N times, whatever its file says",
+    )
+    group.addoption(
+        "--jsonmatch-pivot",
+        metavar="FIXTURE",
+        default=None,
+        help="parametrized fixture whose parameters are the columns of a table of scores by field",
     )
     group.addoption(
         "--jsonmatch-record",

@@ -51,6 +51,10 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
+    case: str = ""
+    """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
+    params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
 
     @classmethod
     def of(
@@ -61,6 +65,8 @@ class Comparison:
         nodeid: str,
         threshold: Mapping[str, Any],
         passed: bool,
+        case: str = "",
+        params: Mapping[str, tuple[str, int]] | None = None,
     ) -> Comparison:
         """Return what a session keeps of a result."""
         return cls(
@@ -79,11 +85,13 @@ class Comparison:
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
             arrays=result.array_counts(_SHOWN_LEVELS),
+            case=case,
+            params=params or {},
         )
 
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
-        return {
+        payload: dict[str, Any] = {
             "id": self.id,
             "nodeid": self.nodeid,
             "metric": self.metric,
@@ -100,6 +108,11 @@ class Comparison:
             "warnings": list(self.warnings),
             "arrays": {path: list(counts) for path, counts in self.arrays.items()},
         }
+        if self.case:
+            payload["case"] = self.case
+        if self.params:
+            payload["params"] = {name: list(label) for name, label in self.params.items()}
+        return payload
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Comparison:
@@ -109,4 +122,6 @@ class Comparison:
         plain["errors"] = tuple(plain["errors"])
         plain["warnings"] = tuple(plain["warnings"])
         plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
+        if "params" in plain:
+            plain["params"] = {name: (label, place) for name, (label, place) in plain["params"].items()}
         return cls(**plain)

@@ -19,6 +19,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.expansion import bad_rows, expansions, filled
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
+from pytest_jsonmatch.settings import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,6 +93,21 @@ class GoldenCase:
     _document: Document = field(repr=False)
     _where: Trail = field(repr=False)
     _params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    run: int = 1
+    """Which of its runs this is, counted from 1."""
+    runs: int = 1
+    """How often the case runs: `repeat`, or what the command line says."""
+
+    @property
+    def base_id(self) -> str:
+        """The id without the `@2` of a run: what all runs of a case have in common."""
+        return self.id if self.runs == 1 else self.id.rpartition("@")[0]
+
+    @property
+    def min_pass_rate(self) -> float | None:
+        """The share of its runs that have to pass; None if each of them has to."""
+        rate: float | None = self._given.get("min_pass_rate")
+        return rate
 
     @property
     def params(self) -> dict[str, Any]:
@@ -444,6 +460,12 @@ def _check_limit(value: JsonValue) -> Problem | None:
     return Problem("has to be a number from 0 to 1")
 
 
+def _check_repeat(value: JsonValue) -> Problem | None:
+    if type(value) in {int, float} and 1 <= value <= MAX_REPEATS and value == int(value):
+        return None
+    return Problem(f"has to be a whole number from 1 to {MAX_REPEATS:,}")
+
+
 def _check_threshold(value: JsonValue) -> Problem | None:
     if type(value) is not dict:
         if _check_limit(value) is None:
@@ -696,6 +718,18 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             "The function that answers, module:function. It is called with the input.",
             file_wide=True,
         ),
+        "repeat": Key(
+            _check_repeat,
+            MappingProxyType({"type": "integer", "minimum": 1, "maximum": MAX_REPEATS}),
+            "How often to run the case: `case@1`, `case@2` and so on, each with an answer of its own.",
+            file_wide=True,
+        ),
+        "min_pass_rate": Key(
+            _check_limit,
+            MappingProxyType({"type": "number", "minimum": 0, "maximum": 1}),
+            "The share of the runs of a repeated case that have to pass. Without it all have to.",
+            file_wide=True,
+        ),
         "marks": Key(
             _check_marks,
             "marks",
@@ -731,7 +765,9 @@ class GoldenCases:
     document: Document
 
 
-def load_cases(data: bytes, path: Path, name: str, *, may_lack_expected: bool = False) -> GoldenCases:
+def load_cases(
+    data: bytes, path: Path, name: str, *, may_lack_expected: bool = False, repeat: int | None = None
+) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
     Args:
@@ -739,6 +775,8 @@ def load_cases(data: bytes, path: Path, name: str, *, may_lack_expected: bool = 
         path: the file; what its cases name is relative to its folder.
         name: what errors call the file.
         may_lack_expected: whether cases without `expected` are fine, because they are about to get it.
+        repeat: how often to run each case, whatever the file says; not those with a recorded answer, but for
+            cases that say `repeat` themselves.
 
     Raises:
         GoldenFileError: the file is not valid. The error stands at the first thing that is wrong; its message
@@ -750,15 +788,18 @@ def load_cases(data: bytes, path: Path, name: str, *, may_lack_expected: bool = 
     [('a', 2, 1), ('case-2', 3, 2)]
     """
     document = load(data, name)
-    return _Reader(document, path, may_lack_expected=may_lack_expected).read()
+    return _Reader(document, path, may_lack_expected=may_lack_expected, repeat=repeat).read()
 
 
 @final
 class _Reader:
     """One reading of one document: collects errors, so that a person sees them at once."""
 
-    def __init__(self, document: Document, path: Path, *, may_lack_expected: bool) -> None:
+    def __init__(
+        self, document: Document, path: Path, *, may_lack_expected: bool, repeat: int | None
+    ) -> None:
         self.document = document
+        self.repeat = repeat
         self.may_lack_expected = may_lack_expected
         self.path = path
         self.errors: list[GoldenFileError] = []
@@ -832,10 +873,15 @@ class _Reader:
         if "parametrize" not in case:
             self._check(case, where, CASE_KEYS, also)
             if type(case_id) is str:
-                if case_id in cases:
-                    self._repeated(case_id, where, cases[case_id].line, given="id" in case)
                 given = _over(defaults, case) if defaults else case
-                cases[case_id] = GoldenCase(case_id, self.path, line, given, self.document, where)
+                runs = 1 if self.repeat is None and "repeat" not in given else self._runs(case, given)
+                for run in range(1, runs + 1):
+                    name = case_id if runs == 1 else f"{case_id}@{run}"
+                    if name in cases:
+                        self._taken(name, where, cases[name].line, given="id" in case)
+                    cases[name] = GoldenCase(
+                        name, self.path, line, given, self.document, where, run=run, runs=runs
+                    )
             return
         before = len(self.errors)
         fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
@@ -846,13 +892,17 @@ class _Reader:
         for suffix, values in expansions(case["parametrize"]):
             own = self._filled(open_keys, values, where)
             self._check({**fixed, **own}, where, CASE_KEYS, also)
-            name = f"{case_id}-{suffix}"
-            if name in cases:
-                self._repeated(name, where, cases[name].line, given=True)
             given = {**fixed, **own}
             if defaults:
                 given = _over(self._filled(defaults, values, ()), given)
-            cases[name] = GoldenCase(name, self.path, line, given, self.document, where, values)
+            runs = self._runs(own, given)
+            for run in range(1, runs + 1):
+                name = f"{case_id}-{suffix}" + ("" if runs == 1 else f"@{run}")
+                if name in cases:
+                    self._taken(name, where, cases[name].line, given=True)
+                cases[name] = GoldenCase(
+                    name, self.path, line, given, self.document, where, values, run, runs
+                )
             if len(self.errors) > before:
                 return
 
@@ -862,7 +912,14 @@ class _Reader:
             found[key] = filled(value, values, self._report, (*where, key))
         return found
 
-    def _repeated(self, case_id: str, where: Trail, first: int, *, given: bool) -> None:
+    def _runs(self, own: Mapping[str, Any], given: Mapping[str, Any]) -> int:
+        """Return how often a case runs: a recorded answer is the same each time, unless the case asks."""
+        if "repeat" not in own and ("actual" in given or "actual_file" in given):
+            return 1
+        runs = given.get("repeat", 1) if self.repeat is None else self.repeat
+        return 1 if _check_repeat(runs) else int(runs)
+
+    def _taken(self, case_id: str, where: Trail, first: int, *, given: bool) -> None:
         what = f"the id {case_id!r}"
         if not given:
             what += ", which a case without one gets by its place,"

@@ -22,12 +22,12 @@ from pytest_jsonmatch.engine.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.paths import parse_path
-from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.outputs import output_line
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
-from pytest_jsonmatch.recording import current_session
+from pytest_jsonmatch.recording import Run, current_session, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,14 +35,25 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from pytest_jsonmatch.engine.results import FieldResult
-    from pytest_jsonmatch.golden.cases import GoldenCase, GoldenCases, Mark
+    from pytest_jsonmatch.golden.cases import GoldenCases, Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.recording import Recorder
+    from pytest_jsonmatch.settings import Settings
 
 _Collected: TypeAlias = "pytest.Item | pytest.Collector"
 
-__all__ = ["FILE_ERROR", "GoldenFile", "Judge", "case_of", "collect_file", "mark_decorator", "replay"]
+__all__ = [
+    "FILE_ERROR",
+    "GoldenFile",
+    "Judge",
+    "case_of",
+    "collect_file",
+    "mark_decorator",
+    "prepare",
+    "replay",
+]
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -65,13 +76,19 @@ class Judge(Protocol):
 
 
 def collect_file(
-    file_path: Path, parent: pytest.Collector, *, judge: Judge, updater: Updater | None = None
+    file_path: Path,
+    parent: pytest.Collector,
+    *,
+    settings: Settings,
+    judge: Judge,
+    updater: Updater | None = None,
 ) -> GoldenFile:
     """Return the collector of a golden file, whose cases `judge` will judge.
 
     With an `updater`, what comes is written down as what is expected.
     """
     collector: GoldenFile = GoldenFile.from_parent(parent, path=file_path)
+    collector.settings = settings
     collector.judge = judge
     collector.updater = updater
     return collector
@@ -100,6 +117,7 @@ class GoldenFile(pytest.Module):
 
     compares: Final = True
     """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
+    settings: Settings
     judge: Judge
     updater: Updater | None = None
     cases: Mapping[str, GoldenCase]
@@ -208,7 +226,7 @@ class GoldenFile(pytest.Module):
         """Tell whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
         options = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        if options.jsonmatch_replay is not None or any(getattr(options, option, False) for option in watched):
+        if self.settings.replay is not None or any(getattr(options, option, False) for option in watched):
             return False
         found = getattr(fixtures, "name2fixturedefs", {})
         return all(
@@ -234,7 +252,7 @@ class GoldenFile(pytest.Module):
         try:
             data = self._read(name)
             lacking = self.updater is not None and self.updater.writes_new
-            loaded = load_cases(data, self.path, name, may_lack_expected=lacking)
+            loaded = load_cases(data, self.path, name, may_lack_expected=lacking, repeat=self.settings.repeat)
             if self.updater is not None:
                 self.updater.take_file(self.path, data)
             _add_marks(module, loaded.marks, loaded.document, self.path)
@@ -279,7 +297,7 @@ class GoldenFile(pytest.Module):
         """Judge a case; what fails is raised from the YAML line that it is about."""
         __tracebackhide__ = True
         lines: list[int] = []
-        if self.config.option.jsonmatch_record is not None:
+        if self.settings.record is not None:
             _keep_output(case, actual)
         updater = self.updater
         if updater is not None and updater.writes_new and not case.has_expected:
@@ -326,6 +344,34 @@ class GoldenFile(pytest.Module):
                 return
             failing = raiser(note, path=str(case.path), line=case.line, first=case.line, name=case.id)
         failing()
+
+
+def prepare(item: pytest.Item, recorder: Recorder) -> None:
+    """Let the recorder of a test know which run of a case it is, and by which parameters of fixtures."""
+    file = item.parent
+    callspec = getattr(item, "callspec", None)
+    if isinstance(file, GoldenFile):
+        name = getattr(item, "originalname", item.name)
+        case = file.cases.get(name)
+        if case is None:
+            return
+        if case.runs > 1:
+            # What would be the node id of the case if it ran only once.
+            nodeid = f"{file.nodeid}::{case.base_id}{item.name.removeprefix(name)}"
+            recorder.run = _run_of(case, nodeid, item)
+        if callspec is not None:
+            recorder.params = parameters(item)
+    elif callspec is not None:
+        case = next((value for value in callspec.params.values() if type(value) is GoldenCase), None)
+        if case is not None and case.runs > 1:
+            head, _, tail = recorder.nodeid.rpartition(case.id)
+            recorder.run = _run_of(case, f"{head}{case.base_id}{tail}", item)
+
+
+def _run_of(case: GoldenCase, nodeid: str, item: pytest.Item) -> Run:
+    # Under --runxfail no failure is expected: each run stands for itself.
+    rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
+    return Run(nodeid, case.run, case.runs, rate)
 
 
 def _keep_output(case: GoldenCase, actual: object) -> None:

@@ -40,7 +40,10 @@ DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 BEYOND_SCHEMA: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "unique ids": "No two cases have the same `id`, and none has the one that another gets by its place.",
+        "unique ids": (
+            "No two cases have the same `id`, and none has the one that another gets by its place, its "
+            "parameters or its runs."
+        ),
         "letters of all scripts": (
             "Beyond ASCII, `id`, `producer` and the names of marks hold letters and digits only. The schema "
             "takes any character there: regular expressions have no word for a letter that all editors know."

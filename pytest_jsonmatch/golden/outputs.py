@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.golden.cases import GoldenCase
 
-__all__ = ["REPORT_ATTRIBUTE", "OutputWriter", "Outputs", "output_line"]
-
-REPORT_ATTRIBUTE: Final = "jsonmatch_outputs"
-"""Where a test report carries the lines for the file."""
+__all__ = ["OutputWriter", "Outputs", "output_line"]
 
 
 def output_line(
@@ -40,6 +38,7 @@ def output_line(
     entry: dict[str, Any] = {
         "case": nodeid,
         "id": case.id,
+        "repeat": case.run,
         "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
         "seconds": round(seconds, 6),
     }
@@ -89,7 +88,7 @@ class OutputWriter:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write what a report carries."""
-        lines: Iterable[str] = getattr(report, REPORT_ATTRIBUTE, ())
+        lines: Iterable[str] = getattr(report, REPORT_ATTRIBUTE, {}).get("outputs", ())
         for line in lines:
             self._file.write(line.encode("ascii") + b"\n")
         if lines:

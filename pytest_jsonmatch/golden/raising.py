@@ -30,7 +30,7 @@ def raiser(
         message: the error's text.
         path: the file.
         line: the line in it, counted from 1.
-        first: no line above this one is shown.
+        first: no line above this one is shown, unless it is the one that fails.
         name: what tracebacks call the function.
         cause: what the error comes from, if that should be shown too.
 
@@ -42,7 +42,7 @@ def raiser(
         # Without columns: those of the statement above would put carets in wrong places below the YAML.
         place = {"lineno": line, "end_lineno": line, "col_offset": -1, "end_col_offset": -1}
         vars(node).update(place)
-    vars(function).update(lineno=max(first, line - CONTEXT))
+    vars(function).update(lineno=max(min(first, line), line - CONTEXT))
     module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
     code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     # The message is a global, not an argument: pytest shows the arguments and locals of a frame.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -24,6 +24,7 @@ __all__ = [
     "Section",
     "Summary",
     "Unmatched",
+    "field_scores",
     "summarize",
     "worst_rows",
 ]
@@ -115,6 +116,8 @@ class Summary:
     """What a run's comparisons come to."""
 
     cases: int
+    runs: int
+    """As many as cases, or more if cases were repeated."""
     sections: tuple[Section, ...]
     below: tuple[BelowLimit, ...]
     narrow: tuple[BelowLimit, ...]
@@ -134,29 +137,39 @@ class Summary:
         return sum(section.total.total for section in self.sections)
 
 
-def summarize(comparisons: Iterable[Comparison]) -> Summary:
+def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
     """Return the summary of comparisons, the same whatever their order but for ties.
 
+    Figures are means over the runs of each case first, and then over cases; counts are of all runs.
+
+    Args:
+        comparisons: everything that was compared.
+        judged: repeated cases that are judged as a whole: their runs are not named.
+
     >>> summarize([])
-    Summary(cases=0, sections=(), below=(), narrow=(), notes=())
+    Summary(cases=0, runs=0, sections=(), below=(), narrow=(), notes=())
     """
     by_metric: dict[str, list[Comparison]] = {}
-    cases = 0
+    runs = 0
     below: list[BelowLimit] = []
     narrow: list[BelowLimit] = []
     notes = _Notes()
     for comparison in comparisons:
-        cases += 1
+        runs += 1
         by_metric.setdefault(comparison.metric, []).append(comparison)
         notes.add(comparison)
+        if comparison.case and comparison.case in judged:
+            continue
         if not comparison.passed:
             below.append(_below(comparison))
         elif comparison.score < 1.0 and (found := _narrow(comparison)) is not None:
             narrow.append(found)
     below.sort(key=lambda case: (case.value is not None, case.value if case.value is not None else 0.0))
-    sections = tuple(_section(metric, group) for metric, group in by_metric.items())
+    shares = _shares(by_metric.values())
+    sections = tuple(_section(metric, group, shares) for metric, group in by_metric.items())
     narrow.sort(key=lambda case: (case.value or 0.0) - (case.limit or 0.0))
-    return Summary(cases, sections, tuple(below), tuple(narrow), tuple(notes.lines()))
+    cases = sum(section.cases for section in sections)
+    return Summary(cases, runs, sections, tuple(below), tuple(narrow), tuple(notes.lines()))
 
 
 def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
@@ -194,20 +207,73 @@ class _Node:
         self.sums: _Sums = []
 
     def figures(self) -> FieldAggregation:
-        return FieldAggregation.from_list(self.sums)
+        whole = len(self.sums) // 2
+        if whole < _NUMBERS:
+            return FieldAggregation.from_list(self.sums)
+        # Counts of all runs, and figures of the mean run of each case. (The score is a sum over results.)
+        counted = FieldAggregation.from_list(self.sums[:whole])
+        mean = FieldAggregation.from_list(self.sums[whole:])
+        return replace(
+            counted,
+            score_sum=(mean.mean_score or 0.0) * counted.total,
+            weighted_score=mean.weighted_score,
+            expected_weight=mean.expected_weight,
+            actual_weight=mean.actual_weight,
+        )
 
 
-def _section(metric: str, comparisons: Sequence[Comparison]) -> Section:
-    by_path: dict[str, _Sums] = {}
-    for comparison in comparisons:
-        for path, figures in comparison.fields.items():
-            sums = by_path.get(path)
-            by_path[path] = figures.to_list() if sums is None else _added(sums, figures.to_list())
-    root = _tree(by_path)
+_NUMBERS: Final = len(FieldAggregation().to_list())
+
+
+def _shares(groups: Iterable[Sequence[Comparison]]) -> dict[str, float]:
+    """Return what each run of a repeated case counts for; empty if there is none."""
+    runs: dict[str, set[str]] = {}
+    for comparisons in groups:
+        for comparison in comparisons:
+            if comparison.case:
+                runs.setdefault(comparison.case, set()).add(comparison.nodeid)
+    return {case: 1 / len(nodeids) for case, nodeids in runs.items()}
+
+
+def _section(metric: str, comparisons: Sequence[Comparison], shares: Mapping[str, float]) -> Section:
+    cases = sum(shares.get(comparison.case, 1.0) for comparison in comparisons)
+    root = _tree(_sums_by_path(comparisons, shares))
     variants = len({comparison.signature for comparison in comparisons})
     return Section(
-        metric, len(comparisons), variants, tuple(_rows(root)), root.figures(), tuple(_unmatched(comparisons))
+        metric,
+        max(round(cases), 1),
+        variants,
+        tuple(_rows(root)),
+        root.figures(),
+        tuple(_unmatched(comparisons)),
     )
+
+
+def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:
+    """Return each field's sums: of all runs, and where there are shares, of what each run counts for too."""
+    by_path: dict[str, _Sums] = {}
+    for comparison in comparisons:
+        share = shares.get(comparison.case, 1.0)
+        for path, figures in comparison.fields.items():
+            numbers = figures.to_list()
+            if shares:
+                numbers += [share * number for number in numbers]
+            sums = by_path.get(path)
+            by_path[path] = numbers if sums is None else _added(sums, numbers)
+    return by_path
+
+
+def field_scores(comparisons: Sequence[Comparison]) -> dict[str, float | None]:
+    """Return the mean score of each field by its path, and at "" that of all results, as tables have them."""
+    root = _Node(())
+    by_path = _sums_by_path(comparisons, _shares([comparisons]))
+    found: dict[str, float | None] = {}
+    for path, sums in by_path.items():
+        root.sums = sums
+        found[path] = root.figures().mean_score
+    root.sums = _sum_of(list(by_path.values()))
+    found[""] = root.figures().mean_score
+    return found
 
 
 def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad
 from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize, worst_rows
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
+from pytest_jsonmatch.report.pivot import pivot_blocks
+from pytest_jsonmatch.report.repeats import repeat_blocks
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import FieldAggregation
+    from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
@@ -69,7 +72,13 @@ _ATTEMPTS: Final = (
 
 
 def summary_lines(
-    comparisons: Sequence[Comparison], *, mode: str = "auto", width: int = 80, unicode: bool = True
+    comparisons: Sequence[Comparison],
+    *,
+    mode: str = "auto",
+    width: int = 80,
+    unicode: bool = True,
+    repeats: Repeats | None = None,
+    pivot: str | None = None,
 ) -> list[StyledLine]:
     """Return the lines of the summary, none wider than `width`.
 
@@ -79,18 +88,25 @@ def summary_lines(
             below a limit; "all" everything, however long; "none" nothing.
         width: columns of the terminal, at least 20.
         unicode: False keeps to ASCII; other characters of the data become escapes.
+        repeats: what repeated cases came to.
+        pivot: the fixture whose parameters are the columns of a further table; None for the first that has
+            several.
     """
     if mode == "none" or not comparisons:
         return []
-    summary = summarize(comparisons)
+    judged = [] if repeats is None else [case.id for case in repeats.cases if case.min_pass_rate is not None]
+    summary = summarize(comparisons, frozenset(judged))
     width = max(width, _MIN_WIDTH)
     blocks: list[list[StyledLine]] = []
-    if mode == "auto" and summary.is_perfect:
+    if mode == "auto" and summary.is_perfect and not (repeats is not None and repeats.is_mixed):
         blocks.append([_all_well(summary, width, unicode)])
     else:
         blocks += _draw_sections(summary.sections, mode, width, unicode)
         blocks.append(_draw_cases(summary, mode, width, unicode))
         blocks.append(_draw_narrow(summary, mode, width, unicode))
+        blocks += pivot_blocks(comparisons, pivot, mode=mode, width=width, unicode=unicode)
+        if repeats is not None:
+            blocks += repeat_blocks(repeats, mode=mode, width=width, unicode=unicode)
     blocks.append(
         [[(line, YELLOW)] for note in summary.notes for line in fold(note, width, 2, unicode=unicode)]
     )
@@ -101,7 +117,8 @@ def summary_lines(
 
 
 def _all_well(summary: Summary, width: int, unicode: bool) -> StyledLine:
-    text = f"jsonmatch: {count(summary.cases, 'case')}, {count(summary.fields, 'field')}, all 1.00"
+    runs = f" in {count(summary.runs, 'run')}" if summary.runs > summary.cases else ""
+    text = f"jsonmatch: {count(summary.cases, 'case')}{runs}, {count(summary.fields, 'field')}, all 1.00"
     return [(clip(text, width, unicode=unicode), score_markup(1.0))]
 
 
@@ -250,13 +267,15 @@ def _draw_row(label: str, figures: FieldAggregation, layout: _Layout, markup: Ma
 
 
 def _draw_cases(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
-    title = f"{count(len(summary.below))} of {count(summary.cases, 'case')} below the threshold:"
+    of = count(summary.runs, "run" if summary.runs > summary.cases else "case")
+    title = f"{count(len(summary.below))} of {of} below the threshold:"
     return _draw_listed(title, summary.below, mode, width, unicode)
 
 
 def _draw_narrow(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
     verb = "passes" if len(summary.narrow) == 1 else "pass"
-    title = f"{count(len(summary.narrow), 'case')} {verb} by less than 0.01:"
+    noun = "run" if summary.runs > summary.cases else "case"
+    title = f"{count(len(summary.narrow), noun)} {verb} by less than 0.01:"
     return _draw_listed(title, summary.narrow, mode, width, unicode)
 
 

@@ -354,6 +354,8 @@ def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
 KEYS = [
     "id",
     "parametrize",
+    "repeat",
+    "min_pass_rate",
     "title",
     "input",
     "input_file",

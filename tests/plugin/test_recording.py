@@ -398,7 +398,8 @@ def test_reports_carry_built_in_types_only(pytester):
         for report in run.getreports("pytest_runtest_logreport")
         if hasattr(report, "jsonmatch")
     }
-    (key, ((identity, text),)) = next(iter(payloads.items()))
+    (key, carried) = next(iter(payloads.items()))
+    ((identity, text),) = carried["comparisons"]
     payload = json.loads(text)
     assert payload["id"] == identity
     assert (len(payloads), key) == (1, ("test_it.py::test_one", "call"))

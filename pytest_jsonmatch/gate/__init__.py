@@ -1,0 +1,1 @@
+"""Gates: what results of a run come to, and whether a merge may go on."""

@@ -1,0 +1,212 @@
+"""Fields by the parameters of a fixture: which model gets which field right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
+from pytest_jsonmatch.report.fieldtable import field_scores
+from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, YELLOW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.report.styled import StyledLine
+
+__all__ = ["Pivot", "PivotRow", "pivot_blocks", "pivots"]
+
+_MAX_ROWS: Final = 30
+_MAX_LABEL: Final = 16
+_MAX_DIGITS: Final = 4
+_HINT: Final = "--jsonmatch-summary=all"
+_SAME: Final = 1e-12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PivotRow:
+    """The mean score of one field under each parameter; None where there is none."""
+
+    path: str
+    scores: tuple[float | None, ...]
+
+    @property
+    def best(self) -> frozenset[int]:
+        """Which columns have the best score; none if all have the same.
+
+        None too where a column has no score: a field not expected, and not invented there.
+
+        >>> sorted(PivotRow("a", (0.5, 1.0, 1.0)).best), sorted(PivotRow("a", (0.5, None)).best)
+        ([1, 2], [])
+        """
+        known = [score for score in self.scores if score is not None]
+        if len(known) < len(self.scores) or max(known) - min(known) <= _SAME:
+            return frozenset()
+        top = max(known) - _SAME
+        return frozenset(place for place, score in enumerate(known) if score >= top)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """The scores of fields under each parameter of a fixture, for one metric; the worst fields first."""
+
+    metric: str
+    fixture: str
+    labels: tuple[str, ...]
+    rows: tuple[PivotRow, ...]
+    total: PivotRow
+    same_cases: bool
+    """Whether the same cases count under each parameter; else the columns don't quite compare."""
+
+
+def pivots(comparisons: Sequence[Comparison], fixture: str | None = None) -> tuple[list[Pivot], list[str]]:
+    """Return a pivot for each metric, and the names of all fixtures that have several parameters.
+
+    Args:
+        comparisons: everything that was compared.
+        fixture: the fixture; None for the first that has several parameters.
+    """
+    labels: dict[str, dict[str, int]] = {}
+    for comparison in comparisons:
+        for name, (label, place) in comparison.params.items():
+            labels.setdefault(name, {}).setdefault(label, place)
+    names = [name for name, found in labels.items() if len(found) > 1]
+    if fixture is None:
+        fixture = next(iter(names), None)
+    if fixture not in names:
+        return [], names
+    columns = sorted(labels[fixture], key=lambda label: (labels[fixture][label], label))
+    by_metric: dict[str, dict[str, list[Comparison]]] = {}
+    for comparison in comparisons:
+        if fixture in comparison.params:
+            groups = by_metric.setdefault(comparison.metric, {label: [] for label in columns})
+            groups[comparison.params[fixture][0]].append(comparison)
+    return [_pivot(metric, fixture, groups) for metric, groups in by_metric.items()], names
+
+
+def _pivot(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pivot:
+    columns = [field_scores(group) for group in groups.values()]
+    paths = dict.fromkeys(
+        path for column in columns for path, score in column.items() if path and score is not None
+    )
+    rows = [PivotRow(path, tuple(column.get(path) for column in columns)) for path in paths]
+    rows.sort(key=lambda row: (_mean(row), row.path))
+    cases = {frozenset(each.nodeid.partition("[")[0] for each in group) for group in groups.values()}
+    total = PivotRow("total", tuple(column[""] for column in columns))
+    return Pivot(metric, fixture, tuple(groups), tuple(rows), total, len(cases) == 1)
+
+
+def _mean(row: PivotRow) -> float:
+    known = [score for score in row.scores if score is not None]
+    return sum(known) / len(known) if known else 1.0
+
+
+def pivot_blocks(
+    comparisons: Sequence[Comparison],
+    fixture: str | None = None,
+    *,
+    mode: str = "auto",
+    width: int = 80,
+    unicode: bool = True,
+) -> list[list[StyledLine]]:
+    """Return the lines of all pivots, in blocks; none wider than `width`.
+
+    Args:
+        comparisons: everything that was compared.
+        fixture: the fixture; None for the first that has several parameters, if there is one.
+        mode: "all" shows every field, "failed" those under 1, any other the worst.
+        width: columns of the terminal.
+        unicode: False keeps to ASCII.
+    """
+    found, names = pivots(comparisons, fixture)
+    if fixture is not None and not found:
+        known = f"; there are {', '.join(names)}" if names else ""
+        note = f"--jsonmatch-pivot={fixture}: no fixture of that name has several parameters here{known}"
+        return [[[(line, YELLOW)] for line in fold(printable(note), width, 2, unicode=unicode)]]
+    blocks: list[list[StyledLine]] = []
+    for pivot in found:
+        others = [name for name in names if name != pivot.fixture] if fixture is None else []
+        blocks += _draw(pivot, others, len(found) > 1, mode, width, unicode)
+    return blocks
+
+
+def _draw(
+    pivot: Pivot, others: list[str], several: bool, mode: str, width: int, unicode: bool
+) -> Iterator[list[StyledLine]]:
+    rows = list(pivot.rows)
+    if mode == "failed":
+        rows = [row for row in rows if any(score is not None and score < 1 for score in row.scores)]
+    shown = rows[:_MAX_ROWS] if mode == "auto" else rows
+    title = f"score by {pivot.fixture}, * is the best"
+    if several:
+        title += f" ({pivot.metric})"
+    if others:
+        title += f"; --jsonmatch-pivot={others[0]} for another"
+    digits = _digits([*shown, pivot.total])
+    labels = [clip_middle(label, _MAX_LABEL, unicode=unicode) for label in pivot.labels]
+    widths = [max(display_width(label), digits + 2) + 1 for label in labels]
+    longest = max(display_width(row.path) for row in [*shown, pivot.total])
+    first = min(longest, max(width // 3, 12))
+    for number, part in enumerate(_parts(widths, width - first)):
+        block: list[StyledLine] = [] if number else [[(clip(title, width, unicode=unicode), BOLD)]]
+        names = (f"{pad(labels[place], widths[place] - 1, right=True)}" for place in part)
+        header = f"{pad('', first)} {'  '.join(names)}"
+        block.append([(clip(header, width, unicode=unicode), BOLD)])
+        block += [_row(row, part, first, widths, digits, unicode) for row in shown]
+        if number == 0 and len(rows) > len(shown):
+            text = f"{mark(unicode)} {count(len(rows) - len(shown), 'more row')} ({_HINT})"
+            block.append([(clip(text, width, unicode=unicode), DIM)])
+        rule = first + sum(widths[place] + 1 for place in part)
+        block.append([(("─" if unicode else "-") * min(rule, width), DIM)])
+        block.append(_row(pivot.total, part, first, widths, digits, unicode))
+        if number == 0 and not pivot.same_cases:
+            text = "the columns are not over the same cases"
+            block.append([(clip(text, width, unicode=unicode), YELLOW)])
+        yield block
+
+
+def _row(
+    row: PivotRow, part: Sequence[int], first: int, widths: Sequence[int], digits: int, unicode: bool
+) -> StyledLine:
+    best = row.best
+    line: StyledLine = [(pad(clip_middle(row.path, first, unicode=unicode), first), PLAIN)]
+    for place in part:
+        figure = fixed_figure(row.scores[place], digits, unicode=unicode)
+        text = f" {pad(figure, widths[place] - 1, right=True)}"
+        text += "*" if place in best else "" if place == part[-1] else " "
+        line.append((text, GREEN if place in best else PLAIN))
+    return line
+
+
+def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Yield the columns that go beside each other."""
+    part: list[int] = []
+    taken = 0
+    for place, column in enumerate(widths):
+        if part and taken + column + 1 > room:
+            yield part
+            part, taken = [], 0
+        part.append(place)
+        taken += column + 1
+    if part:
+        yield part
+
+
+def _digits(rows: Sequence[PivotRow]) -> int:
+    """Return how many decimals it takes for the best of each row to look better than the others."""
+    for digits in range(2, _MAX_DIGITS):
+        if all(_tells_apart(row, digits) for row in rows):
+            return digits
+    return _MAX_DIGITS
+
+
+def _tells_apart(row: PivotRow, digits: int) -> bool:
+    best = row.best
+    shown = [fixed_figure(score, digits) for score in row.scores]
+    return not best or {shown[place] for place in best}.isdisjoint(
+        text for place, text in enumerate(shown) if place not in best
+    )

@@ -1,0 +1,405 @@
+"""Repeated cases: `repeat`, `min_pass_rate` and `--jsonmatch-repeat`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.golden.cases import load_cases
+
+# Each run of a case answers by the number of its run, in whatever process it is.
+CONFTEST = """\
+import pytest
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    answer = jsonmatch_case.input[jsonmatch_case.run - 1]
+    if answer == "raise":
+        raise RuntimeError("no answer")
+    return answer
+"""
+MIXED = """\
+cases:
+  - id: flaky
+    repeat: 5
+    min_pass_rate: 0.6
+    input: [{ n: 1 }, { n: 2 }, { n: 1 }, "no JSON", { n: 3, m: 1 }]
+    expected:
+      n: 1
+      m: 1
+    fields: { m: { skip: true } }
+  - id: fine
+    repeat: 2
+    min_pass_rate: 0.5
+    input: [{ n: 1 }, { n: 2 }]
+    expected: { n: 1 }
+  - id: once
+    input: [{ n: 1 }]
+    expected: { n: 1 }
+"""
+
+
+@pytest.fixture
+def suite(pytester, write):
+    write("conftest.py", CONFTEST)
+    write("a.golden.yaml", MIXED)
+    return pytester
+
+
+def cases_of(text, **options):
+    return load_cases(text.encode(), Path("x.yaml"), "x.yaml", **options).by_id
+
+
+def ids(text, **options):
+    return list(cases_of(text, **options))
+
+
+# -- which runs there are ----------------------------------------------------------------------------------
+
+
+def test_each_run_is_a_case():
+    runs = cases_of("id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: 1\n")
+    assert [(id_, case.id, case.run, case.runs, case.base_id) for id_, case in runs.items()] == [
+        ("a@1", "a@1", 1, 3, "a"),
+        ("a@2", "a@2", 2, 3, "a"),
+        ("a@3", "a@3", 3, 3, "a"),
+    ]
+    assert {case.min_pass_rate for case in runs.values()} == {0.5}
+
+
+def test_one_run_is_a_case_like_any_other():
+    (case,) = cases_of("id: a\nrepeat: 1\nexpected: 1\n").values()
+    assert (case.id, case.base_id, case.run, case.runs) == ("a", "a", 1, 1)
+
+
+def test_a_file_repeats_all_its_cases_but_those_with_an_answer():
+    text = "repeat: 2\ncases:\n- {id: a, expected: 1}\n- {id: b, expected: 1, actual: 1}\n"
+    text += "- {id: c, expected: 1, actual_file: c.txt}\n- {id: d, expected: 1, actual: 1, repeat: 3}\n"
+    text += "- {id: e, expected: 1, repeat: 1}\n"
+    assert ids(text) == ["a@1", "a@2", "b", "c", "d@1", "d@2", "d@3", "e"]
+
+
+def test_the_command_line_goes_before_the_file():
+    text = "repeat: 2\ncases:\n- {id: a, expected: 1}\n- {id: b, expected: 1, actual: 1}\n"
+    text += "- {id: c, expected: 1, actual: 1, repeat: 4}\n"
+    assert ids(text, repeat=3) == ["a@1", "a@2", "a@3", "b", "c@1", "c@2", "c@3"]
+    assert ids(text, repeat=1) == ["a", "b", "c"]
+
+
+def test_parameters_are_repeated():
+    text = "id: a\nparametrize: {k: [1, 2]}\nrepeat: '${k}'\nexpected: '${k}'\n"
+    assert ids(text) == ["a-1", "a-2@1", "a-2@2"]
+
+
+def test_the_same_id_twice():
+    with pytest.raises(ValueError, match="the id 'a@2' is already taken by the case at line 2"):
+        ids("cases:\n- {id: a@2, expected: 1}\n- {id: a, repeat: 2, expected: 1}\n")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "two", "true", "[2]", "10001", "null"])
+def test_a_repeat_that_is_none(value):
+    with pytest.raises(ValueError, match=r"^x.yaml:2:1: `repeat` has to be a whole number from 1 to 10,000$"):
+        ids(f"id: a\nrepeat: {value}\nexpected: 1\n")
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.1", "high", "true", "null"])
+def test_a_rate_that_is_none(value):
+    message = r"^x.yaml:2:1: `min_pass_rate` has to be a number from 0 to 1$"
+    with pytest.raises(ValueError, match=message):
+        ids(f"id: a\nmin_pass_rate: {value}\nexpected: 1\n")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "2.0", "10001"])
+def test_an_option_that_is_none(pytester, value):
+    run = pytester.runpytest(f"--jsonmatch-repeat={value}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(
+        f"*error: argument --jsonmatch-repeat: '{value}' is no whole number from 1 to 10,000"
+    )
+
+
+# -- what becomes of them ----------------------------------------------------------------------------------
+
+
+def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
+    run = suite.runpytest(*workers)
+    run.assert_outcomes(passed=4, xfailed=4)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        [
+            "*= REPEATED CASES =*",
+            "*_ flaky: run 2 of 5, the worst _*",
+            ">       n: 1",
+            "E       AssertionError: field_match score 0.00 < 1.00",
+            "*= jsonmatch =*",
+            "repeats: 2 cases in 7 runs",
+            "  pass@1 0.45  pass@2 0.85  pass^2 0.05  flip rate 0.80",
+            "  passed  score",
+            "  2 of 5  0.00 to 1.00  a.golden.yaml::flaky",
+            "  1 of 2  0.00 to 1.00  a.golden.yaml::fine",
+            "stability of fields*:",
+            "  0.20  n",
+            "FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
+        ]
+    )
+    run.stdout.no_fnmatch_line("*below the threshold*")
+
+
+def test_enough_runs_pass(suite, workers):
+    run = suite.runpytest("-k", "not flaky", "-rx", *workers)
+    run.assert_outcomes(passed=2, xfailed=1, deselected=0 if workers else 5)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines("XFAIL a.golden.yaml::fine@2 - run 2 of 2 under threshold*")
+    run.stdout.no_fnmatch_line("FAILED*")
+
+
+def test_without_a_rate_each_run_is_a_test(suite, write):
+    write("a.golden.yaml", MIXED.replace("min_pass_rate: 0.5", ""))
+    run = suite.runpytest("-k", "fine")
+    run.assert_outcomes(passed=1, failed=1, deselected=6)
+    run.stdout.fnmatch_lines(
+        [
+            "1 of 2 runs below the threshold:",
+            "  0.00 < 1.00  a.golden.yaml::fine@2#1",
+            "repeats: 1 case in 2 runs",
+        ]
+    )
+
+
+def test_what_could_still_change_is_not_judged(suite):
+    run = suite.runpytest("a.golden.yaml::flaky@2")
+    run.assert_outcomes(xfailed=1)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines(
+        "UNDECIDED a.golden.yaml::flaky - pass rate of 0.60 wanted (0 of 1 run passed, 4 did not run)"
+    )
+
+
+def test_what_could_not_change_is(suite):
+    run = suite.runpytest(*(f"a.golden.yaml::flaky@{number}" for number in (2, 4, 5)))
+    run.assert_outcomes(xfailed=3)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        "FAILED a.golden.yaml::flaky - pass rate 0.00 < 0.60 (0 of 3 runs passed, 2 did not run)"
+    )
+
+
+def test_an_error_is_never_forgiven(suite, write, workers):
+    write("a.golden.yaml", MIXED.replace("{ n: 2 }]", "raise]"))
+    run = suite.runpytest("-k", "fine", *workers)
+    run.assert_outcomes(passed=1, errors=1, deselected=0 if workers else 6)
+    run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "  1 of 2*a.golden.yaml::fine"])
+
+
+def test_a_comparator_that_raises_is_not_forgiven(suite, write):
+    write(
+        "conftest.py",
+        CONFTEST
+        + """
+def pytest_jsonmatch_register(registry):
+    registry.comparator("broken", lambda expected, actual, params: 1 / 0)
+""",
+    )
+    write(
+        "a.golden.yaml",
+        MIXED.replace(
+            "    expected: { n: 1 }", "    fields: { n: { compare: broken } }\n    expected: { n: 1 }", 1
+        ),
+    )
+    suite.runpytest("-k", "fine").assert_outcomes(failed=2, deselected=6)
+
+
+def test_an_expected_failure_stays_one(suite, write):
+    write("a.golden.yaml", MIXED.replace("  - id: flaky", "  - id: flaky\n    marks: [xfail]"))
+    run = suite.runpytest("-k", "flaky", "-rx")
+    run.assert_outcomes(xpassed=2, xfailed=3, deselected=3)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.no_fnmatch_line("*under threshold*")
+
+
+def test_runxfail_lets_each_run_stand_for_itself(suite):
+    suite.runpytest("--runxfail", "-k", "fine").assert_outcomes(passed=1, failed=1, deselected=6)
+
+
+def test_last_failed_runs_the_whole_case_again(suite, workers):
+    suite.runpytest(*workers)
+    run = suite.runpytest("--lf", *workers)
+    run.assert_outcomes(passed=2, xfailed=3)
+    run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
+
+
+def test_maxfail_does_not_stop_at_a_run(suite):
+    suite.runpytest("-x").assert_outcomes(passed=4, xfailed=4)
+
+
+@pytest.mark.parametrize("option", ["--jsonmatch-summary=none", "--no-summary", "-qq"])
+def test_a_failure_is_told_without_a_summary(suite, option):
+    run = suite.runpytest(option, "--tb=no")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    if option != "--no-summary" or pytest.version_tuple >= (8, 1):
+        run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)")
+    run.stdout.no_fnmatch_line("repeats:*")
+    run.stdout.no_fnmatch_line("*REPEATED CASES*")
+
+
+def test_the_table_counts_each_case_once(suite, write):
+    write(
+        "a.golden.yaml",
+        """\
+cases:
+  - id: often
+    repeat: 4
+    min_pass_rate: 0
+    input: [{ n: 2 }, { n: 2 }, { n: 2 }, { n: 2 }]
+    expected: { n: 1 }
+  - id: once
+    input: [{ n: 1 }]
+    expected: { n: 1 }
+""",
+    )
+    run = suite.runpytest()
+    assert run.ret == pytest.ExitCode.OK
+    # Counts of all runs, and the mean of 0 (four times) and 1.
+    run.stdout.fnmatch_lines("n                5     1        4       0        0  0.50      0.50   0.50 0.50")
+
+
+def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write, workers):
+    write(
+        "conftest.py",
+        """\
+import pytest
+
+@pytest.fixture(params=["small", "large"])
+def model(request):
+    return request.param
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case, model):
+    return {"n": 1 if model == "large" else jsonmatch_case.run}
+""",
+    )
+    write("a.golden.yaml", "id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
+    run = suite.runpytest(*workers)
+    run.assert_outcomes(passed=4, xfailed=2)
+    run.stdout.fnmatch_lines(
+        [
+            "score by model, [*] is the best",
+            "      small  large",
+            "n      0.33   1.00[*]",
+            "repeats: 2 cases in 6 runs",
+            "  1 of 3  0.00 to 1.00  a.golden.yaml::a[[]small[]]",
+            "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",
+        ]
+    )
+
+
+def test_a_python_test_with_golden_cases(pytester, write, workers):
+    write("cases/a.yaml", MIXED)
+    write(
+        "test_it.py",
+        """\
+from pytest_jsonmatch import assert_json_match, golden_cases
+
+@golden_cases("cases/*.yaml")
+def test_it(case):
+    answer = case.input[case.run - 1]
+    assert_json_match(answer, case.expected, **case.options)
+    assert case.id != "fine@1", "something else"
+""",
+    )
+    run = pytester.runpytest(*workers)
+    # Without JSON is without JSON; but another assertion is not a threshold.
+    run.assert_outcomes(passed=3, xfailed=4, failed=1)
+    run.stdout.fnmatch_lines(
+        [
+            "FAILED test_it.py::test_it[[]fine[]] - pass rate 0.00 < 0.50 (0 of 2 runs passed)",
+            "FAILED test_it.py::test_it[[]flaky[]] - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
+        ],
+    )
+
+
+def test_a_python_test_is_repeated_by_the_command_line(pytester, write):
+    write("cases.yaml", "id: a\nexpected: { n: 1 }\n")
+    write(
+        "test_it.py",
+        """\
+from pytest_jsonmatch import golden_cases
+
+@golden_cases("cases.yaml")
+def test_it(case):
+    pass
+""",
+    )
+    run = pytester.runpytest("--jsonmatch-repeat=2", "--collect-only", "-q")
+    run.stdout.fnmatch_lines(["test_it.py::test_it[[]a@1[]]", "test_it.py::test_it[[]a@2[]]"])
+
+
+def test_an_error_at_a_line_above_the_case(pytester, write):
+    """What a file says for all its cases stands above them."""
+    write("bot.py", "def answer(question):\n    return 'no JSON'\n")
+    write("a.golden.yaml", "producer: bot:answer\ncases:\n  - id: a\n    input: 1\n    expected: { n: 1 }\n")
+    run = pytester.runpytest("-p", "no:cacheprovider", "-o", "pythonpath=.")
+    run.assert_outcomes(failed=1)
+    run.stdout.fnmatch_lines(
+        [
+            ">   producer: bot:answer",
+            "E   AssertionError: a.golden.yaml:1:1: no JSON found in the actual text*",
+        ]
+    )
+
+
+def test_a_worker_that_crashes_is_a_run_that_failed(suite, write):
+    write(
+        "conftest.py",
+        """\
+import os
+import pytest
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    if jsonmatch_case.run == 2:
+        os._exit(1)
+    return {"n": 1}
+""",
+    )
+    write("a.golden.yaml", "id: a\nrepeat: 4\nmin_pass_rate: 1\nexpected: { n: 1 }\n")
+    run = suite.runpytest_subprocess("-n", "1")
+    run.assert_outcomes(passed=3, failed=1)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        "UNDECIDED a.golden.yaml::a - pass rate of 1.00 wanted (3 of 3 runs passed, 1 did not run)"
+    )
+
+
+# -- kept and replayed, updated ----------------------------------------------------------------------------
+
+
+def test_each_run_is_kept_and_replayed(suite, write, workers):
+    suite.runpytest("--jsonmatch-record=out.jsonl", *workers)
+    kept = [json.loads(line) for line in (suite.path / "out.jsonl").read_text().splitlines()]
+    assert sorted((entry["case"], entry["id"], entry["repeat"]) for entry in kept) == [
+        *((f"a.golden.yaml::fine@{run}", f"fine@{run}", run) for run in (1, 2)),
+        *((f"a.golden.yaml::flaky@{run}", f"flaky@{run}", run) for run in (1, 2, 3, 4, 5)),
+        ("a.golden.yaml::once", "once", 1),
+    ]
+    write("conftest.py", "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual():\n    raise SystemError\n")
+    run = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    run.assert_outcomes(passed=4, xfailed=4)
+    run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)")
+
+
+def test_a_replay_with_more_runs_than_were_kept(suite):
+    suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "fine")
+    run = suite.runpytest("--jsonmatch-replay=out.jsonl", "--jsonmatch-repeat=3", "-k", "fine")
+    run.assert_outcomes(passed=1, xfailed=1, errors=1, deselected=6)
+    run.stdout.fnmatch_lines("E*out.jsonl has no output of a.golden.yaml::fine@3; *")
+
+
+def test_runs_that_want_different_values_are_not_written(suite, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    before = (suite.path / "a.golden.yaml").read_bytes()
+    run = suite.runpytest("--jsonmatch-update=failed", "-k", "flaky")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert (suite.path / "a.golden.yaml").read_bytes() == before
