@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import SessionVerdict
-    from pytest_jsonmatch.recording import RunOutcome, Session
+    from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["judge", "show"]
@@ -31,27 +31,24 @@ def judge(config: pytest.Config, session: Session) -> bool:
 
     What failed is remembered for `--lf`, as pytest remembers tests.
     """
-    from pytest_jsonmatch.gate.repeats import CaseRun, repeats
+    from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import SessionVerdict
 
-    runs = session.outcomes.runs()
-    found = config.stash[_REPEATS] = repeats(
-        CaseRun(*each.run, each.passed, each.comparisons) for each in runs
-    )
+    found = config.stash[_REPEATS] = repeats(session.outcomes.cases())
     verdict = config.stash[_VERDICT] = SessionVerdict.of(found.checks)
-    _remember(config, runs, verdict)
+    _remember(config, session, verdict)
     return verdict.failed
 
 
-def _remember(config: pytest.Config, runs: Iterable[RunOutcome], verdict: SessionVerdict) -> None:
+def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again: to pytest they had not failed."""
     cache = getattr(config, "cache", None)
-    failed = {check.subject for check in verdict.checks if check.passed is False}
-    if cache is None or not failed:
-        return
-    remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
-    remembered.update((each.nodeid, True) for each in runs if each.run.case in failed)
-    cache.set(_LAST_FAILED, remembered)
+    runs = session.outcomes.run_ids
+    failed = [check.subject for check in verdict.checks if check.passed is False and check.subject in runs]
+    if cache is not None and failed:
+        remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
+        remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
+        cache.set(_LAST_FAILED, remembered)
 
 
 def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, session: Session) -> None:
@@ -114,30 +111,29 @@ def _show_failures(
     """Show, of each repeated case that has failed, why its worst run is not good enough."""
     if config.getoption("tbstyle", "auto") == "no":
         return
-    worst: dict[str, RunOutcome] = {}
-    for each in session.outcomes.runs():
-        known = worst.get(each.run.case)
-        if each.tolerated is not None and (known is None or _score(each) < _score(known)):
-            worst[each.run.case] = each
+    scores = {
+        (case.id, run.number): run.figure("score")
+        for case in config.stash[_REPEATS].cases
+        for run in case.runs
+    }
+    worst: dict[str, tuple[float, Run, pytest.TestReport]] = {}
+    for _, run, report in session.outcomes.tolerated:
+        score = scores[run.case, run.number]
+        if run.case not in worst or score < worst[run.case][0]:
+            worst[run.case] = score, run, report
     failed = [check.subject for check in verdict.checks if check.passed is False and check.subject in worst]
     if not failed:
         return
     terminalreporter.write_sep("=", "REPEATED CASES")
     for case in failed[:_MOST_SHOWN]:
-        run = worst[case].run
+        _, run, report = worst[case]
         name = case.rpartition("::")[2]
         terminalreporter.write_sep(
             "_", f"{name}: run {run.number} of {run.of}, the worst", red=True, bold=True
         )
-        report = worst[case].tolerated
-        if report is not None:
-            report.toterminal(config.get_terminal_writer())
+        report.toterminal(config.get_terminal_writer())
     if len(failed) > _MOST_SHOWN:
         terminalreporter.write_line(f"and {len(failed) - _MOST_SHOWN} more, named below")
-
-
-def _score(outcome: RunOutcome) -> float:
-    return min((comparison.score for comparison in outcome.comparisons), default=0.0)
 
 
 def _write(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.model import Case
     from pytest_jsonmatch.settings import Settings
 
 __all__ = [
@@ -268,18 +269,6 @@ def _comparisons(test: _Test) -> list[Comparison]:
 
 
 @final
-class RunOutcome(NamedTuple):
-    """A run of a repeated case, as its reports have it."""
-
-    run: Run
-    passed: bool
-    comparisons: list[Comparison]
-    tolerated: pytest.TestReport | None
-    """The report that says why it is under its threshold, where that need not fail."""
-    nodeid: str
-
-
-@final
 class Outcomes:
     """What the reports of a whole run say, with and without pytest-xdist; the last rerun wins."""
 
@@ -320,19 +309,48 @@ class Outcomes:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
-    def runs(self) -> list[RunOutcome]:
-        """Return the runs of repeated cases that have come to their end and count."""
-        return [
-            RunOutcome(
-                test.run,
-                not (test.failed or test.tolerated is not None),
-                _comparisons(test),
-                test.tolerated,
-                nodeid,
+    def cases(self) -> tuple[Case, ...]:
+        """Return the cases that count, by id: tests that compared, or were there to and failed before."""
+        from pytest_jsonmatch.results.model import Case, CaseRun
+
+        runs: dict[str, list[CaseRun]] = {}
+        kinds: dict[str, Run] = {}
+        for nodeid, test in self._counted():
+            compared = tuple(_comparisons(test))
+            if not test.ended or not (compared or test.failed or test.run):
+                continue
+            run = test.run or Run(nodeid, 1, 1, None)
+            error = "" if compared else "failed before comparing"
+            passed = not (test.failed or test.tolerated is not None)
+            runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
+            kinds[run.case] = run
+        return tuple(
+            Case(
+                name,
+                tuple(sorted(runs[name], key=lambda run: run.number)),
+                kinds[name].of,
+                kinds[name].min_pass_rate,
             )
+            for name in sorted(runs)
+        )
+
+    @property
+    def tolerated(self) -> list[tuple[str, Run, pytest.TestReport]]:
+        """The runs under their threshold that need not reach it: node id, which run it is, what says why."""
+        return [
+            (nodeid, test.run, test.tolerated)
             for nodeid, test in self._counted()
-            if test.run is not None and test.ended
+            if test.run is not None and test.tolerated is not None
         ]
+
+    @property
+    def run_ids(self) -> dict[str, list[str]]:
+        """The node ids of the runs of each repeated case."""
+        found: dict[str, list[str]] = {}
+        for nodeid, test in self._counted():
+            if test.run is not None:
+                found.setdefault(test.run.case, []).append(nodeid)
+        return found
 
     @property
     def updates(self) -> list[tuple[str, str]]:

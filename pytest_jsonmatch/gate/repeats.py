@@ -10,117 +10,68 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import accumulate
 from math import comb
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.results.model import Case, CaseRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.records import Comparison
 
-__all__ = ["CaseRun", "FieldStability", "RepeatedCase", "Repeats", "repeats"]
-
-Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
-
-# A share that is exactly its limit reaches it, whatever the division made of it.
-_SLACK = 1e-12
+__all__ = ["FieldStability", "Repeats", "check", "flip_rate", "pass_all", "pass_at", "repeats"]
 
 
-class CaseRun(NamedTuple):
-    """One run of a repeated case that has come to its end."""
+def pass_at(case: Case, k: int) -> float:
+    """Return pass@k: how likely it is that of k runs, drawn from all of a case, one at least passes.
 
-    case: str
-    number: int
-    of: int
-    min_pass_rate: float | None
-    passed: bool
-    comparisons: Sequence[Comparison] = ()
+    The estimator without bias of Chen et al., "Evaluating Large Language Models Trained on Code" (2021).
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class RepeatedCase:
-    """What the runs of one case have come to.
-
-    Args:
-        id: the case's node id, without the number of a run.
-        of: how many runs there should be.
-        reported: how many there were.
-        passed: how many of these passed.
-        min_pass_rate: the share of all runs that has to pass; None where each run stands for itself.
-        scores: the least and the greatest score of a run; None if no run has one.
-
-    >>> RepeatedCase("a", of=5, reported=5, passed=2, min_pass_rate=0.6).verdict
-    'failed'
-    >>> RepeatedCase("a", of=5, reported=3, passed=2, min_pass_rate=0.6).verdict
-    'undecided'
+    >>> pass_at(_example("+---"), 2)
+    0.5
     """
+    runs = len(case.runs)
+    return 1 - comb(runs - case.passed_runs, k) / comb(runs, k)
 
-    id: str
-    of: int
-    reported: int
-    passed: int
-    min_pass_rate: float | None = None
-    scores: tuple[float, float] | None = None
 
-    @property
-    def pass_rate(self) -> float:
-        """The share of the runs that passed."""
-        return self.passed / self.reported
+def pass_all(case: Case, k: int) -> float:
+    """Return pass^k: how likely it is that of k runs, drawn from all of a case, each passes.
 
-    @property
-    def verdict(self) -> Verdict | None:
-        """Whether enough runs passed, as far as that is sure without those missing; None without limit."""
-        if self.min_pass_rate is None:
-            return None
-        missing = self.of - self.reported
-        if (self.passed + missing) / self.of < self.min_pass_rate - _SLACK:
-            return "failed"
-        return "passed" if self.passed / self.of >= self.min_pass_rate - _SLACK else "undecided"
+    As in Yao et al., "τ-bench" (2024).
 
-    def pass_at(self, k: int) -> float:
-        """Return pass@k: how likely it is that of k runs, drawn from all, one at least passes.
+    >>> pass_all(_example("+++-"), 2)
+    0.5
+    """
+    return comb(case.passed_runs, k) / comb(len(case.runs), k)
 
-        The estimator without bias of Chen et al., "Evaluating Large Language Models Trained on Code" (2021).
 
-        >>> RepeatedCase("a", of=4, reported=4, passed=1).pass_at(2)
-        0.5
-        """
-        return 1 - comb(self.reported - self.passed, k) / comb(self.reported, k)
+def flip_rate(case: Case) -> float | None:
+    """Return how often one of two runs of a case passes and the other does not; None for a single run.
 
-    def pass_all(self, k: int) -> float:
-        """Return pass^k: how likely it is that of k runs, drawn from all, each passes.
+    >>> flip_rate(_example("++++-"))
+    0.4
+    """
+    runs = len(case.runs)
+    return case.passed_runs * (runs - case.passed_runs) / comb(runs, 2) if runs > 1 else None
 
-        As in Yao et al., "τ-bench" (2024).
 
-        >>> RepeatedCase("a", of=4, reported=4, passed=3).pass_all(2)
-        0.5
-        """
-        return comb(self.passed, k) / comb(self.reported, k)
+def check(case: Case) -> Check | None:
+    """Return what a case is judged by; None where each of its runs stands for itself."""
+    if case.min_pass_rate is None or case.of == 1:
+        return None
+    runs = len(case.runs)
+    note = f"{case.passed_runs} of {runs} {'run' if runs == 1 else 'runs'} passed"
+    if runs < case.of:
+        note += f", {case.of - runs} did not run"
+    passed = None if case.verdict == "undecided" else case.verdict == "passed"
+    value = case.passed_runs / case.of if passed is None else case.pass_rate
+    return Check(case.id, "pass rate", value, case.min_pass_rate, passed, note)
 
-    @property
-    def flip_rate(self) -> float | None:
-        """How often one of two runs passes and the other does not; None for a single run.
 
-        >>> RepeatedCase("a", of=5, reported=5, passed=4).flip_rate
-        0.4
-        """
-        if self.reported < 2:
-            return None
-        return self.passed * (self.reported - self.passed) / comb(self.reported, 2)
-
-    def check(self) -> Check | None:
-        """Return what the session is judged by; None where each run stands for itself."""
-        verdict = self.verdict
-        if verdict is None or self.min_pass_rate is None:
-            return None
-        note = f"{self.passed} of {self.reported} {'run' if self.reported == 1 else 'runs'} passed"
-        if self.reported < self.of:
-            note += f", {self.of - self.reported} did not run"
-        passed = None if verdict == "undecided" else verdict == "passed"
-        value = self.passed / self.of if passed is None else self.pass_rate
-        return Check(self.id, "pass rate", value, self.min_pass_rate, passed, note)
+def _example(runs: str) -> Case:
+    """Return a case whose runs passed where there is a plus."""
+    return Case("a", tuple(CaseRun(number, run == "+") for number, run in enumerate(runs, 1)), of=len(runs))
 
 
 @final
@@ -143,80 +94,65 @@ class FieldStability:
 class Repeats:
     """What all repeated cases of a session have come to."""
 
-    cases: tuple[RepeatedCase, ...]
+    cases: tuple[Case, ...]
     fields: tuple[FieldStability, ...] = ()
     """The least stable first."""
 
     @property
     def k(self) -> int:
         """The k of pass@k and pass^k: the least number of runs that a case has."""
-        return min((case.reported for case in self.cases), default=0)
+        return min((len(case.runs) for case in self.cases), default=0)
 
     def pass_at(self, k: int) -> float:
         """Return the mean of the cases' pass@k; k is at most `self.k`."""
-        return _mean([case.pass_at(k) for case in self.cases])
+        return _mean([pass_at(case, k) for case in self.cases])
 
     def pass_all(self, k: int) -> float:
         """Return the mean of the cases' pass^k; k is at most `self.k`."""
-        return _mean([case.pass_all(k) for case in self.cases])
+        return _mean([pass_all(case, k) for case in self.cases])
 
     @property
     def flip_rate(self) -> float | None:
         """The mean of the cases' flip rates; None if no case ran twice."""
-        rates = [rate for case in self.cases if (rate := case.flip_rate) is not None]
+        rates = [rate for case in self.cases if (rate := flip_rate(case)) is not None]
         return _mean(rates) if rates else None
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """What the session is judged by."""
-        return tuple(check for case in self.cases if (check := case.check()) is not None)
+        return tuple(found for case in self.cases if (found := check(case)) is not None)
 
     @property
     def is_mixed(self) -> bool:
         """Whether some run did not pass."""
-        return any(case.passed < case.reported for case in self.cases)
+        return any(case.passed_runs < len(case.runs) for case in self.cases)
 
     def __bool__(self) -> bool:
         return bool(self.cases)
 
 
-def repeats(runs: Iterable[CaseRun]) -> Repeats:
-    """Return what runs come to, whatever their order.
+def repeats(cases: Iterable[Case]) -> Repeats:
+    """Return what those cases come to that run several times.
 
-    >>> both = repeats([CaseRun("a", 1, 2, 0.5, passed=True), CaseRun("a", 2, 2, 0.5, passed=False)])
-    >>> both.k, both.pass_at(1), both.pass_at(2), both.pass_all(2), both.flip_rate
-    (2, 0.5, 1.0, 0.0, 1.0)
+    >>> both = repeats([_example("+-"), _example("+")])
+    >>> len(both.cases), both.k, both.pass_at(1), both.pass_at(2), both.pass_all(2), both.flip_rate
+    (1, 2, 0.5, 1.0, 0.0, 1.0)
     """
-    by_case: dict[str, list[CaseRun]] = defaultdict(list)
-    for run in runs:
-        by_case[run.case].append(run)
-    cases = tuple(_case(name, by_case[name]) for name in sorted(by_case))
-    return Repeats(cases, tuple(_stability(by_case)))
+    found = tuple(sorted((case for case in cases if case.of > 1), key=lambda case: case.id))
+    return Repeats(found, tuple(_stability(found)))
 
 
-def _case(name: str, runs: Sequence[CaseRun]) -> RepeatedCase:
-    scores = [comparison.score for run in runs for comparison in run.comparisons]
-    return RepeatedCase(
-        name,
-        of=max(run.of for run in runs),
-        reported=len(runs),
-        passed=sum(run.passed for run in runs),
-        min_pass_rate=runs[0].min_pass_rate,
-        scores=(min(scores), max(scores)) if scores else None,
-    )
-
-
-def _stability(by_case: Mapping[str, Sequence[CaseRun]]) -> list[FieldStability]:
+def _stability(cases: Iterable[Case]) -> list[FieldStability]:
     sums: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for name in sorted(by_case):
+    for case in cases:
         # A run may compare several times: the n-th comparison of one goes with the n-th of another.
         rows: dict[int, list[Comparison]] = defaultdict(list)
-        for run in by_case[name]:
+        for run in case.runs:
             for place, comparison in enumerate(run.comparisons):
                 rows[place].append(comparison)
         for compared in rows.values():
             if len(compared) > 1:
-                for path in {path: None for each in compared for path in each.fields}:
+                for path in dict.fromkeys(path for each in compared for path in each.fields):
                     sums[compared[0].metric, path].append(1 - _mean_difference(_scores(compared, path)))
     found = [
         FieldStability(metric, path, _mean(values), len(values)) for (metric, path), values in sums.items()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.paths import format_path, parse_path, parse_pattern
 from pytest_jsonmatch.engine.results import FieldAggregation
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.model import blended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -207,19 +208,9 @@ class _Node:
         self.sums: _Sums = []
 
     def figures(self) -> FieldAggregation:
-        whole = len(self.sums) // 2
-        if whole < _NUMBERS:
+        if len(self.sums) == _NUMBERS:
             return FieldAggregation.from_list(self.sums)
-        # Counts of all runs, and figures of the mean run of each case. (The score is a sum over results.)
-        counted = FieldAggregation.from_list(self.sums[:whole])
-        mean = FieldAggregation.from_list(self.sums[whole:])
-        return replace(
-            counted,
-            score_sum=(mean.mean_score or 0.0) * counted.total,
-            weighted_score=mean.weighted_score,
-            expected_weight=mean.expected_weight,
-            actual_weight=mean.actual_weight,
-        )
+        return blended(self.sums)
 
 
 _NUMBERS: Final = len(FieldAggregation().to_list())

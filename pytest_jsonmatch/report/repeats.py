@@ -45,7 +45,7 @@ def repeat_blocks(
 
 
 def _head(repeats: Repeats, width: int, unicode: bool) -> Iterator[StyledLine]:
-    runs = sum(case.reported for case in repeats.cases)
+    runs = sum(len(case.runs) for case in repeats.cases)
     yield [
         (
             clip(
@@ -69,15 +69,14 @@ def _head(repeats: Repeats, width: int, unicode: bool) -> Iterator[StyledLine]:
 def _cases(repeats: Repeats, mode: str, width: int, unicode: bool) -> Iterator[StyledLine]:
     cases = sorted(repeats.cases, key=lambda case: (case.pass_rate, case.id))
     if mode != "all":
-        cases = [case for case in cases if case.passed < case.reported]
+        cases = [case for case in cases if case.passed_runs < len(case.runs)]
     shown = cases if mode == "all" else cases[:_MAX_CASES]
     rows = []
     for case in shown:
-        passed = f"{count(case.passed)} of {count(case.reported)}"
-        scores = ""
-        if case.scores is not None:
-            least, most = (score_text(score, unicode=unicode) for score in case.scores)
-            scores = least if least == most else f"{least} to {most}"
+        passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
+        of_runs = [run.figure("score") for run in case.runs]
+        least, most = (score_text(score, unicode=unicode) for score in (min(of_runs), max(of_runs)))
+        scores = least if least == most else f"{least} to {most}"
         rows.append((case, passed, scores))
     if not rows:
         return

@@ -1,0 +1,190 @@
+"""A run as it is kept: cases, their runs, and what was compared in each.
+
+The unit is the case. What one case says more often (several runs, several comparisons in a test) counts as
+one: means are per run first, then per case, then over cases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+
+from pytest_jsonmatch.engine.results import FieldAggregation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.records import Comparison
+
+__all__ = ["FIGURES", "Case", "CaseRun", "Figure", "ResultSet", "Verdict", "blended", "merged_fields"]
+
+Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
+FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
+Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
+
+# A share that is exactly its limit reaches it, whatever the division made of it.
+_SLACK: Final = 1e-12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One run of a case.
+
+    Args:
+        number: which of the case's runs, counted from 1.
+        passed: whether its test passed.
+        comparisons: what was compared, in order.
+        error: why nothing was, such as a producer that raised; then every figure is 0.
+    """
+
+    number: int
+    passed: bool
+    comparisons: tuple[Comparison, ...] = ()
+    error: str = ""
+
+    def figure(self, name: Figure) -> float:
+        """Return the mean of a figure over what was compared; 0 where nothing was."""
+        return _mean([getattr(comparison, name) for comparison in self.comparisons]) or 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: a test that compares, or a golden case with all of its runs.
+
+    Args:
+        id: its node id, without the number of a run.
+        runs: the runs that have come to their end, by number.
+        of: how many runs there should be.
+        min_pass_rate: the share of them that has to pass; None where each has to.
+
+    >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
+    'undecided'
+    """
+
+    id: str
+    runs: tuple[CaseRun, ...]
+    of: int = 1
+    min_pass_rate: float | None = None
+
+    @property
+    def passed_runs(self) -> int:
+        """How many runs passed."""
+        return sum(run.passed for run in self.runs)
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of the runs that passed."""
+        return self.passed_runs / len(self.runs)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether enough runs passed, as far as that is sure without those that are missing."""
+        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        missing = self.of - len(self.runs)
+        if (self.passed_runs + missing) / self.of < wanted - _SLACK:
+            return "failed"
+        return "passed" if self.passed_runs / self.of >= wanted - _SLACK else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case passes; where runs are missing, by those that there are."""
+        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        return self.pass_rate >= wanted - _SLACK
+
+    def figure(self, name: Figure) -> float:
+        """Return the mean of a figure over the runs."""
+        return _mean([run.figure(name) for run in self.runs]) or 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all runs have come to their end, and compared something."""
+        return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    """The cases of a run, by id, and what the run was.
+
+    Args:
+        cases: the cases that count: not those skipped or expected to fail.
+        created: when, as ISO 8601 with a zone; empty if that does not matter.
+        commit: the git commit, with "+" after it if the tree was not clean; empty without one.
+        versions: of this package, Python, pytest and what scores depend on, by name.
+        collected: how many cases there were to choose from; None if nobody knows.
+        narrowed: why not all cases may be here, such as "-k".
+    """
+
+    cases: tuple[Case, ...] = ()
+    created: str = ""
+    commit: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    collected: int | None = None
+    narrowed: tuple[str, ...] = ()
+
+    def mean(self, name: Figure) -> float | None:
+        """Return the mean of a figure over the cases; None without cases."""
+        return _mean([case.figure(name) for case in self.cases])
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of the cases that pass; None without cases."""
+        return _mean([float(case.passed) for case in self.cases])
+
+    @property
+    def comparisons(self) -> Iterable[Comparison]:
+        """Everything that was compared."""
+        return (each for case in self.cases for run in case.runs for each in run.comparisons)
+
+    @property
+    def completeness(self) -> float | None:
+        """The share of the cases there were to choose from that have come to their end; None without any."""
+        complete = sum(case.is_complete for case in self.cases)
+        total = max(len(self.cases), self.collected or 0)
+        return complete / total if total else None
+
+
+def merged_fields(cases: Iterable[Case]) -> dict[str, FieldAggregation]:
+    """Return the figures of each field over cases.
+
+    Counts are of all runs. The other sums of a case that ran k times are divided by k, so that it counts as
+    much as any other.
+    """
+    sums: dict[str, list[list[float]]] = {}
+    for case in cases:
+        share = 1 / len(case.runs)
+        for run in case.runs:
+            for comparison in run.comparisons:
+                for path, figures in comparison.fields.items():
+                    numbers = figures.to_list()
+                    rows = sums.setdefault(path, [])
+                    rows.append(numbers + [share * number for number in numbers])
+    return {
+        path: blended([fsum(column) for column in zip(*rows, strict=True)]) for path, rows in sums.items()
+    }
+
+
+def blended(numbers: Sequence[float]) -> FieldAggregation:
+    """Return figures whose counts are of the first half of the numbers, and whose means are of the second."""
+    half = len(numbers) // 2
+    counted = FieldAggregation.from_list(list(numbers[:half]))
+    mean = FieldAggregation.from_list(list(numbers[half:]))
+    return FieldAggregation(
+        matches=counted.matches,
+        mismatches=counted.mismatches,
+        omissions=counted.omissions,
+        hallucinations=counted.hallucinations,
+        skipped=counted.skipped,
+        batch_errors=counted.batch_errors,
+        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
+        weighted_score=mean.weighted_score,
+        expected_weight=mean.expected_weight,
+        actual_weight=mean.actual_weight,
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
