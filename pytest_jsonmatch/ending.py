@@ -9,33 +9,77 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.recording import is_there_to_compare
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["judge", "show"]
+__all__ = ["judge", "read_gates", "show", "take_collected"]
 
+_GATES: pytest.StashKey[list[tuple[Gate, bool]]] = pytest.StashKey()
 _VERDICT: pytest.StashKey[SessionVerdict] = pytest.StashKey()
+_RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
 _REPEATS: pytest.StashKey[Repeats] = pytest.StashKey()
 _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
 
 
-def judge(config: pytest.Config, session: Session) -> bool:
+def read_gates(config: pytest.Config, session: Session) -> None:
+    """Read the gates of a session; a usage error for one that is wrong."""
+    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+
+    gates = config.stash[_GATES] = []
+    settings = session.settings
+    for texts, where, asked in (
+        (settings.gates, "jsonmatch_gates", False),
+        (settings.asked_gates, "--jsonmatch-gate", True),
+    ):
+        for text in texts:
+            try:
+                gates.append((parse_gate(text), asked))
+            except GateError as error:
+                raise pytest.UsageError(f"{where}: {error}") from None
+
+
+def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
+    """Take note of the cases among all tests that were collected, before some are chosen."""
+    from pytest_jsonmatch.golden.collector import run_of
+
+    for item in items:
+        if is_there_to_compare(item):
+            run = run_of(item, item.nodeid)
+            session.collected.add(item.nodeid if run is None else run.case)
+
+
+def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -> bool:
     """Judge the session, now that all tests have reported; return whether it has failed.
 
     What failed is remembered for `--lf`, as pytest remembers tests.
+
+    Args:
+        config: pytest's.
+        session: ours.
+        narrowed: why not all cases may have run.
     """
+    from pytest_jsonmatch.gate.gates import check_gate
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import SessionVerdict
+    from pytest_jsonmatch.results.model import ResultSet
 
-    found = config.stash[_REPEATS] = repeats(session.outcomes.cases())
-    verdict = config.stash[_VERDICT] = SessionVerdict.of(found.checks)
+    cases = session.outcomes.cases()
+    collected = session.collected - session.outcomes.cases_left_out
+    results = config.stash[_RESULTS] = ResultSet(cases, collected=len(collected), narrowed=narrowed)
+    found = config.stash[_REPEATS] = repeats(cases)
+    gates = [check_gate(gate, results, required=asked) for gate, asked in config.stash.get(_GATES, ())]
+    verdict = config.stash[_VERDICT] = SessionVerdict(tuple(gates), found.checks)
     _remember(config, session, verdict)
     return verdict.failed
 
@@ -44,7 +88,7 @@ def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) 
     """Add the runs of failed cases to the tests that `--lf` runs again: to pytest they had not failed."""
     cache = getattr(config, "cache", None)
     runs = session.outcomes.run_ids
-    failed = [check.subject for check in verdict.checks if check.passed is False and check.subject in runs]
+    failed = [check.subject for check in verdict.cases if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
         remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
@@ -64,7 +108,7 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
         _show_failures(terminalreporter, config, session, verdict)
     comparisons = [] if silent else session.outcomes.comparisons()
     lines = _summary(config, session, comparisons) if comparisons else []
-    checks = _verdict(session, verdict)
+    checks = [] if verdict is None else _verdict(config, session, verdict)
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
@@ -94,12 +138,20 @@ def _summary(
     )
 
 
-def _verdict(session: Session, verdict: SessionVerdict | None) -> Sequence[StyledLine]:
-    if verdict is None or not verdict.unsettled:
-        return []
-    from pytest_jsonmatch.report.checks import check_lines
+def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -> Sequence[StyledLine]:
+    """Return the lines of all gates, and of the cases that failed as a whole."""
+    from pytest_jsonmatch.report.checks import check_lines, gate_lines
+    from pytest_jsonmatch.report.figures import count
 
-    return check_lines(verdict.unsettled, unicode=session.look.unicode)
+    results = config.stash[_RESULTS]
+    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    if results.narrowed:
+        on += f" ({', '.join(results.narrowed)})"
+    unicode = session.look.unicode
+    gates = gate_lines(verdict.gates, on=on, unicode=unicode)
+    cases = check_lines(verdict.unsettled_cases, unicode=unicode)
+    return [*gates, *([[]] if gates and cases else []), *cases]
 
 
 def _show_failures(
@@ -121,7 +173,7 @@ def _show_failures(
         score = scores[run.case, run.number]
         if run.case not in worst or score < worst[run.case][0]:
             worst[run.case] = score, run, report
-    failed = [check.subject for check in verdict.checks if check.passed is False and check.subject in worst]
+    failed = [check.subject for check in verdict.cases if check.passed is False and check.subject in worst]
     if not failed:
         return
     terminalreporter.write_sep("=", "REPEATED CASES")

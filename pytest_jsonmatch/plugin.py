@@ -55,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
             session.check_metric()
         except ConfigurationError as error:
             raise pytest.UsageError(f"{what}: {error}") from error
+    if settings.gates or settings.asked_gates:
+        ending.read_gates(config, session)
     if settings.update or settings.review:
         from pytest_jsonmatch import updating
 
@@ -171,14 +173,33 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take note of all cases, before some are chosen."""
+    session = config.stash[_SESSION]
+    if session.settings.judges:
+        ending.take_collected(session, items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear from a worker of pytest-xdist which cases it has collected: the controller collects none."""
+    collected = getattr(node, "workeroutput", {}).get("jsonmatch_collected", ())
+    node.config.stash[_SESSION].collected.update(collected)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Judge the session and write golden files, all in this process: pytest-xdist's workers only asked."""
     config = session.config
     own = config.stash[_SESSION]
     if hasattr(config, "workerinput"):
+        output: dict[str, Any] = getattr(config, "workeroutput")  # noqa: B009 - pytest-xdist's
+        output["jsonmatch_collected"] = sorted(own.collected)
         return
-    failed = own.outcomes.has_runs and ending.judge(config, own)
+    failed = False
+    if exitstatus in _JUDGED and not _runs_nothing(config) and (own.settings.judges or own.outcomes.has_runs):
+        failed = ending.judge(config, own, _narrowed(session))
     # Interrupted, or nothing ran: then nothing is written.
     if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         from pytest_jsonmatch import updating
@@ -188,6 +209,37 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+_JUDGED = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED})
+
+
+def _runs_nothing(config: pytest.Config) -> bool:
+    """Tell whether tests are only listed, or set up."""
+    return any(getattr(config.option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
+
+
+def _narrowed(session: pytest.Session) -> tuple[str, ...]:
+    """Return what may have kept cases from running, as one would write it."""
+    option = session.config.option
+    reasons = [
+        written
+        for name, written in (
+            ("keyword", "-k"),
+            ("markexpr", "-m"),
+            ("lf", "--lf"),
+            ("deselect", "--deselect"),
+            ("stepwise", "--stepwise"),
+        )
+        if getattr(option, name, None)
+    ]
+    if any("::" in argument for argument in session.config.args):
+        reasons.append("node ids")
+    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        reasons.append("interrupted")
+    elif session.shouldfail or session.shouldstop:
+        reasons.append("stopped early")
+    return tuple(reasons)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Write what was updated, the table of scores by field, and what the session is judged by."""
     session = config.stash[_SESSION]
@@ -195,7 +247,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from pytest_jsonmatch import updating
 
         updating.show(terminalreporter, config, session)
-    if session.outcomes:
+    if session.outcomes or session.settings.judges:
         ending.show(terminalreporter, config, session)
 
 

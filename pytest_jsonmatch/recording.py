@@ -26,6 +26,7 @@ __all__ = [
     "Session",
     "current_session",
     "enter",
+    "is_there_to_compare",
     "leave",
     "parameters",
 ]
@@ -55,6 +56,15 @@ class Look:
     color: bool = False
     unicode: bool = True
     width: int = 80
+
+
+def is_there_to_compare(item: pytest.Item) -> bool:
+    """Tell whether a test says that it compares: a golden case, or one with our mark or a fixture of ours."""
+    return (
+        getattr(item.parent, "compares", False)
+        or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        or item.get_closest_marker("jsonmatch") is not None
+    )
 
 
 @final
@@ -192,13 +202,7 @@ class Recorder:
 
     def is_missed(self) -> bool:
         """Whether the item is there to compare, so that a run of it without a comparison is worth a note."""
-        names = getattr(self.item, "fixturenames", ())
-        return (
-            self.wanted
-            or getattr(self.item.parent, "compares", False)
-            or not _FIXTURES.isdisjoint(names)
-            or self.item.get_closest_marker("jsonmatch") is not None
-        )
+        return self.wanted or is_there_to_compare(self.item)
 
 
 def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
@@ -363,6 +367,15 @@ class Outcomes:
         return [nodeid for nodeid, test in self._counted() if test.failed and not test.comparisons]
 
     @property
+    def cases_left_out(self) -> frozenset[str]:
+        """The cases that were skipped or expected to fail."""
+        return frozenset(
+            nodeid if test.run is None else test.run.case
+            for nodeid, test in self._tests.items()
+            if test.xfail or test.skipped
+        )
+
+    @property
     def left_out(self) -> dict[str, int]:
         """How many tests the table does not show, by reason."""
         tests = self._tests.values()
@@ -390,6 +403,8 @@ class Session:
         self.config = config
         self.settings = settings
         self.outcomes = Outcomes()
+        self.collected: set[str] = set()
+        """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
         self._running: list[Recorder] = []
         self._encoding = encoding
         self._look: Look | None = None

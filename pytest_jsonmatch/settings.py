@@ -88,6 +88,13 @@ def _repeats(raw: str) -> int:
     raise argparse.ArgumentTypeError(f"{raw!r} is no whole number from 1 to {MAX_REPEATS:,}")
 
 
+def _least(raw: str) -> float:
+    try:
+        return _threshold(raw)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{raw!r} is no number from 0 to 1") from None
+
+
 def _mode(raw: object) -> str:
     if raw in SUMMARY_MODES:
         return str(raw)
@@ -99,7 +106,7 @@ class Option(Generic[T]):
     """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
 
     name: str
-    kind: Literal["string", "float", "args", "bool"]
+    kind: Literal["string", "float", "args", "linelist", "bool"]
     default: T
     accepts: str
     convert: Callable[[object], T]
@@ -173,6 +180,14 @@ SUGGEST: Final[Option[bool]] = Option(
     convert=bool,
     help="whether a failing golden case says what would let it pass (default: true)",
 )
+GATES: Final[Option[tuple[str, ...]]] = Option(
+    name="jsonmatch_gates",
+    kind="linelist",
+    default=(),
+    accepts="a list of gates such as f1 >= 0.9, one a line",
+    convert=_globs,
+    help="gates that a run has to pass, one a line, such as f1 >= 0.9",
+)
 OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[str, ...]], ...]] = (
     METRIC,
     THRESHOLD,
@@ -180,6 +195,7 @@ OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[s
     SUMMARY,
     MEMORY_LIMIT,
     SUGGEST,
+    GATES,
 )
 
 
@@ -200,6 +216,15 @@ class Settings:
     review: bool = False
     repeat: int | None = None
     pivot: str | None = None
+    gates: tuple[str, ...] = ()
+    """Gates of the configuration file."""
+    asked_gates: tuple[str, ...] = ()
+    """Gates of the command line."""
+
+    @property
+    def judges(self) -> bool:
+        """Whether something is asked of the run as a whole."""
+        return bool(self.gates or self.asked_gates)
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -215,8 +240,16 @@ class Settings:
             replay=config.getoption("--jsonmatch-replay"),
             repeat=config.getoption("--jsonmatch-repeat"),
             pivot=config.getoption("--jsonmatch-pivot"),
+            gates=GATES.read(config),
+            asked_gates=_asked_gates(config),
             **_writing(config),
         )
+
+
+def _asked_gates(config: pytest.Config) -> tuple[str, ...]:
+    least: float | None = config.getoption("--jsonmatch-fail-under")
+    gates: list[str] = config.getoption("--jsonmatch-gate")
+    return (*([] if least is None else [f"score >= {least!r}"]), *gates)
 
 
 def _writing(config: pytest.Config) -> dict[str, Any]:
@@ -262,6 +295,21 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="FIXTURE",
         default=None,
         help="parametrized fixture whose parameters are the columns of a table of scores by field",
+    )
+    group.addoption(
+        "--jsonmatch-fail-under",
+        metavar="SCORE",
+        type=_least,
+        default=None,
+        help="fail the run if the mean score of the cases is below this, from 0 to 1",
+    )
+    group.addoption(
+        "--jsonmatch-gate",
+        metavar="GATE",
+        action="append",
+        default=[],
+        help="fail the run unless this holds, such as 'f1 >= 0.9' or 'fields[\"total\"].recall >= 0.95'; "
+        "can be given several times",
     )
     group.addoption(
         "--jsonmatch-record",

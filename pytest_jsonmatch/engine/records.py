@@ -51,6 +51,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
+    approximate: bool = False
+    """Whether an unordered array was too large to be paired exactly."""
     case: str = ""
     """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class Comparison:
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
             arrays=result.array_counts(_SHOWN_LEVELS),
+            approximate=result.alignment == "approximate",
             case=case,
             params=params or {},
         )
@@ -108,6 +111,8 @@ class Comparison:
             "warnings": list(self.warnings),
             "arrays": {path: list(counts) for path, counts in self.arrays.items()},
         }
+        if self.approximate:
+            payload["approximate"] = True
         if self.case:
             payload["case"] = self.case
         if self.params:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import final
 
 __all__ = ["Check", "SessionVerdict"]
 
@@ -23,6 +20,7 @@ class Check:
         limit: what it has to reach.
         passed: whether it does; None if that can't be told yet.
         note: what the figure rests on.
+        operator: how figure and limit are compared.
     """
 
     subject: str
@@ -31,6 +29,22 @@ class Check:
     limit: float
     passed: bool | None
     note: str = ""
+    operator: str = ">="
+
+    @property
+    def slack(self) -> float | None:
+        """How far the figure is from its limit: what may still be lost, or, below 0, what is missing.
+
+        >>> Check("run", "f1", 0.75, 0.5, passed=True).slack
+        0.25
+        """
+        if self.value is None:
+            return None
+        if self.operator in {">", ">="}:
+            return self.value - self.limit
+        if self.operator in {"<", "<="}:
+            return self.limit - self.value
+        return -abs(self.value - self.limit)
 
 
 @final
@@ -38,26 +52,26 @@ class Check:
 class SessionVerdict:
     """All checks of a session. The banner and the exit status both go by `failed`, so they can't differ.
 
-    >>> SessionVerdict.of([Check("a case", "pass rate", 0.4, 0.6, passed=False)]).failed
+    Args:
+        gates: gates on the run as a whole.
+        cases: cases that are judged by all of their runs.
+
+    >>> SessionVerdict(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=False),)).failed
     True
-    >>> SessionVerdict.of([Check("a case", "pass rate", 0.4, 0.6, passed=None)]).failed
+    >>> SessionVerdict(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=None),)).failed
     False
     """
 
-    checks: tuple[Check, ...] = ()
-
-    @classmethod
-    def of(cls, checks: Iterable[Check]) -> SessionVerdict:
-        """Return the verdict that follows from the checks."""
-        return cls(tuple(checks))
+    gates: tuple[Check, ...] = ()
+    cases: tuple[Check, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Whether a check has failed."""
-        return any(check.passed is False for check in self.checks)
+        return any(check.passed is False for check in (*self.gates, *self.cases))
 
     @property
-    def unsettled(self) -> tuple[Check, ...]:
-        """The checks that failed or could not be decided, those that failed first."""
-        open_ones = [check for check in self.checks if check.passed is not True]
+    def unsettled_cases(self) -> tuple[Check, ...]:
+        """The cases that failed or could not be decided, those that failed first."""
+        open_ones = [check for check in self.cases if check.passed is not True]
         return tuple(sorted(open_ones, key=lambda check: check.passed is None))

@@ -348,30 +348,31 @@ class GoldenFile(pytest.Module):
 
 def prepare(item: pytest.Item, recorder: Recorder) -> None:
     """Let the recorder of a test know which run of a case it is, and by which parameters of fixtures."""
+    recorder.run = run_of(item, recorder.nodeid)
+    if isinstance(item.parent, GoldenFile) and hasattr(item, "callspec"):
+        recorder.params = parameters(item)
+
+
+def run_of(item: pytest.Item, nodeid: str) -> Run | None:
+    """Return which run of a repeated case a test is; None if it is none."""
     file = item.parent
-    callspec = getattr(item, "callspec", None)
     if isinstance(file, GoldenFile):
         name = getattr(item, "originalname", item.name)
         case = file.cases.get(name)
-        if case is None:
-            return
-        if case.runs > 1:
-            # What would be the node id of the case if it ran only once.
-            nodeid = f"{file.nodeid}::{case.base_id}{item.name.removeprefix(name)}"
-            recorder.run = _run_of(case, nodeid, item)
-        if callspec is not None:
-            recorder.params = parameters(item)
-    elif callspec is not None:
-        case = next((value for value in callspec.params.values() if type(value) is GoldenCase), None)
-        if case is not None and case.runs > 1:
-            head, _, tail = recorder.nodeid.rpartition(case.id)
-            recorder.run = _run_of(case, f"{head}{case.base_id}{tail}", item)
-
-
-def _run_of(case: GoldenCase, nodeid: str, item: pytest.Item) -> Run:
+        if case is None or case.runs == 1:
+            return None
+        # What would be the node id of the case if it ran only once.
+        whole = f"{file.nodeid}::{case.base_id}{item.name.removeprefix(name)}"
+    else:
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        case = next((value for value in params.values() if type(value) is GoldenCase), None)
+        if case is None or case.runs == 1:
+            return None
+        head, _, tail = nodeid.rpartition(case.id)
+        whole = f"{head}{case.base_id}{tail}"
     # Under --runxfail no failure is expected: each run stands for itself.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
-    return Run(nodeid, case.run, case.runs, rate)
+    return Run(whole, case.run, case.runs, rate)
 
 
 def _keep_output(case: GoldenCase, actual: object) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.report.escape import printable
-from pytest_jsonmatch.report.figures import compare_figures, score_text
-from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
+from pytest_jsonmatch.report.escape import display_width, pad, printable
+from pytest_jsonmatch.report.figures import compare_figures, count, score_text
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["check_lines"]
+__all__ = ["check_lines", "gate_lines"]
 
 
 def check_lines(checks: Iterable[Check], *, unicode: bool = True) -> list[StyledLine]:
@@ -37,3 +37,39 @@ def _line(check: Check, unicode: bool) -> StyledLine:
         what = f"{check.figure} {sign.join(compare_figures(check.value, check.limit))}"
     subject = printable(check.subject, ascii_only=not unicode)
     return [(word, YELLOW if check.passed is None else RED), (f" {subject} - {what}{note}", PLAIN)]
+
+
+def gate_lines(checks: Sequence[Check], *, on: str, unicode: bool = True) -> list[StyledLine]:
+    """Return the lines of gates: each with its figure, and what it has to spare or lacks.
+
+    Args:
+        checks: the gates.
+        on: what they were evaluated on, such as "12 of 80 cases (-k)".
+        unicode: False keeps to ASCII.
+    """
+    if not checks:
+        return []
+    texts = [printable(check.subject, ascii_only=not unicode) for check in checks]
+    longest = max(map(display_width, texts))
+    lines: list[StyledLine] = [[(f"gates, on {on}:", BOLD)]]
+    for check, text in zip(checks, texts, strict=True):
+        word, markup = ("PASSED", GREEN) if check.passed else ("FAILED", RED)
+        if check.passed is None:
+            word, markup = "SKIPPED", YELLOW
+        lines.append(
+            [(f"  {word:7}", markup), (f"  {pad(text, longest)}  {_figures(check, unicode)}".rstrip(), PLAIN)]
+        )
+    return lines
+
+
+def _figures(check: Check, unicode: bool) -> str:
+    if check.value is None or check.slack is None:
+        return check.note
+    note = f" ({check.note})" if check.note else ""
+    if isinstance(check.value, int):
+        slack = f"{check.slack:+g}" if check.slack else "0"
+        return f"{count(check.value)}  slack {slack}{note}"
+    value = compare_figures(check.value, check.limit)[0]
+    slack = score_text(abs(check.slack), unicode=unicode)
+    sign = "" if not check.slack else "+" if check.slack > 0 else "-"
+    return f"{value}  slack {sign}{slack}{note}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.paths import format_path, parse_path, parse_pattern
+from pytest_jsonmatch.engine.paths import format_path, parse_pattern
 from pytest_jsonmatch.engine.results import FieldAggregation
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.results.model import blended
+from pytest_jsonmatch.results.model import blended, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -287,7 +286,7 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
     root = _Node(())
     for path, sums in by_path.items():
         node = root
-        for segment in _segments(path):
+        for segment in segments_of(path):
             child = node.children.get(segment)
             if child is None:
                 child = node.children[segment] = _Node((segment,))
@@ -306,13 +305,6 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
             node.segments += only.segments
             node.children, node.own = only.children, only.own
     return root
-
-
-def _segments(path: str) -> tuple[Segment, ...]:
-    try:
-        return parse_path(path)
-    except ConfigurationError:  # cut after 200 levels, so it ends in "…"
-        return parse_path(path.rstrip("…."))
 
 
 def _sum_of(parts: list[_Sums]) -> _Sums:
@@ -396,7 +388,7 @@ def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float
     by_pattern = comparison.threshold.get("fields")
     if not isinstance(by_pattern, dict):
         return
-    paths = [(path, _segments(path), figures.mean_score) for path, figures in comparison.fields.items()]
+    paths = [(path, segments_of(path), figures.mean_score) for path, figures in comparison.fields.items()]
     for text, limit in by_pattern.items():
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in paths if pattern.matches(segments)]

@@ -10,14 +10,27 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.paths import parse_path
 from pytest_jsonmatch.engine.results import FieldAggregation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.paths import Segment
     from pytest_jsonmatch.engine.records import Comparison
 
-__all__ = ["FIGURES", "Case", "CaseRun", "Figure", "ResultSet", "Verdict", "blended", "merged_fields"]
+__all__ = [
+    "FIGURES",
+    "Case",
+    "CaseRun",
+    "Figure",
+    "ResultSet",
+    "Verdict",
+    "blended",
+    "merged_fields",
+    "segments_of",
+]
 
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
@@ -165,6 +178,14 @@ def merged_fields(cases: Iterable[Case]) -> dict[str, FieldAggregation]:
     return {
         path: blended([fsum(column) for column in zip(*rows, strict=True)]) for path, rows in sums.items()
     }
+
+
+def segments_of(path: str) -> tuple[Segment, ...]:
+    """Return the segments of a field's path as results keep it: a very deep one was cut, and ends in "…"."""
+    try:
+        return parse_path(path)
+    except ConfigurationError:
+        return parse_path(path.rstrip("…."))
 
 
 def blended(numbers: Sequence[float]) -> FieldAggregation:

@@ -1,0 +1,221 @@
+"""Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
+
+gate   = figure operator number
+figure = [ "cases[" string "]." ] ( name | "micro." name | "fields[" string "]." name )
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NoReturn, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.paths import parse_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["COUNTS", "OPERATORS", "Gate", "GateError", "parse_gate"]
+
+SHARES: Final[Mapping[str, str]] = {
+    "score": "the mean score of the cases",
+    "precision": "the mean precision of the cases",
+    "recall": "the mean recall of the cases",
+    "f1": "the mean F1 of the cases",
+    "pass_rate": "the share of the cases that pass",
+    "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
+    "completeness": "the share of the cases there were to choose from that have come to their end",
+}
+"""Figures from 0 to 1, and what they are."""
+COUNTS: Final[Mapping[str, str]] = {
+    "batch_errors": "results that a batch comparator failed on",
+    "errors": "errors of comparators, and cases that failed before they compared",
+    "approximate": "comparisons whose arrays were too large to be paired exactly",
+}
+"""Figures that count, and what they count."""
+_OF_FIELDS: Final = ("score", "precision", "recall", "f1")
+_OF_RUN: Final = frozenset({"completeness"})
+OPERATORS: Final = (">=", "<=", "==", "!=", ">", "<")
+
+_TOKEN: Final = re.compile(
+    r"""\s*(?:(?P<name>[^\W\d]\w*)
+    |(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<operator>>=|<=|==|!=|>|<)
+    |(?P<sign>[\[\].]))""",
+    re.VERBOSE,
+)
+
+
+@final
+class GateError(ConfigurationError):
+    """A gate that can't be read: what is wrong, and where in it.
+
+    >>> print(GateError("f2 > 1", 0, "unknown figure 'f2'"))
+    unknown figure 'f2'
+      f2 > 1
+      ^
+    """
+
+    def __init__(self, text: str, position: int, reason: str) -> None:
+        super().__init__(f"{reason}\n  {text}\n  {' ' * position}^")
+        self.text = text
+        self.position = position
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GateError, (self.text, self.position, self.reason)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate that was read.
+
+    Args:
+        text: as it was written.
+        figure: what is looked at: one of `SHARES` or `COUNTS`.
+        operator: one of `OPERATORS`.
+        limit: the number on the right.
+        cases: a glob of the cases that it is about; None for all.
+        field: a path pattern of the fields that it is about; None for no field.
+        is_micro: whether the figure is of all results together, and not the mean of the cases.
+    """
+
+    text: str
+    figure: str
+    operator: str
+    limit: float
+    cases: str | None = None
+    field: str | None = None
+    is_micro: bool = False
+
+    @property
+    def name(self) -> str:
+        """The figure, in one spelling."""
+        parts = [f'cases["{self.cases}"]' if self.cases is not None else ""]
+        parts += [
+            "micro" if self.is_micro else "",
+            f'fields["{self.field}"]' if self.field is not None else "",
+        ]
+        return ".".join([*filter(None, parts), self.figure])
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value of the figure is good enough; a difference of 1e-12 is none.
+
+        But a limit of 1 asks for perfection.
+
+        >>> parse_gate("score >= 0.3").holds(0.1 + 0.1 + 0.1), parse_gate("score >= 1").holds(0.9999999999999)
+        (True, False)
+        """
+        same = abs(value - self.limit) <= (_SLACK if self.limit < 1 else 0)
+        if self.operator in {">", "<", "!="} and same:
+            return False
+        if self.operator in {">=", "<=", "=="} and same:
+            return True
+        if self.operator in {">", ">="}:
+            return value > self.limit
+        return value < self.limit if self.operator in {"<", "<="} else self.operator == "!="
+
+
+_SLACK: Final = 1e-12
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate.
+
+    Raises GateError, which says what is wrong with it and where.
+
+    >>> parse_gate('cases["acme-*"].fields["items[].price"].recall >= 0.95').name
+    'cases["acme-*"].fields["items[].price"].recall'
+    """
+    return _Reader(text).read()
+
+
+@final
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(self._tokens())
+        self.at = 0
+
+    def _tokens(self) -> list[tuple[str, str, int]]:
+        found: list[tuple[str, str, int]] = []
+        position = 0
+        end = len(self.text.rstrip())
+        while position < end:
+            match = _TOKEN.match(self.text, position)
+            if match is None or match.lastgroup is None:
+                start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
+                character = self.text[start]
+                if character in "\"'":
+                    self._fail(start, "this string has no end")
+                hint = "; write >= or ==" if character == "=" else ""
+                self._fail(start, f"a gate has no {character!r}{hint}")
+            found.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
+            position = match.end()
+        return [*found, ("end", "", end)]
+
+    def _fail(self, position: int, reason: str) -> NoReturn:
+        raise GateError(self.text, position, reason)
+
+    def _next(self, kind: str, wanted: str, *words: str) -> tuple[str, int]:
+        found, word, position = self.tokens[self.at]
+        if found != kind or (words and word not in words):
+            what = f"not {word!r}" if word else "and the gate ends here"
+            self._fail(position, f"{wanted} belongs here, {what}")
+        self.at += 1
+        return word, position
+
+    def _is(self, word: str) -> bool:
+        return self.tokens[self.at][1] == word
+
+    def read(self) -> Gate:
+        cases = field = None
+        is_micro = False
+        word, position = self._next("name", "a figure such as f1, score or pass_rate")
+        if word == "cases" and self._is("["):
+            cases, _ = self._subscript("a glob of cases")
+            word, position = self._next("name", "a figure such as f1 or score")
+        if word == "micro":
+            is_micro = True
+            self._next("sign", "a dot, as in micro.f1,", ".")
+            word, position = self._next("name", "a figure such as f1 or precision")
+        elif word == "fields":
+            field, place = self._subscript("a path pattern")
+            self._check_pattern(field, place)
+            word, position = self._next("name", "a figure such as f1 or recall")
+        self._check_figure(word, position, cases=cases, of_fields=is_micro or field is not None)
+        operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        number, place = self._next("number", "a number")
+        limit = float(number)
+        if word not in COUNTS and not 0 <= limit <= 1:
+            hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
+            self._fail(place, f"{word} goes from 0 to 1{hint}")
+        self._next("end", "nothing more")
+        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro)
+
+    def _subscript(self, what: str) -> tuple[str, int]:
+        self._next("sign", f"{what} in brackets and quotes", "[")
+        quoted, position = self._next("string", f"{what} in quotes")
+        self._next("sign", "a closing bracket", "]")
+        self._next("sign", "a dot and a figure", ".")
+        return re.sub(r"\\(.)", r"\1", quoted[1:-1]), position
+
+    def _check_pattern(self, pattern: str, position: int) -> None:
+        try:
+            parse_pattern(pattern)
+        except ConfigurationError as error:
+            self._fail(position, str(error))
+
+    def _check_figure(self, name: str, position: int, *, cases: str | None, of_fields: bool) -> None:
+        known = set(_OF_FIELDS) if of_fields else {*SHARES, *COUNTS}
+        if not of_fields and cases is not None:
+            known -= _OF_RUN
+        if name in known:
+            return
+        if not of_fields and cases is None and name in {"cases", "fields"}:
+            self._fail(position + len(name), f'a pattern belongs here: {name}["…"]')
+        where = " of fields" if of_fields else " of some cases" if cases is not None else ""
+        self._fail(position, f"unknown figure{where} {name!r}{did_you_mean(name, known)}")

@@ -1,0 +1,123 @@
+"""Gates held against the results of a run."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from math import fsum
+from typing import TYPE_CHECKING
+
+from pytest_jsonmatch.engine.errors import nearest
+from pytest_jsonmatch.engine.paths import parse_pattern
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.gate.repeats import flip_rate
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.results.model import Case, ResultSet
+
+__all__ = ["check_gate"]
+
+
+def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Check:
+    """Return whether a gate holds.
+
+    A figure that there is not (no case, no such field, 0/0) is not good enough.
+
+    Args:
+        gate: the gate.
+        results: the run.
+        required: False leaves a gate undecided if there is no case at all: this run is about something else.
+    """
+    if not results.cases and not required:
+        return _check(gate, None, None, "nothing was compared")
+    cases = results.cases
+    if gate.cases is not None:
+        cases = tuple(case for case in cases if _fits(case.id, gate.cases))
+        if not cases:
+            return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
+    value, note = _value(gate, cases, results)
+    return _check(gate, value, value is not None and gate.holds(value), note)
+
+
+def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:
+    return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
+
+
+def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float | None, str]:
+    """Return a gate's figure, and what there is to say about it."""
+    if not cases:
+        return None, "nothing was compared"
+    name = gate.figure
+    if gate.field is not None:
+        return _of_field(gate.field, name, cases)
+    if gate.is_micro:
+        return _figure(_merged(merged_fields(cases).values()), name), ""
+    if name == "completeness":
+        return results.completeness, ""
+    if name == "pass_rate":
+        return fsum(case.passed for case in cases) / len(cases), _of(
+            cases, sum(case.passed for case in cases)
+        )
+    if name == "flip_rate":
+        rates = [rate for case in cases if (rate := flip_rate(case)) is not None]
+        return (fsum(rates) / len(rates), "") if rates else (None, "no case ran twice")
+    if name == "batch_errors":
+        return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
+    if name == "approximate":
+        return sum(each.approximate for each in _compared(cases)), ""
+    if name == "errors":
+        unscored = sum(bool(run.error) for case in cases for run in case.runs)
+        return sum(len(each.errors) for each in _compared(cases)) + unscored, ""
+    figure = next(each for each in FIGURES if each == name)
+    return fsum(case.figure(figure) for case in cases) / len(cases), ""
+
+
+def _of(cases: Sequence[Case], number: int) -> str:
+    return f"{number} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
+
+
+def _compared(cases: Iterable[Case]) -> Iterator[Comparison]:
+    return (each for case in cases for run in case.runs for each in run.comparisons)
+
+
+def _of_field(text: str, name: str, cases: Sequence[Case]) -> tuple[float | None, str]:
+    pattern = parse_pattern(text)
+    fields = merged_fields(cases)
+    matching = [figures for path, figures in fields.items() if pattern.matches(segments_of(path))]
+    if not matching:
+        near = nearest(text, sorted(fields))
+        hint = f"; did you mean {near!r}?" if near is not None else ""
+        return None, f"no field that was compared matches{hint}"
+    value = _figure(_merged(matching), name)
+    return value, "" if value is not None else "nothing to divide by"
+
+
+def _merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:
+    merged = FieldAggregation()
+    for each in figures:
+        merged = merged.merge(each)
+    return merged
+
+
+def _figure(figures: FieldAggregation, name: str) -> float | None:
+    value: float | None = getattr(figures, "mean_score" if name == "score" else name)
+    return value
+
+
+def _fits(case: str, glob: str) -> bool:
+    """Tell whether a glob fits a case's node id, or its name in it with or without parameters."""
+    name = case.rpartition("::")[2]
+    # (Brackets in node ids are no character classes to who wrote the id down.)
+    escaped = glob.replace("[", "[[]")
+    return any(fnmatchcase(text, escaped) for text in (case, name, name.partition("[")[0]))
+
+
+def _no_case(glob: str, cases: Sequence[Case]) -> str:
+    names = sorted({case.id.rpartition("::")[2].partition("[")[0] for case in cases})
+    near = nearest(glob, names)
+    return "no case fits" + (f"; did you mean {near!r}?" if near is not None else "")
