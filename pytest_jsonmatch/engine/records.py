@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.results import FieldAggregation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from pytest_jsonmatch.engine.results import MatchResult
 
 __all__ = ["Comparison"]
 
+# Most comparisons of a suite are alike in all but their ids. What they have in common is written once and
+# read once; so many kinds of it are remembered.
+_KINDS = 256
 # Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
 _SHOWN_LEVELS = 200
 
@@ -51,6 +56,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
+    _figures: str = field(default="", repr=False, compare=False)
+    """What the second line of `to_text` says, if it is known."""
 
     @classmethod
     def of(
@@ -63,7 +70,11 @@ class Comparison:
         passed: bool,
     ) -> Comparison:
         """Return what a session keeps of a result."""
-        return cls(
+        kind = _kind(result, threshold, passed=passed)
+        known = None if kind is None else result.summaries.get(kind)
+        if known is not None:
+            return cls(id, nodeid, **_fresh(known))
+        made = cls(
             id=id,
             nodeid=nodeid,
             metric=result.metric,
@@ -80,12 +91,19 @@ class Comparison:
             warnings=result.warnings,
             arrays=result.array_counts(_SHOWN_LEVELS),
         )
+        if kind is not None:
+            figures = json.dumps(made._found())[1:]
+            if len(result.summaries) >= _KINDS:
+                result.summaries.clear()
+            result.summaries[kind] = {**_read(figures), "_figures": figures}
+        return made
 
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
+        return {"id": self.id, "nodeid": self.nodeid, **self._found()}
+
+    def _found(self) -> dict[str, Any]:
         return {
-            "id": self.id,
-            "nodeid": self.nodeid,
             "metric": self.metric,
             "signature": self.signature,
             "score": self.score,
@@ -101,12 +119,54 @@ class Comparison:
             "arrays": {path: list(counts) for path, counts in self.arrays.items()},
         }
 
+    def to_text(self) -> str:
+        r"""Return the payload as JSON, in ASCII, which passes between processes whatever a key holds.
+
+        On the first line stands whose comparison it is, on the second what it found.
+
+        >>> Comparison("a", "t.py::t", "m", "s", 1.0, 1.0, 1.0, 1.0, passed=True).to_text().splitlines()[0]
+        '{"id": "a", "nodeid": "t.py::t",'
+        """
+        own = f'{{"id": {json.dumps(self.id)}, "nodeid": {json.dumps(self.nodeid)},'
+        return f"{own}\n{self._figures or json.dumps(self._found())[1:]}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Comparison:
+        """Return the comparison that `to_text` gave."""
+        own, _, figures = text.partition(",\n")
+        return cls(**json.loads(own + "}"), **_fresh(_read(figures)))
+
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_payload` gave."""
-        plain = dict(payload)
-        plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
-        plain["errors"] = tuple(plain["errors"])
-        plain["warnings"] = tuple(plain["warnings"])
-        plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
-        return cls(**plain)
+        return cls(**_typed(payload))
+
+
+def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
+    """Return what all but the ids follows from, if results like this one are common; else None."""
+    shape = result.shape
+    return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
+
+
+@lru_cache(maxsize=_KINDS)
+def _read(figures: str) -> dict[str, Any]:
+    return _typed(json.loads("{" + figures))
+
+
+def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:
+    plain = dict(payload)
+    plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
+    plain["errors"] = tuple(plain["errors"])
+    plain["warnings"] = tuple(plain["warnings"])
+    plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
+    return plain
+
+
+def _fresh(known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known with dicts of its own: hooks are given comparisons."""
+    fresh = known.copy()
+    for key in ("threshold", "fields", "counts", "arrays"):
+        fresh[key] = fresh[key].copy()
+    if "fields" in fresh["threshold"]:
+        fresh["threshold"]["fields"] = fresh["threshold"]["fields"].copy()
+    return fresh
