@@ -131,7 +131,7 @@ def _compare_json(metric: str, options: dict[str, object]) -> Callable[..., Any]
         raise NotThereError(f"compare_json: {error}") from error
     try:
         compare_json({}, {}, metric=metric, **options)
-    except (ConfigurationError, NotImplementedError) as error:
+    except ConfigurationError as error:
         raise NotThereError(str(error)) from error
     return compare_json
 

@@ -170,6 +170,25 @@ def golden(interpreter: Interpreter, quick: bool) -> None:
             if snapshots:
                 commands |= _snapshot_suites(root, snapshots, count)
             _print_turns(f"P2 · run {count:,} cases", *_in_turns(commands, turns), "golden YAML")
+    _golden_files(interpreter, quick)
+
+
+def _golden_files(interpreter: Interpreter, quick: bool) -> None:
+    """Files of one golden case each against as many Python files of one parametrized test."""
+    bare, ours = python_of("bare", interpreter), python_of("ours", interpreter)
+    count = 100 if quick else 1_000
+    turns = _QUICK_TURNS if quick else _SUITE_TURNS
+    with tempfile.TemporaryDirectory() as root:
+        one = _PARAMETRIZED.format(count=1)
+        plain = _folder(root, "plain", {f"test_{number}.py": one for number in range(count)})
+        cases = _folder(root, "golden", {f"{number}.golden.yaml": _golden_file(1) for number in range(count)})
+        for what, arguments in (("collect", _COLLECT), ("run", _RUN)):
+            commands = {
+                "parametrized": ([bare, *arguments], plain),
+                "golden YAML": ([ours, *arguments], cases),
+            }
+            title = f"P2 · {what} {count:,} files of one case"
+            _print_turns(title, *_in_turns(commands, turns), "parametrized")
 
 
 def _snapshot_suites(root: str, python: str, count: int) -> Commands:

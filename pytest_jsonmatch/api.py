@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.parameters import take_repair
 from pytest_jsonmatch.engine.plan import compile_plan
 from pytest_jsonmatch.engine.results import MatchResult
 from pytest_jsonmatch.engine.scoring import score
@@ -81,7 +81,7 @@ def compare_values(
 
     `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
     """
-    repair, options = _take_repair(options)
+    repair, options = take_repair(options)
     plan = prepare(metric, options)
     warnings: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
@@ -95,19 +95,8 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     """Return the JSON value that `compare_values` would compare, raising what it would raise."""
     if not isinstance(actual, (str, bytes, bytearray)):
         return to_json_value(actual, side="actual")
-    repair, options = _take_repair(options)
+    repair, options = take_repair(options)
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
-
-
-def _take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
-    if not options or "repair" not in options:
-        return False, options
-    options = dict(options)
-    repair = options.pop("repair")
-    if not isinstance(repair, bool):
-        message = f"repair is {repair!r}; it is True or False"
-        raise ConfigurationError(message)
-    return repair, options
 
 
 def evaluate(

@@ -86,7 +86,7 @@ def _open_outputs(config: pytest.Config, settings: Settings) -> None:
     elif settings.record is not None and not hasattr(config, "workerinput"):
         try:
             writer = OutputWriter(folder / settings.record)
-        except OSError as error:
+        except ConfigurationError as error:
             raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
         config.pluginmanager.register(writer, "jsonmatch-record")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
@@ -40,7 +39,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 """
 
 Payload: TypeAlias = "tuple[str, str]"
-"""A comparison's id and the rest of it as JSON text.
+"""A comparison's id, and what its `to_text` gives.
 
 One ASCII string a comparison, and not a tree of dicts: it passes between processes whatever a key holds (half
 of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
@@ -149,9 +148,8 @@ class Recorder:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
-        comparison = make(f"{self.nodeid}{short}" if name is None else short)
-        identity = _text(comparison.id)
-        payload = (identity, json.dumps({**comparison.to_payload(), "id": identity}))
+        comparison = make(_text(f"{self.nodeid}{short}" if name is None else short))
+        payload = (comparison.id, comparison.to_text())
         entry = (
             f"jsonmatch_score{short}" if name is None else f"jsonmatch_score[{_text(short)}]",
             comparison.score,
@@ -269,7 +267,7 @@ class _Test:
 def _comparisons(test: _Test) -> list[Comparison]:
     from pytest_jsonmatch.engine.records import Comparison
 
-    return [Comparison.from_payload(json.loads(payload)) for payload in test.comparisons.values()]
+    return [Comparison.from_text(payload) for payload in test.comparisons.values()]
 
 
 @final

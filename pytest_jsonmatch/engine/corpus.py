@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, fi
 from pytest_jsonmatch.engine.deep import CollectorPause
 from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.pairing import gold_error, open_pairing, plain_text
+from pytest_jsonmatch.engine.parameters import take_repair
 from pytest_jsonmatch.engine.results import (
     MATCH,
     FieldResult,
@@ -113,7 +114,7 @@ def run(
         keep = "all" if isinstance(gold, Sequence) and not isinstance(gold, str) else "worst"
     _check(keep, chunk_size, id_field)
     processors = _processors(post_process)
-    options, repair = _without_repair(options)
+    repair, options = take_repair(options)
     plan = compile_plan(metric, options)
     hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
     task = _Task(compile_plan, metric, options, plan.signature, keep, repair, hidden, processors)
@@ -172,17 +173,6 @@ def _processors(given: object) -> tuple[PostProcess, ...]:
             message = f"post_process has {each!r}, which cannot be called with a list of field results"
             raise ConfigurationError(message)
     return tuple(listed)
-
-
-def _without_repair(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    if "repair" not in options:
-        return options, False
-    plain = dict(options)
-    repair = plain.pop("repair")
-    if not isinstance(repair, bool):
-        message = f"repair is {repair!r}; it is True or False"
-        raise ConfigurationError(message)
-    return plain, repair
 
 
 def _lists(schema: SchemaNode | None, name: str) -> bool:

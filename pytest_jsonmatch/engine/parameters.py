@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["check_names", "mapping_parameter", "number_parameter", "required"]
+__all__ = ["check_names", "mapping_parameter", "number_parameter", "required", "take_repair"]
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
@@ -80,3 +80,18 @@ def _shown(value: object) -> str:
         return "an integer of hundreds of digits"
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
+    """Return whether broken JSON is to be repaired, and the other options: those that a plan knows.
+
+    >>> take_repair({"repair": True, "transform": ["trim"]})
+    (True, {'transform': ['trim']})
+    """
+    if not options or "repair" not in options:
+        return False, options
+    others = dict(options)
+    repair = others.pop("repair")
+    if not isinstance(repair, bool):
+        raise ConfigurationError(f"repair is {repair!r}; it is True or False")
+    return repair, others

@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.transforms import UserFunction
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.comparators.base import Comparator, EdgeFunction, FewFunction
     from pytest_jsonmatch.engine.paths import Pattern, Segment
@@ -598,6 +598,7 @@ class Plan:
         "rules",
         "schema",
         "signature",
+        "summaries",
         "target",
         "transforms",
         "types",
@@ -620,6 +621,8 @@ class Plan:
         self.recipe: Recipe | None = None
         """How results make their way between processes; None: not at all."""
         self.schema = options.schema
+        self.summaries: dict[Hashable, dict[str, Any]] = {}
+        """What sessions keep of results that are alike."""
         said = _said(self.schema)
         self._bound: dict[SchemaNode, BoundComparator] = {}
         self._exact: TypeTable | None = None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.results import FieldAggregation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from pytest_jsonmatch.engine.results import MatchResult
 
 __all__ = ["Comparison"]
 
+# Most comparisons of a suite are alike in all but their ids. What they have in common is written once and
+# read once; so many kinds of it are remembered.
+_KINDS = 256
 # Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
 _SHOWN_LEVELS = 200
 
@@ -57,6 +62,8 @@ class Comparison:
     """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
+    _figures: str = field(default="", repr=False, compare=False)
+    """What the second line of `to_text` says, if it is known."""
 
     @classmethod
     def of(
@@ -71,7 +78,11 @@ class Comparison:
         params: Mapping[str, tuple[str, int]] | None = None,
     ) -> Comparison:
         """Return what a session keeps of a result."""
-        return cls(
+        kind = _kind(result, threshold, passed=passed)
+        known = None if kind is None else result.summaries.get(kind)
+        if known is not None:
+            return cls(id, nodeid, **_fresh(known), case=case, params=params or {})
+        made = cls(
             id=id,
             nodeid=nodeid,
             metric=result.metric,
@@ -91,12 +102,27 @@ class Comparison:
             case=case,
             params=params or {},
         )
+        if kind is not None:
+            figures = json.dumps(made._found())[1:]
+            if len(result.summaries) >= _KINDS:
+                result.summaries.clear()
+            result.summaries[kind] = {**_read(figures), "_figures": figures}
+        return made
 
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
-        payload: dict[str, Any] = {
-            "id": self.id,
-            "nodeid": self.nodeid,
+        return {**self._own(), **self._found()}
+
+    def _own(self) -> dict[str, Any]:
+        own: dict[str, Any] = {"id": self.id, "nodeid": self.nodeid}
+        if self.case:
+            own["case"] = self.case
+        if self.params:
+            own["params"] = {name: list(label) for name, label in self.params.items()}
+        return own
+
+    def _found(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
             "metric": self.metric,
             "signature": self.signature,
             "score": self.score,
@@ -112,21 +138,62 @@ class Comparison:
             "arrays": {path: list(counts) for path, counts in self.arrays.items()},
         }
         if self.approximate:
-            payload["approximate"] = True
-        if self.case:
-            payload["case"] = self.case
-        if self.params:
-            payload["params"] = {name: list(label) for name, label in self.params.items()}
-        return payload
+            found["approximate"] = True
+        return found
+
+    def to_text(self) -> str:
+        r"""Return the payload as JSON, in ASCII, which passes between processes whatever a key holds.
+
+        On the first line stands whose comparison it is, on the second what it found.
+
+        >>> Comparison("a", "t.py::t", "m", "s", 1.0, 1.0, 1.0, 1.0, passed=True).to_text().splitlines()[0]
+        '{"id": "a", "nodeid": "t.py::t",'
+        """
+        return f"{json.dumps(self._own())[:-1]},\n{self._figures or json.dumps(self._found())[1:]}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Comparison:
+        """Return the comparison that `to_text` gave."""
+        own, _, figures = text.partition(",\n")
+        return cls(**_labelled(json.loads(own + "}")), **_fresh(_read(figures)))
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_payload` gave."""
-        plain = dict(payload)
-        plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
-        plain["errors"] = tuple(plain["errors"])
-        plain["warnings"] = tuple(plain["warnings"])
-        plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
-        if "params" in plain:
-            plain["params"] = {name: (label, place) for name, (label, place) in plain["params"].items()}
-        return cls(**plain)
+        return cls(**_labelled(_typed(payload)))
+
+
+def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
+    """Return what all but the ids follows from, if results like this one are common; else None."""
+    shape = result.shape
+    return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
+
+
+@lru_cache(maxsize=_KINDS)
+def _read(figures: str) -> dict[str, Any]:
+    return _typed(json.loads("{" + figures))
+
+
+def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:
+    plain = dict(payload)
+    plain["fields"] = {path: FieldAggregation.from_list(row) for path, row in plain["fields"].items()}
+    plain["errors"] = tuple(plain["errors"])
+    plain["warnings"] = tuple(plain["warnings"])
+    plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
+    return plain
+
+
+def _labelled(payload: dict[str, Any]) -> dict[str, Any]:
+    if "params" in payload:
+        payload["params"] = {name: (label, place) for name, (label, place) in payload["params"].items()}
+    return payload
+
+
+def _fresh(known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known with dicts of its own: hooks are given comparisons."""
+    fresh = known.copy()
+    for key in ("threshold", "fields", "counts", "arrays"):
+        fresh[key] = fresh[key].copy()
+    if "fields" in fresh["threshold"]:
+        fresh["threshold"]["fields"] = fresh["threshold"]["fields"].copy()
+    return fresh

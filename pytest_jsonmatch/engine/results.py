@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.paths import format_path
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.plan import Plan, PlanNode, Recipe
@@ -718,6 +718,23 @@ class MatchResult:
         return self._per_field
 
     @property
+    def shape(self) -> Hashable:
+        """What figures and aggregates follow from, for a few leaves that all match plainly; else None."""
+        found = self._found
+        rows = self._rows
+        if len(rows) > _FEW or self._warnings or (found is not None and (found.alignments or found.gap)):
+            return None
+        for row in rows:
+            if row[4] != MATCH or row[5] != 1.0 or row[8] is not None:
+                return None
+        return tuple([row[0] for row in rows])
+
+    @property
+    def summaries(self) -> dict[Hashable, dict[str, Any]]:
+        """What sessions keep of results of the same plan, by shape and whatever else it follows from."""
+        return self._plan.summaries
+
+    @property
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
         from pytest_jsonmatch.engine.containers import containers_of
@@ -890,6 +907,8 @@ def aggregate_dict(aggregate: FieldAggregation) -> dict[str, Any]:
     }
 
 
+# Larger results are not remembered by their shape.
+_FEW: Final = 100
 _STATUS_INDEX: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 
 

@@ -24,6 +24,7 @@ from pytest_jsonmatch.engine.errors import (
 from pytest_jsonmatch.engine.paths import parse_path
 from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.outputs import output_line
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
@@ -145,7 +146,7 @@ class GoldenFile(pytest.Module):
         # All of the many objects made here stay.
         with paused_collection():
             items = list(super().collect())  # of what is in the module by now: marked cases, or a file error
-            path = _relative(self.path, self.config.rootpath)
+            path = relative(self.path, self.config.rootpath)
             for item in items:
                 if isinstance(item, pytest.Function):
                     # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
@@ -247,7 +248,7 @@ class GoldenFile(pytest.Module):
         return mark is not None and self.get_closest_marker(mark) is None
 
     def _make_module(self) -> ModuleType:
-        name = _display_name(self.path, self.config.invocation_params.dir)
+        name = display_name(self.path, self.config.invocation_params.dir)
         module = self._empty_module()
         try:
             data = self._read(name)
@@ -457,18 +458,6 @@ def _named(code: CodeType, name: str, line: int) -> CodeType:
 
 # The second exists since Python 3.11.
 _NAMES_OF_CODE: Final = [name for name in ("co_name", "co_qualname") if hasattr(_run_nothing.__code__, name)]
-
-
-def _display_name(path: Path, invoked_in: Path) -> str:
-    """Return a file's name as a person in `invoked_in` would write it, with "/" everywhere."""
-    return _relative(path, invoked_in).replace(os.sep, "/")
-
-
-def _relative(path: Path, folder: Path) -> str:
-    try:
-        return os.path.relpath(path, folder)
-    except ValueError:  # another drive
-        return str(path)
 
 
 # -- marks -------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,7 +62,8 @@ def condition(given: Mapping[str, Any]) -> tuple[bool, str]:
     if "python" in given:
         from packaging.specifiers import SpecifierSet  # pytest has it for itself
 
-        found.append(SpecifierSet(given["python"]).contains(platform.python_version(), prereleases=True))
+        # Not `platform.python_version()`: a development build ends it in "a1+", which is no version.
+        found.append(SpecifierSet(given["python"]).contains(".".join(map(str, sys.version_info[:3]))))
         reasons.append(f"Python {given['python']}")
     if "env" in given:
         wanted = given["env"]

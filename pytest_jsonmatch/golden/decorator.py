@@ -13,6 +13,7 @@ import pytest
 from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.naming import display_name
 from pytest_jsonmatch.recording import current_session
 
 if TYPE_CHECKING:
@@ -73,10 +74,9 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
 
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
-    name = os.path.relpath(path, folder).replace(os.sep, "/")
     session = current_session()
     repeat = None if session is None else session.settings.repeat
-    loaded = load_cases(path.read_bytes(), path, name, repeat=repeat)
+    loaded = load_cases(path.read_bytes(), path, display_name(path, folder), repeat=repeat)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():

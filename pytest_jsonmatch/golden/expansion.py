@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["NAME", "Expansion", "expansions", "filled"]
+__all__ = ["Expansion", "bad_rows", "expansions", "filled"]
 
 Trail: TypeAlias = "tuple[str | int, ...]"
 
-NAME: Final = re.compile(r"[^\W\d]\w*")
+_NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 
 _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
@@ -167,7 +167,7 @@ def bad_rows(given: JsonValue) -> Iterator[tuple[str, Trail]]:
 
 
 def _bad_name(name: str, at: Trail) -> Iterator[tuple[str, Trail]]:
-    if NAME.fullmatch(name) is None:
+    if _NAME.fullmatch(name) is None:
         yield f"{name!r} can't name a parameter: use letters, digits and _", at
 
 

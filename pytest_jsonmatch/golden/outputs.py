@@ -5,12 +5,18 @@ A file has one line of JSON for each golden case that ran: what it was, and the 
 
 from __future__ import annotations
 
-import json
+import base64
 import os
-from typing import TYPE_CHECKING, Any, final
+import re
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
+import pytest
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError, JsonParseError
+from pytest_jsonmatch.engine.parsing import extract_json, parse_json
 from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
@@ -18,9 +24,21 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 __all__ = ["OutputWriter", "Outputs", "output_line"]
+
+
+# What holds an answer, or says why there is none.
+_ANSWERS: Final = ("text", "base64", "actual", "error")
+# ASCII passes everywhere, whatever a model puts into a string.
+_WRITER: Final = JsonWriter(ascii=True)
+# Side by side in JSON, two halves of a character are that character.
+_HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_TORN: Final = (
+    "the answer has two halves of a character side by side, which JSON can't tell from the character"
+)
 
 
 def output_line(
@@ -31,74 +49,128 @@ def output_line(
     Args:
         nodeid: the test's node id, by which `Outputs` finds it again.
         case: the case.
-        actual: the answer: text is kept as it is, anything else as JSON.
+        actual: the answer: text is kept as it is, bytes that are no text too, anything else as JSON. (NaN and
+            the infinities, which JSON does not have, are written as Python's `json` writes them.)
         seconds: what making it took.
         params: the parameters of fixtures.
     """
-    entry: dict[str, Any] = {
-        "case": nodeid,
-        "id": case.id,
-        "repeat": case.run,
-        "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
-        "seconds": round(seconds, 6),
-    }
+    return _WRITER.value(
+        {
+            "case": nodeid,
+            "id": case.id,
+            "repeat": case.run,
+            "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
+            "seconds": round(seconds, 6),
+            **_answer(actual),
+        }
+    )
+
+
+def _answer(actual: object) -> dict[str, JsonValue]:
     if isinstance(actual, (bytes, bytearray)):
-        actual = bytes(actual).decode("utf-8", "surrogateescape")
-    if isinstance(actual, str):
-        entry["text"] = str.__str__(actual)
-    else:
+        data = bytes(actual)
         try:
-            entry["actual"] = to_json_value(actual)
-        except JsonMatchError as error:
-            entry["error"] = str(error)
-    # (ASCII passes everywhere, whatever a model puts into a string.)
-    return _dumps(entry)
-
-
-def _dumps(entry: dict[str, Any]) -> str:
+            actual = data.decode("utf-8")
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(data).decode("ascii")}
+    if isinstance(actual, str):
+        text = str.__str__(actual)
+        return {"error": _TORN} if _is_torn(text) else {"text": text}
     try:
-        return json.dumps(entry, default=_number)
-    except RecursionError:
-        del entry["actual"]
-        entry["error"] = "the answer is nested too deep to be written"
-        return json.dumps(entry)
+        value = to_json_value(actual)
+    except JsonMatchError as error:
+        return {"error": str(error)}
+    return {"error": _TORN} if _is_torn(value) else {"actual": value}
 
 
-def _number(value: object) -> object:
-    # Decimals, which stand for numbers that no double holds.
-    return float(str(value))
+def _is_torn(value: JsonValue) -> bool:
+    """Tell whether a string of a value would not be the same when it is read again."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if type(each) is str:
+            if not each.isascii() and _HALVES.search(each):
+                return True
+        elif type(each) is dict:
+            waiting += each
+            waiting += each.values()
+        elif type(each) is list:
+            waiting += each
+    return False
 
 
-def _plain(value: object) -> object:
-    return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
+def _plain(value: object) -> JsonValue:
+    """Return a parameter as JSON; whatever has no such form as Python writes it."""
+    if value is None or isinstance(value, bool):
+        return value
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value) if kind is not str else str.__str__(value)
+    return repr(value)
 
 
 @final
 class OutputWriter:
     """Writes the lines that reports carry, one by one; the file takes its name when the run is over.
 
-    Until then they stand in a file beside it with `.partial` after its name, so that a run that dies loses
-    nothing and leaves an older file alone. To be registered as a plugin.
+    Until then they stand in a file beside it that no other run writes to, `FILE.PID.partial`. So a run that
+    dies loses nothing, and the file is always that of one whole run: an older one, until a run has answers.
+    To be registered as a plugin.
     """
 
     def __init__(self, path: Path) -> None:
+        """Raise ConfigurationError if there can't be such a file."""
+        if path.is_dir():
+            raise ConfigurationError(f"{path} is a folder; name a file")
+        if not path.parent.is_dir():
+            raise ConfigurationError(
+                f"No such file or directory: {str(path.parent)!r}; make the folder first"
+            )
         self.path = path
-        self._partial = path.with_name(f"{path.name}.partial")
-        self._file: BinaryIO = self._partial.open("wb")
+        self._partial: Path | None = None
+        self._file: BinaryIO | None = None
+        self._is_empty = True
+
+    def pytest_sessionstart(self) -> None:
+        """Open a file beside the one that is to be."""
+        for number in count():
+            name = f"{self.path.name}.{os.getpid()}{f'-{number}' if number else ''}.partial"
+            try:
+                self._file = self.path.with_name(name).open("xb")
+            except FileExistsError:  # of a run that died, with the same process id
+                continue
+            except OSError as error:
+                raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
+            self._partial = self.path.with_name(name)
+            return
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write what a report carries."""
         lines: Iterable[str] = getattr(report, REPORT_ATTRIBUTE, {}).get("outputs", ())
+        if not lines or self._file is None:
+            return
         for line in lines:
             self._file.write(line.encode("ascii") + b"\n")
-        if lines:
-            self._file.flush()
+        self._is_empty = False
+        self._file.flush()
 
     def pytest_sessionfinish(self) -> None:
-        """Give the file its name."""
-        if not self._file.closed:
-            self._file.close()
-            os.replace(self._partial, self.path)  # noqa: PTH105 - the same, and no second Path
+        """Give the file its name, if there is anything in it."""
+        self._close()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave no file open, nor an empty one, if the session has not come to its end."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._file is None or self._partial is None:
+            return
+        self._file.close()
+        self._file = None
+        if self._is_empty:
+            self._partial.unlink()
+        else:
+            self._partial.replace(self.path)
 
 
 @final
@@ -136,21 +208,31 @@ class Outputs:
             raise LookupError(message)
         with self.path.open("rb") as file:
             file.seek(offset)
-            entry = json.loads(file.readline())
+            entry = _read(file.readline())
         if "error" in entry:
             message = f"{self.path.name} has no output of {nodeid}: {entry['error']}"
             raise LookupError(message)
+        if "base64" in entry:
+            return base64.b64decode(entry["base64"])
         return entry["text"] if "text" in entry else entry["actual"]
 
 
 def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = _read(line)
+    except JsonMatchError:
         entry = None
-    answered = type(entry) is dict and not {"text", "actual", "error"}.isdisjoint(entry)
-    if not answered or type(entry.get("case")) is not str:
+    if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         message = f"{path}:{number} is no output that --jsonmatch-record wrote"
         raise ConfigurationError(message)
-    found: dict[str, Any] = entry
-    return found
+    return entry
+
+
+def _read(line: bytes) -> Any:
+    try:
+        return parse_json(line)
+    except JsonParseError:
+        found = extract_json(line.strip())  # an answer with NaN or an infinity
+        if found.method != "whole":
+            raise
+        return found.value

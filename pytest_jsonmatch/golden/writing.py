@@ -11,6 +11,8 @@ from pytest_jsonmatch.engine.values import number_text
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_jsonmatch.engine.values import JsonValue
 
 __all__ = ["HALF", "JsonWriter", "YamlWriter", "block_scalar", "yaml_scalar"]
@@ -278,19 +280,43 @@ class JsonWriter:
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
-        if type(value) is dict:
-            inner = indent + (self.unit or "")
-            parts = [self.member(name, each, inner) for name, each in value.items()]
-        elif type(value) is list:
-            inner = indent + (self.unit or "")
-            parts = [self.value(each, inner) for each in value]
-        else:
-            return self.scalar(value)
-        opening, closing = "{}" if type(value) is dict else "[]"
-        if not parts or self.unit is None:
-            return f"{opening}{self.comma.join(parts)}{closing}"
-        lines = f",{self.newline}{inner}".join(parts)
-        return f"{opening}{self.newline}{inner}{lines}{self.newline}{indent}{closing}"
+        parts: list[str] = []
+        # Values with their indentation, and texts that are written as they are; a stack, whatever the depth.
+        waiting: list[str | tuple[Any, str]] = [(value, indent)]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                parts.append(item)
+                continue
+            each, indent = item
+            if type(each) is dict and each:
+                waiting += self._between(
+                    "{}",
+                    [(f"{self.scalar(name)}{self.colon}", inner) for name, inner in each.items()],
+                    indent,
+                )
+            elif type(each) is list and each:
+                waiting += self._between("[]", [("", inner) for inner in each], indent)
+            else:
+                parts.append(
+                    "{}" if type(each) is dict else "[]" if type(each) is list else self.scalar(each)
+                )
+        return "".join(parts)
+
+    def _between(
+        self, brackets: str, items: Sequence[tuple[str, Any]], indent: str
+    ) -> list[str | tuple[Any, str]]:
+        """Return what there is to write of a container, the last thing first."""
+        opening, closing = brackets[0], brackets[1]
+        separator, inner = self.comma, ""
+        if self.unit is not None:
+            inner = indent + self.unit
+            opening, closing = f"{opening}{self.newline}{inner}", f"{self.newline}{indent}{closing}"
+            separator = f",{self.newline}{inner}"
+        parts: list[str | tuple[Any, str]] = []
+        for key, value in items:
+            parts += (f"{separator if parts else opening}{key}", (value, inner))
+        return [closing, *reversed(parts)]
 
     def member(self, name: str, value: JsonValue, indent: str) -> str:
         """Return a member.

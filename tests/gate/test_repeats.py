@@ -69,10 +69,11 @@ def test_what_a_session_is_told():
 
 def test_one_check_that_fails_fails_the_session():
     good, bad, open_one = (Check("c", "f", 1.0, 0.5, passed) for passed in (True, False, None))
-    assert SessionVerdict.of([good, bad, open_one]).failed
-    assert not SessionVerdict.of([good, open_one]).failed
+    assert SessionVerdict(cases=(good, bad, open_one)).failed
+    assert SessionVerdict(gates=(good, bad, open_one)).failed
+    assert not SessionVerdict((good, open_one), (good, open_one)).failed
     assert not SessionVerdict().failed
-    assert SessionVerdict.of([open_one, good, bad]).unsettled == (bad, open_one)
+    assert SessionVerdict(cases=(open_one, good, bad)).unsettled_cases == (bad, open_one)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())

@@ -314,16 +314,16 @@ def test_a_refused_change_leaves_the_others_alone():
 
 
 def test_a_change_that_changes_something_else_is_refused_alone(monkeypatch):
-    from pytest_jsonmatch.golden import edit as room
+    from pytest_jsonmatch.golden.edit.yamlplanner import YamlPlanner
 
-    right = room._YamlPlanner.replace
+    right = YamlPlanner.replace
 
     def wrong(self, item, node, new, in_flow):
         right(self, item, node, new, in_flow)
         if new == "bad":
             self.put(len(self.text), len(self.text), "more: 1\n")
 
-    monkeypatch.setattr(room._YamlPlanner, "replace", wrong)
+    monkeypatch.setattr(YamlPlanner, "replace", wrong)
     trails = [("a",), ("b",), ("c",)]
     result = edit(b"a: 1\nb: 1\nc: 1\n", "x.yaml", dict(zip(trails, ["good", "bad", "fine"], strict=True)))
     assert result.data == b"a: good\nb: 1\nc: fine\n"

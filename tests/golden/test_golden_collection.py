@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden import collector
+from pytest_jsonmatch.golden import naming
 
 ONE = "actual: {a: 1}\nexpected: {a: 1}\n"
 TWO = """
@@ -201,5 +201,5 @@ def test_a_file_on_another_drive_is_named_in_full(monkeypatch):
     def other_drive(path, start):
         raise ValueError(f"path is on mount {path!r}, start on mount {start!r}")
 
-    monkeypatch.setattr(collector.os.path, "relpath", other_drive)
-    assert collector._display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"
+    monkeypatch.setattr(naming.os.path, "relpath", other_drive)
+    assert naming.display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"

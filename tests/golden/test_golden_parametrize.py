@@ -141,6 +141,14 @@ def test_conditions(monkeypatch, given, holds, reason):
     assert condition(given) == (holds, reason)
 
 
+def test_a_development_build_of_python_counts_as_what_it_will_be(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "alpha", 1))
+    monkeypatch.setattr(sys, "version", "3.14.0a1+ (heads/main:0123456, Jan  1 2026, 00:00:00) [GCC 13]")
+    monkeypatch.setattr(platform, "python_version", lambda: "3.14.0a1+")
+    assert condition({"python": ">=3.14"}) == (True, "Python >=3.14")
+    assert condition({"python": "<3.14"}) == (False, "Python <3.14")
+
+
 def test_skipif_in_yaml(pytester, write, workers):
     write(
         "a.golden.yaml",

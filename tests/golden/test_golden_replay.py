@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import enum
 import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.api import compare_values
+from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
+from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 CONFTEST = """\
 import pytest
@@ -162,23 +175,206 @@ def test_what_is_wrong_is_told_before_anything_runs(pytester, write, arguments, 
     outcome.stderr.fnmatch_lines([message])
 
 
-@pytest.mark.parametrize("depth", [50_000])
-def test_an_answer_too_deep_to_be_written_is_named(pytester, write, depth):
+ANSWERS = """\
+import math
+from decimal import Decimal
+
+import pytest
+
+DEEP = 1
+for _ in range(50_000):
+    DEEP = [DEEP]
+ANSWERS = {
+    "overflow": {"n": Decimal("1e400")},
+    "long": {"n": 10**5000},
+    "not-finite": {"n": [math.nan, math.inf, -math.inf]},
+    "deep": DEEP,
+    "no-text": b"\\xff{}",
+    "text-of-bytes": "Sure: {\\"n\\": \\"\\u00e9\\"}".encode(),
+    "half": {"n": "\\ud800"},
+    "zero": {"n": -0.0},
+    "tuple": {"n": (1, 2.0, True, None)},
+}
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    return ANSWERS[jsonmatch_case.id]
+"""
+EXPECTED = {
+    "overflow": "{ n: 1e400 }",
+    "long": "{ n: 1 }",
+    "not-finite": "{ n: [1, 2, 3] }",
+    "deep": "[1]",
+    "no-text": "{}",
+    "text-of-bytes": "{ n: é }",
+    "half": "{ n: x }",
+    "zero": "{ n: 0 }",
+    "tuple": "{ n: [1, 2, true, null] }",
+}
+
+
+def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded, workers):
+    hook = (pytester.path / "conftest.py").read_text()
+    write("conftest.py", f"{hook}\n{ANSWERS}")
+    cases = "".join(f"- id: {name}\n  expected: {expected}\n" for name, expected in EXPECTED.items())
+    write("a.golden.yaml", f"metric: json_similarity\ncases:\n{cases}")
+    live = pytester.runpytest("--jsonmatch-record=out.jsonl", *workers)
+    live.assert_outcomes(passed=4, failed=5)
+    assert '"error": ' not in (pytester.path / "out.jsonl").read_text()
+    scores = recorded()
+    assert len(scores) == len(EXPECTED)
+    write("conftest.py", hook)
+    replayed = pytester.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    replayed.assert_outcomes(passed=4, failed=5)
+    assert recorded() == scores
+
+
+def test_what_json_can_not_say_is_an_error_that_says_so(pytester, write):
     pytester.makeconftest(
-        f"""
+        r"""
         import pytest
 
         @pytest.fixture
-        def jsonmatch_actual():
-            value = 1
-            for _ in range({depth}):
-                value = [value]
-            return value
+        def jsonmatch_actual(jsonmatch_case):
+            return {"value": {"a": ["\ud83d\ude00"]}, "text": "\ud83d\ude00", "set": {1}}[jsonmatch_case.id]
         """
     )
-    write("a.golden.yaml", "metric: json_similarity\nthreshold: 0\nexpected: [1]\n")
-    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
-    assert lines(pytester)[0]["error"] == "the answer is nested too deep to be written"
+    write(
+        "a.golden.yaml",
+        "cases: [{id: value, expected: 1}, {id: text, expected: 1}, {id: set, expected: 1}]\n",
+    )
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(failed=3)
+    errors = {entry["id"]: entry["error"] for entry in lines(pytester)}
+    assert errors["value"] == errors["text"]
+    assert errors["text"].startswith("the answer has two halves of a character side by side")
+    assert "set" in errors["set"]
     outcome = pytester.runpytest("--jsonmatch-replay=out.jsonl")
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["*has no output of a.golden.yaml::a: the answer is nested too deep*"])
+    outcome.assert_outcomes(errors=3)
+    outcome.stdout.fnmatch_lines(["*has no output of a.golden.yaml::text: the answer has two halves*"])
+
+
+class Tone(str, enum.Enum):
+    KIND = "kind"
+
+
+class Size(enum.IntEnum):
+    LARGE = 3
+
+
+def test_parameters_are_plain_json():
+    (case,) = load_cases(b"id: a\nexpected: 1\n", Path("x.yaml"), "x.yaml").by_id.values()
+    params = {"tone": Tone.KIND, "size": Size.LARGE, "sure": True, "none": None, "share": 0.5, "list": [1]}
+    line = output_line("x.yaml::a", case, 1, seconds=0.25, params=params)
+    assert json.loads(line)["params"] == {
+        "tone": "kind",
+        "size": 3,
+        "sure": True,
+        "none": None,
+        "share": 0.5,
+        "list": "[1]",
+    }
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**300, 10**4000)
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()))
+    | st.decimals(allow_nan=False, allow_infinity=False)
+)
+answers = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=())), inner),
+)
+
+
+@given(answers | st.text(st.characters(exclude_categories=())) | st.binary())
+def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, actual):
+    (case,) = load_cases(b"id: a\nexpected: 1\n", Path("x.yaml"), "x.yaml").by_id.values()
+    line = output_line("x.yaml::a", case, actual, seconds=0, params={})
+    assert line.isascii()
+    assert "\n" not in line
+    path = tmp_path_factory.getbasetemp() / "out.jsonl"
+    path.write_text(line)
+    try:
+        found = Outputs(path).find("x.yaml::a")
+    except LookupError:
+        assert '"error": ' in line
+        return
+    if isinstance(actual, str | bytes):
+        assert found == actual or found.encode() == actual
+    else:
+        assert repr(found) == repr(to_json_value(actual))
+    for expected in ({"a": 1}, [1], "text"):
+        assert judged(found, expected) == judged(actual, expected)
+
+
+def judged(actual, expected):
+    try:
+        return compare_values(actual, expected, "json_similarity", {}).score
+    except JsonMatchError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "*--jsonmatch-record: *is a folder; name a file"),
+        ("here", "*--jsonmatch-record: *here is a folder; *"),
+    ],
+)
+def test_a_folder_is_no_file(pytester, write, name, message):
+    (pytester.path / "here").mkdir()
+    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
+    outcome = pytester.runpytest(f"--jsonmatch-record={name}")
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines([message])
+
+
+def test_a_run_that_never_begins_leaves_no_file(pytester, write):
+    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure():
+            raise pytest.UsageError("not today")
+        """
+    )
+    assert pytester.runpytest("--jsonmatch-record=out.jsonl").ret == pytest.ExitCode.USAGE_ERROR
+    assert not list(pytester.path.glob("out*"))
+
+
+def test_a_run_without_answers_leaves_the_file_alone(pytester, write):
+    write("out.jsonl", "old")
+    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
+    pytester.runpytest("--jsonmatch-record=out.jsonl", "--collect-only")
+    pytester.runpytest("--jsonmatch-record=out.jsonl", "-k", "nothing")
+    assert (pytester.path / "out.jsonl").read_text() == "old"
+    assert [path.name for path in pytester.path.glob("out*")] == ["out.jsonl"]
+
+
+def test_two_runs_at_once_leave_one_whole_file(tmp_path):
+    path = tmp_path / "out.jsonl"
+    one, other = OutputWriter(path), OutputWriter(path)
+    for writer in (one, other):
+        writer.pytest_sessionstart()
+    for number in range(3):
+        for writer, name in ((one, "one"), (other, "other")):
+            line = f'{{"case": "{name}{number}", "text": ""}}'
+            report = SimpleNamespace(**{REPORT_ATTRIBUTE: {"outputs": [line]}})
+            writer.pytest_runtest_logreport(report)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        f"out.jsonl.{os.getpid()}-1.partial",
+        f"out.jsonl.{os.getpid()}.partial",
+    ]
+    one.pytest_sessionfinish()
+    assert Outputs(path).find("one2") == ""
+    other.pytest_sessionfinish()
+    with pytest.raises(LookupError):
+        Outputs(path).find("one2")
+    assert [Outputs(path).find(f"other{number}") for number in range(3)] == [""] * 3
+    assert [each.name for each in tmp_path.iterdir()] == ["out.jsonl"]
