@@ -5,6 +5,7 @@ The verdict is made once; what the terminal says and the exit status both go by 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -12,19 +13,25 @@ import pytest
 from pytest_jsonmatch.recording import is_there_to_compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.gate.session import SessionVerdict
+    from pytest_jsonmatch.gate.session import Check, SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.settings import Settings
 
-__all__ = ["judge", "read_gates", "show", "take_collected"]
+__all__ = ["judge", "read_baseline", "read_gates", "show", "take_collected"]
 
 _GATES: pytest.StashKey[list[tuple[Gate, bool]]] = pytest.StashKey()
+_BASELINE: pytest.StashKey[tuple[str, ResultSet | None]] = pytest.StashKey()
+_DIFF: pytest.StashKey[BaselineDiff] = pytest.StashKey()
+_NOTES: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _VERDICT: pytest.StashKey[SessionVerdict] = pytest.StashKey()
 _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
 _REPEATS: pytest.StashKey[Repeats] = pytest.StashKey()
@@ -47,6 +54,31 @@ def read_gates(config: pytest.Config, session: Session) -> None:
                 gates.append((parse_gate(text), asked))
             except GateError as error:
                 raise pytest.UsageError(f"{where}: {error}") from None
+
+
+def read_baseline(config: pytest.Config, session: Session) -> None:
+    """Read the baseline before anything runs; a usage error if it is wrong, or is missing and must not be."""
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.results.file import read_results
+
+    settings = session.settings
+    name = settings.baseline or ""
+    path = _baseline_path(config, settings)
+    found = None
+    if path.exists() or settings.baseline_required:
+        try:
+            found = read_results(path)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"--jsonmatch-baseline: {error}") from None
+    config.stash[_BASELINE] = name, found
+
+
+def _baseline_path(config: pytest.Config, settings: Settings) -> Path:
+    """Return the file that a baseline's name stands for; what looks like a path is one."""
+    name = settings.baseline or ""
+    if name.endswith(".json") or "/" in name or os.sep in name:
+        return config.invocation_params.dir / name
+    return config.rootpath / settings.baselines / f"{name}.json"
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
@@ -76,12 +108,59 @@ def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) ->
 
     cases = session.outcomes.cases()
     collected = session.collected - session.outcomes.cases_left_out
-    results = config.stash[_RESULTS] = ResultSet(cases, collected=len(collected), narrowed=narrowed)
+    results = config.stash[_RESULTS] = ResultSet(
+        cases, collected=len(collected) if collected else None, narrowed=narrowed
+    )
     found = config.stash[_REPEATS] = repeats(cases)
     gates = [check_gate(gate, results, required=asked) for gate, asked in config.stash.get(_GATES, ())]
-    verdict = config.stash[_VERDICT] = SessionVerdict(tuple(gates), found.checks)
+    baseline = [*_compare(config, results)]
+    verdict = config.stash[_VERDICT] = SessionVerdict((*gates, *baseline), found.checks)
     _remember(config, session, verdict)
-    return verdict.failed
+    written = _write_files(config, session, results)
+    return verdict.failed or not written
+
+
+def _compare(config: pytest.Config, results: ResultSet) -> Iterator[Check]:
+    """Compare the run with its baseline; yield what it is judged by."""
+    from pytest_jsonmatch.gate.baseline import compare_runs
+    from pytest_jsonmatch.gate.session import Check
+
+    name, baseline = config.stash.get(_BASELINE, ("", None))
+    if baseline is None:
+        return
+    diff = config.stash[_DIFF] = compare_runs(baseline, results)
+    if not diff.is_comparable:
+        number = len(diff.mismatches)
+        note = f"{number} {'case' if number == 1 else 'cases'} scored in another way"
+        yield Check(f"--jsonmatch-baseline={name}", "comparable", None, 1.0, passed=False, note=note)
+
+
+def _write_files(config: pytest.Config, session: Session, results: ResultSet) -> bool:
+    """Write the files that were asked for; return whether all could be written."""
+    settings = session.settings
+    targets = []
+    if settings.json is not None:
+        targets.append(config.invocation_params.dir / settings.json)
+    if settings.save is not None:
+        targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
+    if not targets:
+        return True
+    from pytest_jsonmatch.results.atomic import write_file
+    from pytest_jsonmatch.results.file import to_text
+    from pytest_jsonmatch.results.origin import with_origin
+
+    notes = config.stash[_NOTES] = []
+    data = to_text(with_origin(results, config.rootpath)).encode("ascii")
+    written = True
+    for path in targets:
+        try:
+            write_file(path, data, make_folders=True)
+        except OSError as error:
+            written = False
+            notes.append((f"{path} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+        else:
+            notes.append((f"results written to {path}", ""))
+    return written
 
 
 def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:
@@ -108,7 +187,7 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
         _show_failures(terminalreporter, config, session, verdict)
     comparisons = [] if silent else session.outcomes.comparisons()
     lines = _summary(config, session, comparisons) if comparisons else []
-    checks = [] if verdict is None else _verdict(config, session, verdict)
+    checks = [] if verdict is None else [*_notes(config, session), *_verdict(config, session, verdict)]
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
@@ -136,6 +215,34 @@ def _summary(
         repeats=config.stash.get(_REPEATS, None),
         pivot=session.settings.pivot,
     )
+
+
+def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
+    """Yield the lines about the baseline, and the files that were written."""
+    look = session.look
+    if _BASELINE in config.stash:
+        name, found = config.stash[_BASELINE]
+        if found is None:
+            path = _baseline_path(config, session.settings)
+            yield [
+                (
+                    f"baseline {name}: there is none yet ({path}); --jsonmatch-save=NAME writes one",
+                    {"yellow": True},
+                )
+            ]
+        elif _DIFF in config.stash:
+            from pytest_jsonmatch.report.baseline import baseline_lines
+
+            yield from baseline_lines(
+                config.stash[_DIFF],
+                name=name,
+                mode=session.settings.summary,
+                width=look.width,
+                unicode=look.unicode,
+            )
+        yield []
+    for text, color in config.stash.get(_NOTES, ()):
+        yield [(text, {color: True} if color else {})]
 
 
 def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -> Sequence[StyledLine]:

@@ -57,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{what}: {error}") from error
     if settings.gates or settings.asked_gates:
         ending.read_gates(config, session)
+    if settings.baseline is not None and not hasattr(config, "workerinput"):
+        ending.read_baseline(config, session)
     if settings.update or settings.review:
         from pytest_jsonmatch import updating
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import pytest
 
+from pytest_jsonmatch.results.limits import MAX_REPEATS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -16,7 +18,6 @@ __all__ = [
     "CI_VARIABLES",
     "DEFAULT_METRIC",
     "DEFAULT_THRESHOLD",
-    "MAX_REPEATS",
     "SUMMARY_MODES",
     "UPDATE_MODES",
     "Option",
@@ -31,8 +32,6 @@ UPDATE_MODES: Final = ("new", "failed", "all")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
-MAX_REPEATS: Final = 10_000
-"""How often a golden case may run."""
 
 T = TypeVar("T")
 
@@ -188,6 +187,14 @@ GATES: Final[Option[tuple[str, ...]]] = Option(
     convert=_globs,
     help="gates that a run has to pass, one a line, such as f1 >= 0.9",
 )
+BASELINES: Final = Option(
+    name="jsonmatch_baselines",
+    kind="string",
+    default="jsonmatch-baselines",
+    accepts="the path of a folder, relative to the rootdir",
+    convert=_metric,
+    help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
+)
 OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[str, ...]], ...]] = (
     METRIC,
     THRESHOLD,
@@ -196,6 +203,7 @@ OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[s
     MEMORY_LIMIT,
     SUGGEST,
     GATES,
+    BASELINES,
 )
 
 
@@ -220,11 +228,17 @@ class Settings:
     """Gates of the configuration file."""
     asked_gates: tuple[str, ...] = ()
     """Gates of the command line."""
+    baselines: str = "jsonmatch-baselines"
+    """The folder of baselines, relative to the rootdir."""
+    json: str | None = None
+    save: str | None = None
+    baseline: str | None = None
+    baseline_required: bool = False
 
     @property
     def judges(self) -> bool:
         """Whether something is asked of the run as a whole."""
-        return bool(self.gates or self.asked_gates)
+        return bool(self.gates or self.asked_gates or self.json or self.save or self.baseline)
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -242,8 +256,21 @@ class Settings:
             pivot=config.getoption("--jsonmatch-pivot"),
             gates=GATES.read(config),
             asked_gates=_asked_gates(config),
+            baselines=BASELINES.read(config),
+            json=config.getoption("--jsonmatch-json"),
+            save=_name(config.getoption("--jsonmatch-save")),
+            baseline=config.getoption("--jsonmatch-baseline"),
+            baseline_required=config.getoption("--jsonmatch-baseline-required"),
             **_writing(config),
         )
+
+
+def _name(name: str | None) -> str | None:
+    if name is not None and (not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}):
+        raise pytest.UsageError(
+            f"--jsonmatch-save: {name!r} can't name a baseline; for any file use --jsonmatch-json"
+        )
+    return name
 
 
 def _asked_gates(config: pytest.Config) -> tuple[str, ...]:
@@ -310,6 +337,29 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
         help="fail the run unless this holds, such as 'f1 >= 0.9' or 'fields[\"total\"].recall >= 0.95'; "
         "can be given several times",
+    )
+    group.addoption(
+        "--jsonmatch-json",
+        metavar="FILE",
+        default=None,
+        help="write the results of the run to a file, as JSON",
+    )
+    group.addoption(
+        "--jsonmatch-save",
+        metavar="NAME",
+        default=None,
+        help="write the results of the run to the folder of baselines",
+    )
+    group.addoption(
+        "--jsonmatch-baseline",
+        metavar="NAME|FILE",
+        default=None,
+        help="compare the run with a baseline: its name, or the path of any file of results",
+    )
+    group.addoption(
+        "--jsonmatch-baseline-required",
+        action="store_true",
+        help="let it be an error that the baseline does not exist",
     )
     group.addoption(
         "--jsonmatch-record",

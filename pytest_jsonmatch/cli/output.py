@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_jsonmatch.results.atomic import write_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["write_output"]
 
@@ -28,7 +32,7 @@ def write_output(text: str, target: Path | None) -> None:
     """
     data = text.encode("utf-8")
     if target is not None:
-        _replace(target, data)
+        write_file(target, data)
         return
     try:
         sys.stdout.flush()
@@ -39,25 +43,3 @@ def write_output(text: str, target: Path | None) -> None:
         # What is left in the buffer has nowhere to go; Python would complain of it when it ends.
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - not a path of anybody's
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-def _replace(target: Path, data: bytes) -> None:
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)  # /dev/stdout, a named pipe: there is nothing to replace
-        return
-    target = Path(os.path.realpath(target))  # a link goes on leading to the file
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("xb") as file:
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o7777)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(target)) from None  # its own name, not ours
-        raise

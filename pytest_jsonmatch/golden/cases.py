@@ -19,7 +19,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.expansion import bad_rows, expansions, filled
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
-from pytest_jsonmatch.settings import MAX_REPEATS
+from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,7 +6,6 @@ import difflib
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
@@ -15,6 +14,7 @@ from pytest_jsonmatch.engine.errors import JsonMatchError
 from pytest_jsonmatch.golden.edit import Editor, edit, identical
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -370,31 +370,9 @@ def write(update: FileUpdate) -> None:
         elif now is not None and not os.access(update.path, os.W_OK):
             update.refuse("the file is read-only")
         else:
-            _replace(update.path, update.after, exists=now is not None)
+            write_file(update.path, update.after)
     except OSError as error:
         update.refuse(f"the file can't be written: {_reason(error)}")
-
-
-def _replace(path: Path, data: bytes, *, exists: bool) -> None:
-    # With the name of a hidden file that nobody collects.
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o7777 if exists else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _reason(error: OSError) -> str:

@@ -1,0 +1,143 @@
+"""A run beside an earlier one: what got better, what got worse, case by case and field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple, final
+
+from pytest_jsonmatch.results.model import merged_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.results.model import Case, ResultSet
+
+__all__ = ["BaselineDiff", "Delta", "Mismatch", "compare_runs"]
+
+
+class Delta(NamedTuple):
+    """A score then and now."""
+
+    name: str
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        """What was gained; below 0 what was lost."""
+        return self.after - self.before
+
+
+class Mismatch(NamedTuple):
+    """A case that was scored in different ways, so that its scores can't be compared."""
+
+    case: str
+    before: str
+    after: str
+
+    @property
+    def difference(self) -> str:
+        """The parts in which the two signatures differ.
+
+        >>> Mismatch("a", "m|options:none|schema:1f|rules:1", "m|options:none|schema:2e|rules:1").difference
+        'schema:1f, now schema:2e'
+        """
+        before, after = self.before.split("|"), self.after.split("|")
+        if len(before) != len(after):
+            return f"{self.before}, now {self.after}"
+        pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+        return "; ".join(f"{old}, now {new}" for old, new in pairs)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BaselineDiff:
+    """What two runs have in common, and how they differ there.
+
+    Args:
+        before: the earlier run.
+        after: the later one.
+        cases: the score of each case that both have, by id.
+        fields: the score of each field that both have, over those cases.
+        new: cases that only the later run has.
+        vanished: cases that only the earlier run has.
+        mismatches: cases that were scored in different ways.
+    """
+
+    before: ResultSet
+    after: ResultSet
+    cases: tuple[Delta, ...]
+    fields: tuple[Delta, ...]
+    new: tuple[str, ...]
+    vanished: tuple[str, ...]
+    mismatches: tuple[Mismatch, ...]
+
+    @property
+    def score(self) -> Delta | None:
+        """The mean score of the cases that both have; None if there is none."""
+        if not self.cases:
+            return None
+        number = len(self.cases)
+        before, after = (
+            fsum(column) / number for column in zip(*(each[1:] for each in self.cases), strict=True)
+        )
+        return Delta("score", before, after)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether all cases that both have were scored in the same way."""
+        return not self.mismatches
+
+    def changed(self) -> Iterator[Delta]:
+        """Yield the cases whose score has changed, what lost most first."""
+        yield from sorted(
+            (each for each in self.cases if each.change), key=lambda each: (each.change, each.name)
+        )
+
+
+def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
+    """Return how a run differs from an earlier one; cases are the same if their ids are."""
+    old = {case.id: case for case in before.cases}
+    new = {case.id: case for case in after.cases}
+    both = [name for name in old if name in new]
+    deltas = [Delta(name, old[name].figure("score"), new[name].figure("score")) for name in both]
+    return BaselineDiff(
+        before,
+        after,
+        cases=tuple(deltas),
+        fields=tuple(_fields([old[name] for name in both], [new[name] for name in both])),
+        new=tuple(sorted(new.keys() - old.keys())),
+        vanished=tuple(sorted(old.keys() - new.keys())),
+        mismatches=tuple(_mismatches(both, old, new)),
+    )
+
+
+def _fields(before: Iterable[Case], after: Iterable[Case]) -> Iterator[Delta]:
+    """Yield the scores of fields that both runs have, what lost most first."""
+    old, new = merged_fields(before), merged_fields(after)
+    deltas = []
+    for path in old.keys() & new.keys():
+        scores = old[path].mean_score, new[path].mean_score
+        if scores[0] is not None and scores[1] is not None:
+            deltas.append(Delta(path, scores[0], scores[1]))
+    yield from sorted(deltas, key=lambda each: (each.change, each.name))
+
+
+def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:
+    for name in names:
+        before, after = _signatures(old[name]), _signatures(new[name])
+        # Where a case failed before it compared, there is nothing that could have been scored otherwise.
+        if before and after and before != after:
+            pairs = zip(before, after)
+            yield Mismatch(
+                name, *next((pair for pair in pairs if pair[0] != pair[1]), (before[-1], after[-1]))
+            )
+
+
+def _signatures(case: Case) -> list[str]:
+    """Return the signatures of a case's comparisons, of the first run that has any."""
+    for run in case.runs:
+        if run.comparisons:
+            return [comparison.signature for comparison in run.comparisons]
+    return []

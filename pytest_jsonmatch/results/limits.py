@@ -1,0 +1,10 @@
+"""Limits that both the command line and files keep to; importing them imports nothing else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MAX_REPEATS"]
+
+MAX_REPEATS: Final = 10_000
+"""How often a golden case may run."""

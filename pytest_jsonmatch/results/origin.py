@@ -1,0 +1,67 @@
+"""Where and when results come from: time, commit, versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import replace
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch._version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_jsonmatch.results.model import ResultSet
+
+__all__ = ["with_origin"]
+
+_PACKAGES: Final = ("pytest", "numpy", "scipy", "rapidfuzz")
+"""What scores may depend on, or how tests are run."""
+_SECONDS: Final = 5
+"""How long git may take: a hook or a network drive must not hold a run up."""
+
+
+def with_origin(results: ResultSet, folder: Path) -> ResultSet:
+    """Return results with the time, the git commit of a folder, and the versions that are installed."""
+    return replace(
+        results,
+        created=datetime.now(timezone.utc).replace(microsecond=0).isoformat(),
+        commit=_commit(folder),
+        versions=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {"pytest-jsonmatch": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit that is checked out, with "+" if the tree has changes; empty if that is unknown."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if not commit:
+        return os.environ.get("GITHUB_SHA") or os.environ.get("CI_COMMIT_SHA") or ""
+    return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        run = subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return run.stdout.decode("utf-8", "replace").strip() if run.returncode == 0 else ""
