@@ -168,22 +168,19 @@ class _Reader:
         self.at += 1
         return word, position
 
-    def _is(self, word: str) -> bool:
-        return self.tokens[self.at][1] == word
-
     def read(self) -> Gate:
         cases = field = None
         is_micro = False
         word, position = self._next("name", "a figure such as f1, score or pass_rate")
-        if word == "cases" and self._is("["):
-            cases, _ = self._subscript("a glob of cases")
+        if word == "cases":
+            cases, _ = self._subscript(word, "a glob of cases")
             word, position = self._next("name", "a figure such as f1 or score")
         if word == "micro":
             is_micro = True
             self._next("sign", "a dot, as in micro.f1,", ".")
             word, position = self._next("name", "a figure such as f1 or precision")
         elif word == "fields":
-            field, place = self._subscript("a path pattern")
+            field, place = self._subscript(word, "a path pattern")
             self._check_pattern(field, place)
             word, position = self._next("name", "a figure such as f1 or recall")
         self._check_figure(word, position, cases=cases, of_fields=is_micro or field is not None)
@@ -196,8 +193,10 @@ class _Reader:
         self._next("end", "nothing more")
         return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro)
 
-    def _subscript(self, what: str) -> tuple[str, int]:
-        self._next("sign", f"{what} in brackets and quotes", "[")
+    def _subscript(self, word: str, what: str) -> tuple[str, int]:
+        if self.tokens[self.at][1] != "[":
+            self._fail(self.tokens[self.at][2], f'{what} belongs here: {word}["…"]')
+        self.at += 1
         quoted, position = self._next("string", f"{what} in quotes")
         self._next("sign", "a closing bracket", "]")
         self._next("sign", "a dot and a figure", ".")
@@ -215,7 +214,5 @@ class _Reader:
             known -= _OF_RUN
         if name in known:
             return
-        if not of_fields and cases is None and name in {"cases", "fields"}:
-            self._fail(position + len(name), f'a pattern belongs here: {name}["…"]')
         where = " of fields" if of_fields else " of some cases" if cases is not None else ""
         self._fail(position, f"unknown figure{where} {name!r}{did_you_mean(name, known)}")

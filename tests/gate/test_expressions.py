@@ -1,0 +1,101 @@
+"""Gates as people write them."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.gate.expressions import COUNTS, OPERATORS, SHARES, Gate, GateError, parse_gate
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("f1 >= 0.9", ("f1", ">=", 0.9, None, None, False)),
+        ("  score>=1  ", ("score", ">=", 1.0, None, None, False)),
+        ("pass_rate > .5", ("pass_rate", ">", 0.5, None, None, False)),
+        ("micro.precision >= 9e-1", ("precision", ">=", 0.9, None, None, True)),
+        ('fields["items[].price"].recall >= 0.95', ("recall", ">=", 0.95, None, "items[].price", False)),
+        ("fields [ '**.id' ] . score == 1", ("score", "==", 1.0, None, "**.id", False)),
+        ('cases["acme-*"].score >= 1', ("score", ">=", 1.0, "acme-*", None, False)),
+        ('cases["a"].fields["b"].f1 < 0.5', ("f1", "<", 0.5, "a", "b", False)),
+        ('cases["a"].micro.f1 != 0', ("f1", "!=", 0.0, "a", None, True)),
+        ('cases["say \\"x\\""].f1 > 0', ("f1", ">", 0.0, 'say "x"', None, False)),
+        ("batch_errors == 0", ("batch_errors", "==", 0.0, None, None, False)),
+        ("errors <= 12", ("errors", "<=", 12.0, None, None, False)),
+    ],
+)
+def test_what_a_gate_says(text, gate):
+    assert parse_gate(text) == Gate(text.strip(), *gate)
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "reason"),
+    [
+        ("", 0, "a figure such as f1, score or pass_rate belongs here, and the gate ends here"),
+        ("f2 >= 1", 0, "unknown figure 'f2'; known: "),
+        ("recal >= 1", 0, "unknown figure 'recal'; did you mean 'recall'?"),
+        ("f1", 2, "one of >=, <=, ==, !=, >, < belongs here, and the gate ends here"),
+        ("f1 >=", 5, "a number belongs here, and the gate ends here"),
+        ("f1 => 0.5", 3, "a gate has no '='; write >= or =="),
+        ("f1 >= high", 6, "a number belongs here, not 'high'"),
+        ("f1 >= 90", 6, "f1 goes from 0 to 1; for 90 % write 0.9"),
+        ("f1 >= -0.1", 6, "f1 goes from 0 to 1"),
+        ("f1 >= 0.9 and recall > 1", 10, "nothing more belongs here, not 'and'"),
+        ("f1 >= 90%", 8, "a gate has no '%'"),
+        ("fields.total.f1 > 0", 6, 'a path pattern belongs here: fields["…"]'),
+        ("cases >= 3", 6, 'a glob of cases belongs here: cases["…"]'),
+        ("cases[a].f1 > 0", 6, "a glob of cases in quotes belongs here, not 'a'"),
+        ('fields["a"] > 0', 12, "a dot and a figure belongs here, not '>'"),
+        ('fields["a.[x"].f1 > 0', 7, ""),
+        ('fields["a[0]"].f1 > 0', 7, "'a[0]' names one element"),
+        ('fields["a"].pass_rate > 0', 12, "unknown figure of fields 'pass_rate'"),
+        ('cases["a"].completeness > 0', 11, "unknown figure of some cases 'completeness'"),
+        ("micro > 0", 6, "a dot, as in micro.f1, belongs here, not '>'"),
+        ('cases["a.f1 > 0', 6, "this string has no end"),
+        ("__import__('os') > 0", 10, "a gate has no '('"),
+    ],
+)
+def test_what_is_wrong_and_where(text, position, reason):
+    with pytest.raises(GateError) as caught:
+        parse_gate(text)
+    error = caught.value
+    assert (error.position, error.reason[: len(reason)]) == (position, reason)
+    assert str(error).splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
+def test_any_text_is_a_gate_or_an_error_with_a_place(text):
+    try:
+        gate = parse_gate(text)
+    except GateError as error:
+        assert 0 <= error.position <= len(text)  # noqa: PT017 - either is fine, and nothing else
+    else:
+        assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
+
+
+@given(
+    st.sampled_from(sorted({*SHARES, *COUNTS})),
+    st.sampled_from(OPERATORS),
+    st.floats(0, 1),
+)
+def test_every_figure_goes_with_every_operator(figure, operator, limit):
+    gate = parse_gate(f"{figure}{operator}{limit!r}")
+    assert (gate.figure, gate.operator, gate.limit) == (figure, operator, limit)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("value", [0.2, 0.3, 0.1 + 0.1 + 0.1, 0.4])
+def test_rounding_decides_nothing(operator, value):
+    shown = round(value, 9)
+    assert parse_gate(f"score {operator} 0.3").holds(value) is eval(f"{shown} {operator} 0.3")
+
+
+def test_only_perfection_reaches_1():
+    assert parse_gate("score >= 1").holds(1.0)
+    assert not parse_gate("score >= 1").holds(1 - 1e-13)
+    assert parse_gate("score < 1").holds(1 - 1e-13)

@@ -1,0 +1,187 @@
+"""The file that results are kept in."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
+records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
+
+
+@st.composite
+def comparisons(draw):
+    metric = draw(st.sampled_from(["field_match", "json_similarity", "pairwise_f1"]))
+    result = compare_json(draw(records), draw(records), metric=metric)
+    name = draw(st.text(min_size=1, max_size=5))
+    return Comparison.of(
+        result,
+        id=name,
+        nodeid=f"n::{name}",
+        threshold={"score": 0.5},
+        passed=draw(st.booleans()),
+        case=draw(st.sampled_from(["", "n::case"])),
+        params=draw(st.sampled_from([{}, {"model": ("é", 1)}])),
+    )
+
+
+runs = st.builds(
+    CaseRun,
+    st.integers(1, 9),
+    st.booleans(),
+    st.lists(comparisons(), max_size=2).map(tuple),
+    st.sampled_from(["", "x"]),
+)
+cases = st.builds(
+    Case,
+    st.text(max_size=9),
+    st.lists(runs, min_size=1, max_size=3).map(tuple),
+    st.integers(1, 9),
+    st.none() | st.floats(0, 1),
+)
+results = st.builds(
+    ResultSet,
+    st.lists(cases, max_size=3).map(tuple),
+    st.just("2026-11-21T12:00:00+00:00"),
+    st.text(max_size=4),
+    st.just({"python": "3.12.1"}),
+    st.none() | st.integers(0, 100),
+    st.sampled_from([(), ("-k", "node ids")]),
+)
+
+
+@given(results)
+def test_what_is_written_is_read_back(result):
+    text = to_text(result)
+    assert text.isascii()
+    assert from_text(text, "x.json") == result
+    assert to_text(from_text(text, "x.json")) == text
+
+
+def result_of(**answers):
+    found = []
+    for name, (actual, expected) in answers.items():
+        made = Comparison.of(
+            compare_json(actual, expected),
+            id=f"{name}#1",
+            nodeid=name,
+            threshold={"score": 1.0},
+            passed=False,
+        )
+        found.append(Case(name, (CaseRun(1, passed=False, comparisons=(made,)),)))
+    return ResultSet(tuple(found), collected=len(found))
+
+
+def test_a_field_that_changes_changes_its_own_line_and_the_figures_above():
+    one = to_text(result_of(a=({"x": 1, "y": 1}, {"x": 1, "y": 1}), b=({"x": 1}, {"x": 1}))).splitlines()
+    two = to_text(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}), b=({"x": 1}, {"x": 1}))).splitlines()
+    assert len(one) == len(two)
+    changed = [line.split(":")[0].strip() for line, other in zip(one, two, strict=True) if line != other]
+    assert changed == ['"figures"', '{"id"', '{"id"', '"y"']
+
+
+def test_what_a_person_finds_in_it():
+    found = json.loads(to_text(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))))
+    assert (found["format"], found["version"]) == ("jsonmatch-results", 1)
+    assert found["figures"] == {
+        "cases": 1,
+        "pass_rate": 0.0,
+        "score": 0.5,
+        "precision": 0.5,
+        "recall": 0.5,
+        "f1": 0.5,
+    }
+    (case,) = found["cases"]
+    assert (case["id"], case["score"], case["passed"]) == ("a", 0.5, False)
+    (comparison,) = case["runs"][0]["comparisons"]
+    assert found["signatures"][comparison["signature"]] == "field_match|options:none|schema:none|rules:1"
+    assert {path: field["score"] for path, field in comparison["fields"].items()} == {"x": 1.0, "y": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("not JSON", "x.json is no result file: it is not JSON: "),
+        ("[" * 100_000, "x.json is no result file: it is not JSON: "),
+        ("[]", 'x.json is no result file: it has no "format": "jsonmatch-results"'),
+        ({"format": "other"}, 'x.json is no result file: it has no "format": "jsonmatch-results"'),
+        (
+            {"version": VERSION + 1},
+            f"x.json is a result file of version {VERSION + 1}, and this release reads up to {VERSION}; upgrade",
+        ),
+        ({"version": "1"}, "x.json is a result file of version 1, and"),
+        ({"cases": None}, "x.json is no result file: it is damaged: TypeError"),
+        (
+            {"cases": [{"id": 1, "runs": []}]},
+            "x.json is no result file: it is damaged: ValueError: the case 1 has no run",
+        ),
+        ({"signatures": []}, "x.json is no result file: it is damaged: IndexError"),
+        ({"versions": {"a": 1}}, "x.json is no result file: it is damaged: TypeError: 1 is no str"),
+    ],
+)
+def test_what_is_no_result_file(change, message):
+    text = change
+    if isinstance(change, dict):
+        text = json.dumps({**json.loads(to_text(result_of(a=({}, {"x": 1})))), **change})
+    with pytest.raises(ConfigurationError) as caught:
+        from_text(text, "x.json")
+    assert str(caught.value).startswith(message)
+
+
+def test_a_score_that_is_none():
+    text = to_text(result_of(a=({}, {"x": 1}))).replace(
+        '"recall": 0.0, "f1": 0.0, "passed"', '"recall": 7, "f1": 0.0, "passed"'
+    )
+    with pytest.raises(ConfigurationError, match="the recall of 'a#1' is 7"):
+        from_text(text, "x.json")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"none.json can't be read: no such file or directory$"):
+        read_results(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_bytes(b"\xff")
+    with pytest.raises(ConfigurationError, match="is no result file: it is not UTF-8 text"):
+        read_results(tmp_path / "bad.json")
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    result = replace(result_of(a=({}, {"x": 1})), commit="abc")
+    (tmp_path / "a.json").write_bytes(b"\xef\xbb\xbf" + to_text(result).encode())
+    assert read_results(tmp_path / "a.json") == result
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "new" / "a.json"
+    write_file(path, b"one", make_folders=True)
+    path.chmod(0o640)
+    write_file(path, b"two")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"two", 0o640)
+
+    def fails(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_file(path, b"three")
+    assert caught.value.filename == str(path)
+    assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [("a.json", b"two")]
+
+
+def test_a_link_goes_on_leading_to_the_file(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "there" / "a.json")
+    write_file(tmp_path / "link.json", b"one")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "there" / "a.json").read_bytes() == b"one"
