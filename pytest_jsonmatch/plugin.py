@@ -116,9 +116,12 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not is_golden(file_path, session.settings.files, explicit=named):
         return None
     from pytest_jsonmatch.assertions import judge_case
+    from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import collect_file
 
-    return collect_file(file_path, parent, judge=judge_case, updater=parent.config.stash.get(_UPDATER, None))
+    updater = parent.config.stash.get(_UPDATER, None)
+    bounds = Bounds.of(session.settings)
+    return collect_file(file_path, parent, judge=judge_case, bounds=bounds, updater=updater)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

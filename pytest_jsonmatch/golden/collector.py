@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from pytest_jsonmatch.engine.results import FieldResult
+    from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.cases import GoldenCase, GoldenCases, Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
@@ -65,14 +66,20 @@ class Judge(Protocol):
 
 
 def collect_file(
-    file_path: Path, parent: pytest.Collector, *, judge: Judge, updater: Updater | None = None
+    file_path: Path,
+    parent: pytest.Collector,
+    *,
+    judge: Judge,
+    bounds: Bounds,
+    updater: Updater | None = None,
 ) -> GoldenFile:
-    """Return the collector of a golden file, whose cases `judge` will judge.
+    """Return the collector of a golden file within `bounds`, whose cases `judge` will judge.
 
     With an `updater`, what comes is written down as what is expected.
     """
     collector: GoldenFile = GoldenFile.from_parent(parent, path=file_path)
     collector.judge = judge
+    collector.bounds = bounds
     collector.updater = updater
     return collector
 
@@ -101,6 +108,7 @@ class GoldenFile(pytest.Module):
     compares: Final = True
     """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
     judge: Judge
+    bounds: Bounds
     updater: Updater | None = None
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
@@ -234,7 +242,7 @@ class GoldenFile(pytest.Module):
         try:
             data = self._read(name)
             lacking = self.updater is not None and self.updater.writes_new
-            loaded = load_cases(data, self.path, name, may_lack_expected=lacking)
+            loaded = load_cases(data, self.path, name, may_lack_expected=lacking, bounds=self.bounds)
             if self.updater is not None:
                 self.updater.take_file(self.path, data)
             _add_marks(module, loaded.marks, loaded.document, self.path)
@@ -264,7 +272,7 @@ class GoldenFile(pytest.Module):
 
     def _read(self, name: str) -> bytes:
         try:
-            return self.path.read_bytes()
+            return self.bounds.read(self.path)
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
 

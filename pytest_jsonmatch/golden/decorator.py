@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.recording import current_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +75,9 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     name = os.path.relpath(path, folder).replace(os.sep, "/")
-    loaded = load_cases(path.read_bytes(), path, name)
+    session = current_session()
+    bounds = Bounds() if session is None else Bounds.of(session.settings)
+    loaded = load_cases(bounds.read(path), path, name, bounds=bounds)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():

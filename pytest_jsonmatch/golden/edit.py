@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.errors import JsonParseError
 from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.nodes import json_tree, skip_blanks, walk, yaml_tree
 from pytest_jsonmatch.golden.writing import HALF, JsonWriter, YamlWriter, block_scalar, yaml_scalar
@@ -327,7 +328,7 @@ class _File:
 
 def _parse(data: bytes, name: str, *, is_json: bool) -> JsonValue:
     if not is_json:
-        return load(data, name).value
+        return load(data, name, limit=UNLIMITED).value
     from pytest_jsonmatch.engine.parsing import parse_json
 
     try:

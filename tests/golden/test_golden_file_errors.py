@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -369,6 +370,60 @@ KEYS = [
     "schema",
     "marks",
 ]
+
+
+def calls_of(act):
+    """How many Python functions are called, and generators resumed, while `act` runs."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("cases:", "- {expcted: 1}"),
+        ("cases:", "- {id: a, expected: 1}"),
+        ("cases:", "- {expected: 1, fields: {a: {skipp: true}}}"),
+        ("expected: 1", "k{}: 1"),
+    ],
+)
+def test_ten_times_the_errors_are_ten_times_the_work(head, line):
+    def work(count):
+        text = "\n".join([head, *(line.replace("{}", str(number)) for number in range(count))])
+        return calls_of(lambda: errors_of(text))
+
+    work(10)  # imports and first times
+    assert work(4_000) < 11 * work(400)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}",
+            "x.yaml:4:3: `parametrize` makes 110,000 cases of one, and 100,000 are the most",
+        ),
+        (
+            f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
+            (
+                "x.yaml:4:3: written out, the cases of `parametrize` come to more than 16 MiB; "
+                "make fewer of them, or raise the ini option jsonmatch_yaml_limit"
+            ),
+        ),
+    ],
+)
+def test_parameters_make_no_more_than_a_file_may_say(key, message):
+    assert errors_of(in_case(key)) == [message]
 
 
 def test_many_errors_are_cut():
