@@ -145,7 +145,7 @@ def written_size(value: JsonValue) -> int:
     """Return about how many characters a value has when it is written as JSON.
 
     >>> written_size({"a": [1, "b"]})
-    15
+    14
     """
     size = 0
     waiting = [value]
