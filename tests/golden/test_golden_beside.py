@@ -60,7 +60,14 @@ def test_stepwise_goes_on_where_it_stopped(pytester, write):
     assert ran(second) == [("a.golden.yaml::two", "PASSED"), ("a.golden.yaml::three", "PASSED")]
 
 
-def test_marks_of_file_and_case_select(pytester, write, workers):
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("slow", ["a.golden.yaml::slow-one", "b.golden.yaml::b"]),
+        ("owner and not slow", ["a.golden.yaml::quick"]),
+    ],
+)
+def test_marks_of_file_and_case_select(pytester, write, expression, names):
     pytester.makeini("[pytest]\nmarkers =\n    slow: takes long\n    owner(name): whom to ask\n")
     write(
         "a.golden.yaml",
@@ -69,15 +76,11 @@ def test_marks_of_file_and_case_select(pytester, write, workers):
         "- {id: slow-one, actual: {}, expected: {}, marks: [slow]}\n",
     )
     write("b.golden.yaml", "actual: {}\nexpected: {}\nmarks: [slow]\n")
-    for expression, names in {
-        "slow": {"a.golden.yaml::slow-one", "b.golden.yaml::b"},
-        "owner and not slow": {"a.golden.yaml::quick"},
-    }.items():
-        outcome = pytester.runpytest("-m", expression, "-v", *workers)
-        assert {name for name, _ in ran(outcome)} == names
+    outcome = pytester.runpytest("-m", expression, "-v")
+    assert [name for name, _ in ran(outcome)] == names
 
 
-def test_custom_marks_bring_their_arguments(pytester, write, workers):
+def test_custom_marks_bring_their_arguments(pytester, write):
     pytester.makeini("[pytest]\nmarkers =\n    owner: whom to ask\n")
     pytester.makeconftest(
         """
@@ -95,7 +98,7 @@ def test_custom_marks_bring_their_arguments(pytester, write, workers):
         "  expected: [[[ann, 2], {}], [[], {room: 7}], [[team], {}]]\n"
         "  metric: json_similarity\n",
     )
-    pytester.runpytest("--strict-markers", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("--strict-markers").assert_outcomes(passed=1)
 
 
 def test_the_plan_of_setting_up_runs_nothing(pytester, write):
@@ -120,8 +123,8 @@ def test_the_plan_of_setting_up_runs_nothing(pytester, write):
             "*SETUP    M server",
             "*SETUP    F jsonmatch_case",
             "*SETUP    F jsonmatch_actual (fixtures used: jsonmatch_case, server)",
-            "*a.golden.yaml::one (fixtures used: jsonmatch_actual, jsonmatch_case, *server)",
-            "*a.golden.yaml::three (fixtures used: jsonmatch_actual, jsonmatch_case, *server)",
+            "*a.golden.yaml::one (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
+            "*a.golden.yaml::three (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
             "*TEARDOWN M server",
         ]
     )
@@ -147,19 +150,18 @@ def test_fixtures_per_test_name_case_and_line(pytester, write):
         [
             "*fixtures used by three*",
             "*(golden?a.golden.yaml:8)*",
-            "db -- conftest.py:4",
+            "db -- conftest.py:3",
             "    A database.",
-            "jsonmatch_case -- *plugin.py:*",
-            "jsonmatch_actual -- conftest.py:8",
+            "jsonmatch_actual -- conftest.py:7",
             "    Asks the model.",
-        ],
-        consecutive=False,
+            "jsonmatch_case -- *plugin.py:*",
+        ]
     )
 
 
-def test_collect_only_shows_files_and_cases(pytester, write, workers):
+def test_collect_only_shows_files_and_cases(pytester, write):
     write("golden/a.golden.yaml", CASES)
-    outcome = pytester.runpytest("--collect-only", *workers)
+    outcome = pytester.runpytest("--collect-only")
     outcome.stdout.fnmatch_lines(
         [
             "*<Dir golden>",
@@ -172,9 +174,9 @@ def test_collect_only_shows_files_and_cases(pytester, write, workers):
     )
 
 
-def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write, workers):
+def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
     write("golden/a.golden.yaml", CASES)
-    pytester.runpytest("--junitxml=out.xml", "-o", "junit_family=xunit1", *workers)
+    pytester.runpytest("--junitxml=out.xml", "-o", "junit_family=xunit1")
     cases = sorted(
         ET.parse(pytester.path / "out.xml").iter("testcase"), key=lambda case: int(case.get("line", 0))
     )
@@ -190,86 +192,85 @@ def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write, work
     assert ">     expected: {n: 0}" in (failure.text or "")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.skipif(hasattr(sys, "pypy_version_info"), reason="pexpect")
 def test_the_debugger_stops_at_the_line_of_the_yaml(pytester, write):
-    pytest.importorskip("pexpect")
-    write("a.golden.yaml", CASES)
-    child = pytester.spawn_pytest("--pdb -p no:randomly a.golden.yaml")
-    child.expect(r"a\.golden\.yaml\(7\)two\(\)")
-    child.expect(r"-> expected: \{n: 0\}")
-    child.expect("Pdb")
-    child.sendline("list 5, 7")
-    child.expect(r"id: two[\s\S]*actual: \{n: 2\}[\s\S]*expected: \{n: 0\}")
-    child.sendline("quit")
-    child.expect("1 failed, 1 passed")
-    child.wait()
-
-
-def test_the_debugger_is_told_where_the_failure_is(pytester, write):
     write("a.golden.yaml", CASES)
     outcome = pytester.run(
-        sys.executable, "-m", "pytest", "--pdb", "a.golden.yaml", stdin=b"where\nargs\nquit\n"
+        sys.executable, "-m", "pytest", "--pdb", "a.golden.yaml", stdin=b"list 5, 7\nquit\n"
     )
-    outcome.stdout.fnmatch_lines(["*a.golden.yaml(7)two()", "-> expected: {n: 0}"])
-    outcome.stdout.fnmatch_lines(["*Exit: Quitting debugger*"])
-    outcome.stdout.fnmatch_lines(["*1 failed, 1 passed*"])
+    outcome.stdout.fnmatch_lines(
+        [
+            "*a.golden.yaml(7)two()",
+            "-> expected: {n: 0}",
+            "*  5  *  - id: two",
+            "*  6  *    actual: {n: 2}",
+            "*  7  ->     expected: {n: 0}",
+            "*Exit: Quitting debugger*",
+            "*1 failed, 1 passed*",
+        ]
+    )
 
 
-def test_node_ids_run_one_case_of_one_file(pytester, write, workers):
+def test_node_ids_run_one_case_of_one_file(pytester, write):
     write("a.golden.yaml", CASES)
     write("golden/a.golden.yaml", CASES)
-    outcome = pytester.runpytest("golden/a.golden.yaml::three", "a.golden.yaml::two", "-v", *workers)
+    outcome = pytester.runpytest("golden/a.golden.yaml::three", "a.golden.yaml::two", "-v")
     assert sorted(ran(outcome)) == [
         ("a.golden.yaml::two", "FAILED"),
         ("golden/a.golden.yaml::three", "PASSED"),
     ]
-    outcome = pytester.runpytest("golden/a.golden.yaml::four", *workers)
+
+
+def test_a_node_id_that_no_case_has_is_a_usage_error(pytester, write):
+    write("a.golden.yaml", CASES)
+    outcome = pytester.runpytest("a.golden.yaml::four")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["ERROR: not found: *a.golden.yaml::four"])
 
 
 # -- other plugins -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "loadgroup"])
-def test_workers_share_the_cases_by_file_or_by_group(pytester, write, dist):
-    pytester.makeconftest(
-        """
-        import os
-        import pytest
+WORKER = """
+import pytest
 
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case, worker_id):
-            with open(f"{worker_id}.txt", "a") as file:
-                print(jsonmatch_case.path.name, jsonmatch_case.id, file=file)
-            return {"n": jsonmatch_case.input}
-        """
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case, worker_id):
+    with open(f"{worker_id}.txt", "a") as file:
+        print(jsonmatch_case.path.name, jsonmatch_case.id, file=file)
+    return {"n": jsonmatch_case.input}
+"""
+
+
+def shares(pytester, column):
+    """Of each worker's cases the names of the files (column 0) or the ids (column 1)."""
+    return sorted(
+        sorted({line.split()[column] for line in path.read_text(encoding="utf-8").splitlines()})
+        for path in pytester.path.glob("gw*.txt")
     )
-    groups = {"one": "x", "two": "y", "three": "x", "four": "y"}
-    for name in ("a.golden.yaml", "b.golden.yaml"):
-        rows = [
-            f"- {{id: {case}, input: 1, expected: {{n: 1}}, marks: [{{xdist_group: {group}}}]}}\n"
-            for case, group in groups.items()
-        ]
-        write(name, "cases:\n" + "".join(rows))
-    outcome = pytester.runpytest("-n", "2", "--dist", dist, "-v")
-    outcome.assert_outcomes(passed=8)
-    outcome.stdout.fnmatch_lines(["jsonmatch: 8 cases, 8 fields, all 1.00"])
-    together = [
-        [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
-        for path in sorted(pytester.path.glob("gw*.txt"))
+
+
+def test_workers_share_the_cases_by_file(pytester, write):
+    write("conftest.py", WORKER)
+    write("a.golden.yaml", ASKING)
+    write("b.golden.yaml", ASKING)
+    outcome = pytester.runpytest("-n", "2", "--dist", "loadfile")
+    outcome.assert_outcomes(passed=6)
+    outcome.stdout.fnmatch_lines(["jsonmatch: 6 cases, 6 fields, all 1.00"])
+    assert shares(pytester, 0) == [["a.golden.yaml"], ["b.golden.yaml"]]
+
+
+def test_workers_share_the_cases_by_group(pytester, write):
+    write("conftest.py", WORKER)
+    groups = {"one": "x", "two": "y", "three": "x", "four": "y", "five": "x", "six": "y"}
+    rows = [
+        f"- {{id: {case}, input: 1, expected: {{n: 1}}, marks: [{{xdist_group: {group}}}]}}\n"
+        for case, group in groups.items()
     ]
-    assert sum(map(len, together)) == 8
-    if dist == "loadfile":
-        assert sorted({name for name, _ in worker} for worker in together) == [
-            {"a.golden.yaml"},
-            {"b.golden.yaml"},
-        ]
-    elif dist == "loadgroup":
-        assert sorted({groups[case] for _, case in worker} for worker in together) in (
-            [{"x"}, {"y"}],
-            [{"y"}, {"x"}],
-        )
+    write("a.golden.yaml", "cases:\n" + "".join(rows))
+    outcome = pytester.runpytest("-n", "2", "--dist", "loadgroup", "-v")
+    outcome.assert_outcomes(passed=6)
+    outcome.stdout.fnmatch_lines(["jsonmatch: 6 cases, 6 fields, all 1.00"])
+    assert shares(pytester, 1) == [["five", "one", "three"], ["four", "six", "two"]]
 
 
 def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
@@ -298,31 +299,18 @@ def test_the_mark_flaky_runs_a_case_again(pytester, write):
     assert outcome.parseoutcomes() == {"passed": 2, "failed": 1, "rerun": 2}
 
 
-def test_another_order_is_the_same_run(pytester, write):
+@pytest.mark.parametrize(
+    "arguments", [("-p", "randomly"), ("-p", "randomly", "-n", "2")], ids=["plain", "xdist"]
+)
+def test_another_order_is_the_same_run(pytester, write, arguments):
     pytest.importorskip("pytest_randomly")
-    write(
-        "a.golden.yaml",
-        "cases:\n"
-        + "".join(f"- {{id: c{n}, actual: {{n: {n}}}, expected: {{n: {n}}}}}\n" for n in range(20)),
-    )
-    first, again, other = (
-        pytester.runpytest_subprocess(
-            "-p", "randomly", "-p", f"randomly", f"-prandomly", f"--randomly-seed={seed}", "-v"
-        )
-        for seed in (1, 1, 2)
-    )
+    rows = [f"- {{id: c{n}, actual: {{n: {n}}}, expected: {{n: {n}}}}}\n" for n in range(20)]
+    write("a.golden.yaml", "cases:\n" + "".join(rows))
+    outcome = pytester.runpytest_subprocess(*arguments, "--randomly-seed=1", "-v")
     written = [(f"a.golden.yaml::c{n}", "PASSED") for n in range(20)]
-    assert ran(first) == ran(again)
-    assert ran(first) != ran(other) != written != ran(first)
-    assert sorted(ran(first)) == sorted(ran(other)) == sorted(written)
-    first.stdout.fnmatch_lines(["jsonmatch: 20 cases, 20 fields, all 1.00"])
-
-
-def test_another_order_in_workers(pytester, write):
-    pytest.importorskip("pytest_randomly")
-    write("a.golden.yaml", CASES)
-    outcome = pytester.runpytest_subprocess("-p", "randomly", "-n", "2")
-    outcome.assert_outcomes(passed=2, failed=1)
+    assert ran(outcome) != written
+    assert sorted(ran(outcome)) == sorted(written)
+    outcome.stdout.fnmatch_lines(["jsonmatch: 20 cases, 20 fields, all 1.00"])
 
 
 def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):
@@ -351,7 +339,7 @@ def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):
 @pytest.mark.parametrize(
     ("mode", "decorator"), [("auto", "pytest.fixture"), ("strict", "pytest_asyncio.fixture")]
 )
-def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator, workers):
+def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator):
     pytest.importorskip("pytest_asyncio")
     pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\n")
     pytester.makeconftest(
@@ -361,7 +349,7 @@ def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator, worke
         import pytest_asyncio
 
         @{decorator}
-        async def client():
+        async def client(event_loop_policy):
             await asyncio.sleep(0)
             loop = asyncio.get_running_loop()
             yield loop
@@ -376,9 +364,8 @@ def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator, worke
     )
     write("a.golden.yaml", ASKING.replace("{n: 3}", "{n: 0}"))
     # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
-    outcome = pytester.runpytest_subprocess("-W", "ignore::DeprecationWarning", *workers)
+    outcome = pytester.runpytest_subprocess("-W", "ignore::DeprecationWarning")
     outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(["E * three  *"]) if False else None
 
 
 # -- fixtures ----------------------------------------------------------------------------------------------
@@ -389,18 +376,14 @@ def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, wr
         "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    return {'from': '%s'}\n"
     )
     write("own_plugin.py", answer % "plugin")
-    pytester.makeini("[pytest]\npythonpath = .\naddopts = -p own_plugin\n")
+    write("conftest.py", "pytest_plugins = ['own_plugin']\n")
     write("parent/conftest.py", answer % "parent")
     write("parent/child/conftest.py", answer % "child")
-    for folder, source in {
-        ".": "plugin",
-        "parent": "parent",
-        "parent/child": "child",
-        "parent/other": "parent",
-    }.items():
+    folders = {".": "plugin", "parent": "parent", "parent/child": "child", "parent/other": "parent"}
+    for folder, source in folders.items():
         write(f"{folder}/a.golden.yaml", f"expected: {{from: {source}}}\n")
     pytester.syspathinsert()
-    pytester.runpytest_subprocess(*workers).assert_outcomes(passed=4)
+    pytester.runpytest(*workers).assert_outcomes(passed=4)
 
 
 def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write, workers):
@@ -428,11 +411,9 @@ def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write, worker
         ("a.golden.yaml::two[large]", "PASSED"),
         ("a.golden.yaml::two[small]", "FAILED"),
     ]
-    pytester.runpytest("a.golden.yaml::one", *workers).assert_outcomes(passed=1, failed=1)
-    pytester.runpytest("-k", "large", *workers).assert_outcomes(passed=1, failed=1, deselected=2)
 
 
-def test_usefixtures_of_a_file_and_of_a_case(pytester, write, workers):
+def test_usefixtures_of_a_file_and_of_a_case(pytester, write):
     pytester.makeconftest(
         """
         import pytest
@@ -462,4 +443,4 @@ def test_usefixtures_of_a_file_and_of_a_case(pytester, write, workers):
         "- {id: of-file, expected: [db]}\n"
         "- {id: of-both, expected: [cache, db], marks: [{usefixtures: [cache]}]}\n",
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    pytester.runpytest().assert_outcomes(passed=2)
