@@ -876,7 +876,6 @@ class _Reader:
             return
         for suffix, values in expansions(case["parametrize"]):
             own = self._filled(open_keys, values, where)
-            self._count_written(own, where)
             self._check({**fixed, **own}, where, CASE_KEYS, also)
             name = f"{case_id}-{suffix}"
             if name in cases:
@@ -884,6 +883,7 @@ class _Reader:
             given = {**fixed, **own}
             if defaults:
                 given = _over(self._filled(defaults, values, ()), given)
+            self._count_written(given, where)
             cases[name] = GoldenCase(name, self.path, line, given, self.document, where, values)
             if len(self.errors) > before:
                 return
@@ -894,9 +894,9 @@ class _Reader:
             found[key] = filled(value, values, self._report, (*where, key))
         return found
 
-    def _count_written(self, own: dict[str, Any], where: Trail) -> None:
+    def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
         """Count what rows of parameters come to; it is to be no more than a file may say by itself."""
-        self.written += written_size(own)
+        self.written += written_size(given)
         limit = self.document.bounds.size
         if self.written > limit:
             raise self.document.error(

@@ -70,7 +70,6 @@ _TOO_MUCH: Final = (
 )
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and quote what is to be a string"
 _TAG_DIRECTIVE_REASON: Final = "the directive %TAG: values have JSON's types only, so there are no tags"
-_BEFORE_DIRECTIVES: Final = frozenset("%# \t\r\n")
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
@@ -78,9 +77,8 @@ _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
     "or keep the JSON in a file of its own"
 )
-# Directives stand at the head of a document, among comments and empty lines. (One break at a time: what can
-# be read in two ways takes for ever.)
-_TAG_DIRECTIVE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]|%(?!TAG)[^\r\n]*[\r\n])*(?=%TAG)")
+# Directives stand at the head of a document, among comments and empty lines.
+_HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
 _MARKED_BY: Final = {
     b"\xff\xfe\0\0": "UTF-32",
     b"\0\0\xfe\xff": "UTF-32",
@@ -209,12 +207,20 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
             raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or no text at all")
-    if text[:1] in _BEFORE_DIRECTIVES and (head := _TAG_DIRECTIVE.match(text)):
-        line, column = _line_and_column(text, head.end())
-        raise GoldenFileError(name, line, column, _TAG_DIRECTIVE_REASON)
+    _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
     with paused_collection():
         return _Builder(text, name, restore, limit).build()
+
+
+def _refuse_tag_directives(text: str, name: str) -> None:
+    """Refuse `%TAG` at once: libyaml compares each with all others, so many of them take it for ever."""
+    head = _HEAD_LINE.match(text)
+    while head is not None:
+        if head[0].startswith("%TAG"):
+            line, column = _line_and_column(text, head.start())
+            raise GoldenFileError(name, line, column, _TAG_DIRECTIVE_REASON)
+        head = _HEAD_LINE.match(text, head.end())
 
 
 @contextmanager
@@ -507,7 +513,7 @@ class _Builder:
             reason = f"not YAML: {problem}"
             if error.context and error.context_mark and error.context_mark.line != line - 1:
                 reason += f" ({error.context} that begins at line {error.context_mark.line + 1})"
-        return GoldenFileError(self.name, min(line, len(lines)), column, reason)
+        return GoldenFileError(self.name, min(line, len(lines)), column, shortened(reason))
 
     def _last_opened(self) -> Any:
         """Return the mark of the innermost bracket or brace that is open where the text ends."""

@@ -201,9 +201,9 @@ def test_the_debugger_stops_at_the_line_of_the_yaml(pytester, write):
         [
             "*a.golden.yaml(7)two()",
             "-> expected: {n: 0}",
-            "*  5  *  - id: two",
-            "*  6  *    actual: {n: 2}",
-            "*  7  ->     expected: {n: 0}",
+            "*  5 *- id: two",
+            "*  6 *actual: {n: 2}",
+            "*  7  ->*expected: {n: 0}",
             "*Exit: Quitting debugger*",
             "*1 failed, 1 passed*",
         ]
