@@ -453,6 +453,48 @@ def test_each_broken_file_is_one_failing_test_and_the_others_run(pytester, write
     )
 
 
+BOMB = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+HOSTILE = {
+    "alias-bomb": (f"expected:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n{BOMB}", "8:42"),
+    "cyclic-alias": ("expected: &a\n  - *a\n", "2:5"),
+    "deep": ("expected: " + "[" * 100_000, "1:1010"),
+    "duplicate-key": ("expected:\n  a: 1\n  a: 2\n", "3:3"),
+    "large": ("expected: 1\ntitle: " + "x" * 50_000_000, "1:1"),
+    "long-number": ("expected:\n- " + "9" * 200_000, "2:3"),
+    "nul": ("expected: 1\n\0", "2:1"),
+    "number-for-a-key": ("expected: {1: a}\n", "1:12"),
+    "python-object": ("expected: !!python/object/apply:os.getcwd []\n", "1:11"),
+    "surrogate": ('expected: "\\ud800"\n', "1:14"),
+    "tab": ("expected:\n\ta: 1\n", "2:1"),
+    "tag-directives": ("".join(f"%TAG !{n}! x\n" for n in range(20_000)) + "---\nexpected: 1\n", "1:1"),
+}
+
+
+@pytest.mark.parametrize("parser", ["libyaml", "pure"])
+def test_hostile_files_are_failures_in_their_place_and_end_nothing(pytester, write, parser, monkeypatch):
+    if parser == "pure":
+        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    for name, (text, _) in HOSTILE.items():
+        write(f"{name}.golden.yaml", text)
+    for name, encoding in {"utf-16": "utf-16", "latin-1": "latin-1"}.items():
+        (pytester.path / f"{name}.golden.yaml").write_bytes("actual: é\nexpected: é\n".encode(encoding))
+    windows = "\ufeffactual: {a: é}\r\nexpected:\r\n  a: é\r\n"
+    (pytester.path / "windows.golden.yaml").write_bytes(windows.encode())
+    places = {name: place for name, (_, place) in HOSTILE.items()} | {"utf-16": "1:1", "latin-1": "1:9"}
+    if parser == "pure":
+        places["surrogate"] = "1:11"
+    monkeypatch.setenv("COLUMNS", "200")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, failed=len(places))
+    assert [line.partition(": ")[0] for line in outcome.outlines if line.startswith("FAILED")] == [
+        f"FAILED {name}.golden.yaml::(file error) - AssertionError" for name in sorted(places)
+    ]
+    for name, place in places.items():
+        outcome.stdout.fnmatch_lines(
+            [f"FAILED {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"]
+        )
+
+
 def test_a_broken_file_can_be_run_by_its_name(pytester, write):
     write("b.golden.yaml", "nothing: here\n")
     pytester.runpytest("b.golden.yaml::(file error)").assert_outcomes(failed=1)
