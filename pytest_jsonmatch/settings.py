@@ -75,6 +75,21 @@ def _size(raw: object) -> str:
     return text
 
 
+def _byte_count(raw: object) -> int:
+    text = _size(raw or "")
+    if not text:
+        return 0
+    from pytest_jsonmatch.engine.metrics import read_bytes
+
+    return read_bytes("the size", text if not text.isdecimal() else int(text))
+
+
+def _paths(raw: object) -> tuple[str, ...]:
+    if isinstance(raw, list):
+        return tuple(os.path.realpath(path) for path in raw)
+    raise ValueError(f"got {raw!r}")
+
+
 def _globs(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(glob, str) for glob in raw):
         return tuple(raw)
@@ -105,7 +120,7 @@ class Option(Generic[T]):
     """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
 
     name: str
-    kind: Literal["string", "float", "args", "linelist", "bool"]
+    kind: Literal["string", "float", "args", "linelist", "bool", "paths"]
     default: T
     accepts: str
     convert: Callable[[object], T]
@@ -163,6 +178,22 @@ MEMORY_LIMIT: Final = Option(
     convert=_size,
     help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
 )
+YAML_LIMIT: Final = Option(
+    name="jsonmatch_yaml_limit",
+    kind="string",
+    default=0,
+    accepts="a size such as 16 MiB or 1 GiB",
+    convert=_byte_count,
+    help="how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
+)
+ALLOWED_PATHS: Final[Option[tuple[str, ...]]] = Option(
+    name="jsonmatch_allowed_paths",
+    kind="paths",
+    default=(),
+    accepts="a list of folders",
+    convert=_paths,
+    help="folders outside of rootdir in which golden cases may name files, relative to the ini file",
+)
 SUMMARY: Final = Option(
     name="jsonmatch_summary",
     kind="string",
@@ -195,7 +226,9 @@ BASELINES: Final = Option(
     convert=_metric,
     help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
 )
-OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[str, ...]], ...]] = (
+OPTIONS: Final[
+    tuple[Option[str] | Option[float] | Option[int] | Option[bool] | Option[tuple[str, ...]], ...]
+] = (
     METRIC,
     THRESHOLD,
     FILES,
@@ -204,6 +237,8 @@ OPTIONS: Final[tuple[Option[str] | Option[float] | Option[bool] | Option[tuple[s
     SUGGEST,
     GATES,
     BASELINES,
+    YAML_LIMIT,
+    ALLOWED_PATHS,
 )
 
 
@@ -217,6 +252,10 @@ class Settings:
     summary: str = "auto"
     memory_limit: str = ""
     suggest: bool = True
+    yaml_limit: int = 0
+    """In bytes; 0 for the default."""
+    folders: tuple[str, ...] | None = None
+    """Real paths: the folders in which golden cases may name files, rootdir and those allowed beside it."""
     record: str | None = None
     replay: str | None = None
     update: Literal["new", "failed", "all"] | None = None
@@ -250,6 +289,8 @@ class Settings:
             summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
             memory_limit=MEMORY_LIMIT.read(config),
             suggest=SUGGEST.read(config),
+            yaml_limit=YAML_LIMIT.read(config),
+            folders=(os.path.realpath(config.rootpath), *ALLOWED_PATHS.read(config)),
             record=config.getoption("--jsonmatch-record"),
             replay=config.getoption("--jsonmatch-replay"),
             repeat=config.getoption("--jsonmatch-repeat"),

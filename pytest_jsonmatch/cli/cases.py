@@ -135,11 +135,12 @@ def _resolved(source: SchemaSource) -> dict[str, Any]:
 
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
     """Return what stands at the key `schema` in golden files, and the schema that each means."""
+    from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
     from pytest_jsonmatch.golden.cases import load_cases
 
     found: dict[str, tuple[Any, Any, Path]] = {}
     for file in files:
-        loaded = load_cases(file.read_bytes(), file, str(file))
+        loaded = load_cases(file.read_bytes(), file, str(file), bounds=Bounds(UNLIMITED))
         for case in loaded.by_id.values():
             meant = case.schema
             if meant is None:

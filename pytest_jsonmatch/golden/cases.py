@@ -14,9 +14,10 @@ from pytest_jsonmatch.engine.metrics import Options, merge_options
 from pytest_jsonmatch.engine.paths import parse_pattern
 from pytest_jsonmatch.engine.plan import check_defaults, check_rule
 from pytest_jsonmatch.engine.values import json_type, to_json_value
+from pytest_jsonmatch.golden.bounds import Bounds, size_text
 from pytest_jsonmatch.golden.conditions import bad_condition, condition
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.expansion import bad_rows, expansions, filled
+from pytest_jsonmatch.golden.expansion import bad_rows, expansions, filled, written_size
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 from pytest_jsonmatch.results.limits import MAX_REPEATS
@@ -152,9 +153,7 @@ class GoldenCase:
         given = self._given.get("schema")
         if given is None:
             return None
-        schema: Path | dict[str, Any] = (
-            Path(self.path.parent, given) if type(given) is str else to_json_value(given)
-        )
+        schema: Path | dict[str, Any] = self._file("schema") if type(given) is str else to_json_value(given)
         return schema
 
     @property
@@ -215,7 +214,7 @@ class GoldenCase:
     def has_expected(self) -> bool:
         """Whether there is an expected value: only while expected values are written may there be none."""
         if "expected_file" in self._given:
-            return self.expected_file is None or self.expected_file.exists()
+            return Path(self.path.parent, self._given["expected_file"]).exists()
         return "expected" in self._given
 
     @property
@@ -230,9 +229,11 @@ class GoldenCase:
 
     @property
     def expected_file(self) -> Path | None:
-        """The file that holds the expected value; None if it stands in the case itself."""
-        given = self._given.get("expected_file")
-        return None if given is None else Path(self.path.parent, given)
+        """The file that holds the expected value; None if it stands in the case itself.
+
+        Raises GoldenFileError if it is out of bounds.
+        """
+        return None if "expected_file" not in self._given else self._file("expected_file")
 
     @property
     def expected_file_name(self) -> str:
@@ -286,7 +287,8 @@ class GoldenCase:
         name = self._file_name("expected_file")
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
-            return f"{name}:{load(self._read('expected_file'), name).position(trail).line}"
+            data = self._read("expected_file")
+            return f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
         except GoldenFileError:
             return name
 
@@ -311,9 +313,27 @@ class GoldenCase:
         folder = os.path.dirname(self._document.name)  # noqa: PTH120 - a display name, "/" everywhere
         return os.path.normpath(os.path.join(folder, self._given[key])).replace("\\", "/")  # noqa: PTH118
 
+    def _file(self, key: str) -> Path:
+        """Return the path of a file that the case names, if it is within bounds."""
+        path = Path(self.path.parent, self._given[key])
+        bounds = self._document.bounds
+        if bounds.folders is None:
+            return path
+        real = bounds.outside(str(path), str(self.path.parent))
+        if real is None:
+            return path
+        leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
+        raise self.error(
+            f"`{key}` {self._given[key]!r} {leads} outside of {bounds.folders[0]}, pytest's rootdir; "
+            "move the file into it, or name its folder in the ini option jsonmatch_allowed_paths",
+            key,
+        )
+
     def _read(self, key: str) -> bytes:
+        path = self._file(key)
+        is_yaml = self._suffix(key) in _YAML_SUFFIXES
         try:
-            return Path(self.path.parent, self._given[key]).read_bytes()
+            return self._document.bounds.read(path) if is_yaml else path.read_bytes()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             message = f"{key} {self._file_name(key)!r} can't be read: {reason.lower()}"
@@ -324,7 +344,7 @@ class GoldenCase:
         data, name = self._read(key), self._file_name(key)
         if self._suffix(key) in _YAML_SUFFIXES:
             try:
-                return load(data, name).value
+                return load(data, name, limit=self._document.bounds.size).value
             except GoldenFileError as error:
                 raise self.error(f"{key} is not valid: {error}", key) from None
         from pytest_jsonmatch.engine.parsing import parse_json
@@ -753,6 +773,7 @@ NOT_FILLED: Final = frozenset({"id", "parametrize", "marks"})
 PAIRS: Final = ("input", "actual", "expected")
 """Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
 _MAX_ERRORS: Final = 10
+_UNBOUNDED: Final = Bounds()
 
 
 @final
@@ -766,7 +787,13 @@ class GoldenCases:
 
 
 def load_cases(
-    data: bytes, path: Path, name: str, *, may_lack_expected: bool = False, repeat: int | None = None
+    data: bytes,
+    path: Path,
+    name: str,
+    *,
+    may_lack_expected: bool = False,
+    repeat: int | None = None,
+    bounds: Bounds = _UNBOUNDED,
 ) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
@@ -777,6 +804,7 @@ def load_cases(
         may_lack_expected: whether cases without `expected` are fine, because they are about to get it.
         repeat: how often to run each case, whatever the file says; not those with a recorded answer, but for
             cases that say `repeat` themselves.
+        bounds: how large it may be, and where the files may lie that its cases name.
 
     Raises:
         GoldenFileError: the file is not valid. The error stands at the first thing that is wrong; its message
@@ -787,7 +815,8 @@ def load_cases(
     >>> [(case.id, case.line, case.expected) for case in loaded.by_id.values()]
     [('a', 2, 1), ('case-2', 3, 2)]
     """
-    document = load(data, name)
+    document = load(data, name, limit=bounds.size)
+    document.bounds = bounds
     return _Reader(document, path, may_lack_expected=may_lack_expected, repeat=repeat).read()
 
 
@@ -803,6 +832,7 @@ class _Reader:
         self.may_lack_expected = may_lack_expected
         self.path = path
         self.errors: list[GoldenFileError] = []
+        self.written = 0
 
     def read(self) -> GoldenCases:
         top = self.document.value
@@ -895,6 +925,7 @@ class _Reader:
             given = {**fixed, **own}
             if defaults:
                 given = _over(self._filled(defaults, values, ()), given)
+            self._count_written(given, where)
             runs = self._runs(own, given)
             for run in range(1, runs + 1):
                 name = f"{case_id}-{suffix}" + ("" if runs == 1 else f"@{run}")
@@ -918,6 +949,17 @@ class _Reader:
             return 1
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return 1 if _check_repeat(runs) else int(runs)
+
+    def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
+        """Count what rows of parameters come to; it is to be no more than a file may say by itself."""
+        self.written += written_size(given)
+        limit = self.document.bounds.size
+        if self.written > limit:
+            raise self.document.error(
+                (*where, "parametrize"),
+                f"written out, the cases of `parametrize` come to more than {size_text(limit)}; "
+                "make fewer of them, or raise the ini option jsonmatch_yaml_limit",
+            )
 
     def _taken(self, case_id: str, where: Trail, first: int, *, given: bool) -> None:
         what = f"the id {case_id!r}"

@@ -22,6 +22,7 @@ from pytest_jsonmatch.engine.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.paths import parse_path
+from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.naming import display_name, relative
@@ -91,6 +92,7 @@ def collect_file(
     collector: GoldenFile = GoldenFile.from_parent(parent, path=file_path)
     collector.settings = settings
     collector.judge = judge
+    collector.bounds = Bounds.of(settings)
     collector.updater = updater
     return collector
 
@@ -120,6 +122,7 @@ class GoldenFile(pytest.Module):
     """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
     settings: Settings
     judge: Judge
+    bounds: Bounds
     updater: Updater | None = None
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
@@ -253,7 +256,14 @@ class GoldenFile(pytest.Module):
         try:
             data = self._read(name)
             lacking = self.updater is not None and self.updater.writes_new
-            loaded = load_cases(data, self.path, name, may_lack_expected=lacking, repeat=self.settings.repeat)
+            loaded = load_cases(
+                data,
+                self.path,
+                name,
+                may_lack_expected=lacking,
+                repeat=self.settings.repeat,
+                bounds=self.bounds,
+            )
             if self.updater is not None:
                 self.updater.take_file(self.path, data)
             _add_marks(module, loaded.marks, loaded.document, self.path)
@@ -283,7 +293,7 @@ class GoldenFile(pytest.Module):
 
     def _read(self, name: str) -> bytes:
         try:
-            return self.path.read_bytes()
+            return self.bounds.read(self.path)
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
 

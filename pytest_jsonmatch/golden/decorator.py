@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -75,8 +76,10 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     session = current_session()
-    repeat = None if session is None else session.settings.repeat
-    loaded = load_cases(path.read_bytes(), path, display_name(path, folder), repeat=repeat)
+    settings = None if session is None else session.settings
+    bounds = Bounds() if settings is None else Bounds.of(settings)
+    repeat = None if settings is None else settings.repeat
+    loaded = load_cases(bounds.read(path), path, display_name(path, folder), repeat=repeat, bounds=bounds)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():

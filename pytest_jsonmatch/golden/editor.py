@@ -57,7 +57,7 @@ BEYOND_SCHEMA: Final[Mapping[str, str]] = MappingProxyType(
         "duplicate keys": "A key stands once in its mapping; an editor sees one of the two.",
         "plain YAML": (
             "No tags, no merge keys, no keys that are not strings, one document a file; nothing nests deeper "
-            "than 1,000 levels, and aliases stand for a million values at most."
+            "than 1,000 levels, and all of it comes to 16 MiB at most, aliases and `parametrize` written out."
         ),
     }
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from pytest_jsonmatch.engine.errors import JsonMatchError
 
-__all__ = ["GoldenFileError"]
+__all__ = ["GoldenFileError", "shortened"]
+
+_LONGEST: Final = 1_000
 
 
 @final
@@ -32,3 +34,15 @@ class GoldenFileError(JsonMatchError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return GoldenFileError, (self.name, self.line, self.column, self.reason)
+
+
+def shortened(reason: str) -> str:
+    """Return a reason without the middle of what nobody would read: a key of a megabyte, quoted.
+
+    >>> shortened("unknown key 'a'; did you mean 'b'?")
+    "unknown key 'a'; did you mean 'b'?"
+    >>> shortened(f"unknown key {'x' * 50_000!r}; did you mean 'b'?").endswith("xxx'; did you mean 'b'?")
+    True
+    """
+    half = _LONGEST // 2
+    return reason if len(reason) <= _LONGEST else f"{reason[:half]} … {reason[-half:]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Expansion", "bad_rows", "expansions", "filled"]
+__all__ = ["Expansion", "bad_rows", "expansions", "filled", "written_size"]
 
 Trail: TypeAlias = "tuple[str | int, ...]"
 
@@ -25,6 +26,8 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
 _NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _LONGEST: Final = 40
+# More than anybody wants; a few names with many values each would take all memory.
+_MOST: Final = 100_000
 
 
 @final
@@ -138,6 +141,29 @@ def _text_in(
     return _PLACE.sub(put, text)
 
 
+def written_size(value: JsonValue) -> int:
+    """Return about how many characters a value has when it is written as JSON.
+
+    >>> written_size({"a": [1, "b"]})
+    14
+    """
+    size = 0
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is str:
+            size += len(item) + 2
+        elif type(item) is dict:
+            size += 2 + sum(map(len, item)) + 2 * len(item)
+            waiting += item.values()
+        elif type(item) is list:
+            size += 2
+            waiting += item
+        else:
+            size += 4
+    return size
+
+
 def bad_rows(given: JsonValue) -> Iterator[tuple[str, Trail]]:
     """Yield what is wrong with a `parametrize`, and where inside it."""
     if type(given) is dict and given:
@@ -150,6 +176,9 @@ def bad_rows(given: JsonValue) -> Iterator[tuple[str, Trail]]:
                 )
             elif type(values) is not list or not values:
                 yield f"{name!r} has to be a list of its values", (name,)
+        count = math.prod(len(values) for values in given.values() if type(values) is list)
+        if count > _MOST:
+            yield f"makes {count:,} cases of one, and {_MOST:,} are the most", ()
     elif type(given) is list and given:
         names: set[str] | None = None
         for number, row in enumerate(given):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.errors import JsonMatchError
 from pytest_jsonmatch.engine.parsing import parse_json
 from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.edit import identical, merge
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.golden.yamlevents import load
@@ -72,7 +73,7 @@ def _expected_now(request: Request) -> JsonValue:
         if os.path.splitext(request.path)[1].lower() == ".json":  # noqa: PTH122 - only the end of a name
             value = parse_json(data)
         else:
-            value = load(data, request.name).value
+            value = load(data, request.name, limit=UNLIMITED).value
         for step in request.trail:
             value = value[step]
     except (OSError, JsonMatchError, LookupError, TypeError):

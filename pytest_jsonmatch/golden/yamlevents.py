@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.errors import nearest
 from pytest_jsonmatch.engine.values import json_type, parse_number, render
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.bounds import DEFAULT_SIZE, Bounds, size_text
+from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,6 @@ __all__ = ["Document", "Position", "hide_old_breaks", "load", "paused_collection
 
 EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
 MAX_DEPTH: Final = 1_000
-MAX_ALIASED_NODES: Final = 1_000_000
 
 _ATOMS: Final[dict[str, JsonValue]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
@@ -47,8 +47,9 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U0001000
 _OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
+_TAB: Final = "a tab can't indent in YAML; use spaces"
 _HINTS: Final = {
-    "\t": "a tab can't indent in YAML; use spaces",
+    "\t": _TAB,
     "@": "a plain value can't begin with '@'; put it in quotes",
     "`": "a plain value can't begin with '`'; put it in quotes",
     "%": "a plain value can't begin with '%'; put it in quotes",
@@ -59,14 +60,33 @@ _SECOND_DOCUMENT: Final = (
 _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH:,} levels; keep such data in a JSON file of its own"
-_TOO_MANY: Final = f"aliases stand for more than {MAX_ALIASED_NODES:,} values up to here; use fewer of them"
+_TOO_LARGE: Final = (
+    "the file is larger than {}; split it, keep large values in JSON files of their own (`expected_file`), "
+    "or raise the ini option jsonmatch_yaml_limit"
+)
+_TOO_MUCH: Final = (
+    "written out, the aliases up to here come to more than {}; use fewer of them, "
+    "or raise the ini option jsonmatch_yaml_limit"
+)
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and quote what is to be a string"
+_TAG_DIRECTIVE_REASON: Final = "the directive %TAG: values have JSON's types only, so there are no tags"
+_WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
-_SURROGATE_ESCAPE: Final = "found invalid Unicode character escape code"
-_SURROGATE_REASON: Final = (
-    "an escape names half of a character (YAML has no surrogate pairs); write the character itself, "
+_BAD_ESCAPE: Final = "found invalid Unicode character escape code"
+_BAD_ESCAPE_REASON: Final = (
+    "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
     "or keep the JSON in a file of its own"
 )
+# Directives stand at the head of a document, among comments and empty lines.
+_HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
+_MARKED_BY: Final = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+# A container with more children than this gets an index when a second place in it is looked up.
+_MANY: Final = 16
 
 
 class Position(NamedTuple):
@@ -85,7 +105,7 @@ class Document:
     that each alias stands for. That is cheap to build; paths are looked up only when something fails.
     """
 
-    __slots__ = ("_aliases", "_ends", "_marks", "name", "value")
+    __slots__ = ("_aliases", "_ends", "_indexes", "_marks", "bounds", "name", "value")
 
     def __init__(
         self, name: str, value: JsonValue, marks: array[int], ends: dict[int, int], aliases: dict[int, int]
@@ -95,6 +115,9 @@ class Document:
         self._marks = marks
         self._ends = ends
         self._aliases = aliases
+        self.bounds = Bounds()
+        """What its cases must keep to."""
+        self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def position(self, path: Sequence[str | int] = ()) -> Position:
         r"""Return where the entry at `path` begins: the key of an object's member, the item of an array.
@@ -109,12 +132,11 @@ class Document:
         """
         value, node, place = self.value, 0, 0
         for step in path:
-            for found, key_node, value_node in self._children(value, node):
-                if found == step:
-                    value, node, place = value[found], value_node, key_node
-                    break
-            else:
+            found = self._child(value, node, step)
+            if found is None:
                 break
+            place, node = found
+            value = value[step]
         return self._place(place)
 
     def item_positions(self, key: str) -> list[Position]:
@@ -123,38 +145,51 @@ class Document:
         >>> load(b"a:\n- 1\n- 2\n", "x.yaml").item_positions("a")
         [Position(line=2, column=3), Position(line=3, column=3)]
         """
-        node = next(node for found, _, node in self._children(self.value, 0) if found == key)
-        return [self._place(item) for _, item, _ in self._children(self.value[key], node)]
+        node = next(node for found, (_, node) in self._children(self.value, 0) if found == key)
+        return [self._place(item) for _, (item, _) in self._children(self.value[key], node)]
 
     def error(self, path: Sequence[str | int], reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the entry at `path`."""
         line, column = self.position(path)
-        return GoldenFileError(self.name, line, column, reason)
+        return GoldenFileError(self.name, line, column, shortened(reason))
 
     def _place(self, node: int) -> Position:
         mark = self._marks[node]
         return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
 
-    def _children(self, value: JsonValue, node: int) -> Iterator[tuple[str | int, int, int]]:
-        """Yield (key or index, node of the key, node of the value) for each child of a container."""
+    def _child(self, value: JsonValue, node: int, step: str | int) -> tuple[int, int] | None:
+        """Return the node of a child's key and that of its value, or None if there is no such child."""
+        if type(value) not in {dict, list}:
+            return None
+        if len(value) <= _MANY:
+            return next((nodes for found, nodes in self._children(value, node) if found == step), None)
+        # Ten thousand errors in a list of ten thousand cases must not count through it ten thousand times.
+        index = self._indexes.get(node)
+        if index is None:
+            index = self._indexes[node] = dict(self._children(value, node))
+        return index.get(step)
+
+    def _children(self, value: JsonValue, node: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
+        """Yield key or index, and (node of the key, node of the value), for each child of a container."""
         ends = self._ends
         child = self._aliases.get(node, node) + 1
         if type(value) is dict:
             for name in value:
-                yield name, child, child + 1
+                yield name, (child, child + 1)
                 child = ends.get(child + 1, child + 2)
         elif type(value) is list:
             for index in range(len(value)):
-                yield index, child, child
+                yield index, (child, child)
                 child = ends.get(child, child + 1)
 
 
-def load(data: bytes | str, name: str) -> Document:
+def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document:
     r"""Load one YAML document.
 
     Args:
         data: the file's content; bytes are UTF-8, with or without a byte order mark.
         name: what the errors call the file.
+        limit: how large the document may be in bytes, what its aliases stand for written out.
 
     Raises:
         GoldenFileError: the text is not one well-formed document of JSON's types. Its message begins
@@ -163,14 +198,29 @@ def load(data: bytes | str, name: str) -> Document:
     >>> load("country: NO\nprice: 1e3\nbooked: 2024-01-31\n", "x.yaml").value
     {'country': 'NO', 'price': 1000.0, 'booked': '2024-01-31'}
     """
+    if len(data) > limit:
+        raise GoldenFileError(name, 1, 1, _TOO_LARGE.format(size_text(limit)))
     text = _decode(data, name) if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
     if "\0" in text:
+        if text.find("\0", 0, 4) >= 0:
+            raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or no text at all")
+    _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
     with paused_collection():
-        return _Builder(text, name, restore).build()
+        return _Builder(text, name, restore, limit).build()
+
+
+def _refuse_tag_directives(text: str, name: str) -> None:
+    """Refuse `%TAG` at once: libyaml compares each with all others, so many of them take it for ever."""
+    head = _HEAD_LINE.match(text)
+    while head is not None:
+        if head[0].startswith("%TAG"):
+            line, column = _line_and_column(text, head.start())
+            raise GoldenFileError(name, line, column, _TAG_DIRECTIVE_REASON)
+        head = _HEAD_LINE.match(text, head.end())
 
 
 @contextmanager
@@ -212,8 +262,9 @@ def reads_as_string(text: str) -> bool:
 
 
 def _decode(data: bytes, name: str) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise GoldenFileError(name, 1, 1, "the file is UTF-16; save it as UTF-8")
+    for mark, encoding in _MARKED_BY.items():
+        if data.startswith(mark):
+            raise GoldenFileError(name, 1, 1, f"the file is {encoding}; save it as UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -245,7 +296,7 @@ def hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
 class _Builder:
     """One pass over the events of one text."""
 
-    def __init__(self, text: str, name: str, restore: dict[int, str] | None) -> None:
+    def __init__(self, text: str, name: str, restore: dict[int, str] | None, limit: int) -> None:
         self.text = text
         self.name = name
         self.restore = restore
@@ -253,7 +304,9 @@ class _Builder:
         self.marks: array[int] = array("Q")
         self.ends: dict[int, int] = {}
         self.aliases: dict[int, int] = {}
-        # By anchor name: node, value, and how many nodes it stands for (None while it is still open).
+        self.limit = limit
+        # By anchor name: node, value, and how many characters it has written out (None while it is open): a
+        # measure for strings and containers alike.
         self.anchors: dict[str, tuple[int, JsonValue, int | None]] = {}
         self.aliased = 0
 
@@ -267,6 +320,13 @@ class _Builder:
             parser = loader(self.text)
             try:
                 value = self._document(parser.get_event, yaml.events)
+            except GoldenFileError:
+                raise
+            except (ValueError, OverflowError) as error:
+                if isinstance(error, UnicodeEncodeError):
+                    raise
+                # The pure Python parser hands an escape such as "\\UFFFFFFFF" to chr() unseen.
+                self._fail(parser.get_mark(), _BAD_ESCAPE_REASON)
             finally:
                 parser.dispose()
         except (yaml.reader.ReaderError, UnicodeEncodeError):
@@ -302,7 +362,7 @@ class _Builder:
         key: str | None = None
         node = -1
         anchor: str | None = None
-        aliased_before = 0
+        written_before = 0
         stack: list[tuple[Any, bool, str | None, int, str | None, int]] = []
         while True:
             event = get_event()
@@ -323,7 +383,7 @@ class _Builder:
                 if self.unusual and type(value) is str:
                     value = self._mended(event, value)
                 if event.anchor is not None:
-                    anchors[event.anchor] = (len(marks) - 1, value, 1)
+                    anchors[event.anchor] = (len(marks) - 1, value, event.end_mark.index - mark.index)
             elif kind is mapping or kind is sequence:
                 mark = event.start_mark
                 append_mark(mark.line << 32 | mark.column)
@@ -333,14 +393,14 @@ class _Builder:
                     self._fail(mark, _KEY_KIND.format("object" if kind is mapping else "array"))
                 if len(stack) == MAX_DEPTH:
                     self._fail(mark, _TOO_DEEP)
-                stack.append((target, in_mapping, key, node, anchor, aliased_before))
+                stack.append((target, in_mapping, key, node, anchor, written_before))
                 target = {} if kind is mapping else []
                 in_mapping, key = kind is mapping, None
                 node = len(marks) - 1
-                aliased_before = self.aliased
                 anchor = event.anchor
                 if anchor is not None:
                     anchors[anchor] = (node, target, None)
+                    written_before = mark.index + self.aliased
                 continue
             elif kind is alias:
                 value = self._alias(event)
@@ -348,9 +408,10 @@ class _Builder:
                 # The end of a mapping or of a sequence, whichever is open.
                 ends[node] = len(marks)
                 if anchor is not None and anchors[anchor][0] == node:
-                    anchors[anchor] = (node, target, len(marks) - node + self.aliased - aliased_before)
+                    written = event.end_mark.index + self.aliased - written_before
+                    anchors[anchor] = (node, target, written)
                 value = target
-                target, in_mapping, key, node, anchor, aliased_before = stack.pop()
+                target, in_mapping, key, node, anchor, written_before = stack.pop()
             if in_mapping:
                 if key is None:
                     if type(value) is not str:
@@ -369,7 +430,7 @@ class _Builder:
     def _mended(self, event: Any, value: str) -> str:
         """Return a string as it stands in the text; refuse half a character, as libyaml does by itself."""
         if _HALF.search(value):
-            self._fail(event.start_mark, _SURROGATE_REASON)
+            self._fail(event.start_mark, _BAD_ESCAPE_REASON)
         return value if self.restore is None else value.translate(self.restore)
 
     def _number(self, event: Any) -> JsonValue:
@@ -391,8 +452,8 @@ class _Builder:
         self.aliases[len(self.marks)] = node
         self.marks.append(mark.line << 32 | mark.column)
         self.aliased += size
-        if self.aliased > MAX_ALIASED_NODES:
-            self._fail(mark, _TOO_MANY)
+        if self.aliased + len(self.text) > self.limit:
+            self._fail(mark, _TOO_MUCH.format(size_text(self.limit)))
         return value
 
     def _tag(self, event: Any) -> NoReturn:
@@ -413,7 +474,7 @@ class _Builder:
         self._fail(mark, f"the key {key!r} is already at line {line}; keep one of them")
 
     def _fail(self, mark: Any, reason: str) -> NoReturn:
-        raise GoldenFileError(self.name, mark.line + 1, mark.column + 1, reason)
+        raise GoldenFileError(self.name, mark.line + 1, mark.column + 1, shortened(reason))
 
     def _forbidden_character(self) -> GoldenFileError:
         found = _FORBIDDEN.search(self.text)
@@ -435,14 +496,36 @@ class _Builder:
         opened = error.context_mark
         if "cannot start any token" in problem and at in _HINTS:
             reason = _HINTS[at]
+        elif "tab character" in problem:
+            reason = _TAB
+        elif "undefined tag handle" in problem:
+            found = _WORD.match(lines[line - 1], column - 1)
+            reason = _TAG.format(found[0] if found else "!")
         elif line >= len(lines) and opened is not None and _CLOSED_BY_A_MARK.search(error.context):
             # Something was opened and the text ended: its beginning is what a person has to look for.
+            if "flow node" in error.context:
+                opened = self._last_opened() or opened
             line, column = opened.line + 1, opened.column + 1
             reason = f"not YAML: {error.context.removeprefix('while ')} that begins here, the text ends"
-        elif problem == _SURROGATE_ESCAPE:
-            reason = _SURROGATE_REASON
+        elif problem == _BAD_ESCAPE:
+            reason = _BAD_ESCAPE_REASON
         else:
             reason = f"not YAML: {problem}"
             if error.context and error.context_mark and error.context_mark.line != line - 1:
                 reason += f" ({error.context} that begins at line {error.context_mark.line + 1})"
-        return GoldenFileError(self.name, min(line, len(lines)), column, reason)
+        return GoldenFileError(self.name, min(line, len(lines)), column, shortened(reason))
+
+    def _last_opened(self) -> Any:
+        """Return the mark of the innermost bracket or brace that is open where the text ends."""
+        import yaml
+
+        opened: list[Any] = []
+        try:
+            for event in yaml.parse(self.text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+                if isinstance(event, yaml.events.CollectionStartEvent):
+                    opened.append(event.start_mark)
+                elif isinstance(event, yaml.events.CollectionEndEvent):
+                    opened.pop()
+        except yaml.YAMLError:
+            return opened[-1] if opened else None
+        return None  # pragma: no cover - it is asked where reading ended in an error

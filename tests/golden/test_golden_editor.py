@@ -481,7 +481,11 @@ BEYOND = {
         ("expected: {1: a}", "is not a string, as JSON's keys are"),
         ("expected: 1\n--- \nexpected: 1", "a second document"),
         ("expected: " + "[" * 1_001 + "]" * 1_001, "nested deeper"),
-        ("expected: {a: &a [" + "1," * 1_000 + "1], b: [" + "*a," * 1_000 + "*a]}", "aliases stand for"),
+        (
+            "expected: {a: &a [" + "1," * 9_000 + "1], b: [" + "*a," * 1_000 + "*a]}",
+            "written out, the aliases",
+        ),
+        ("expected: 1 #" + "x" * 2**24, "the file is larger than 16 MiB"),
     ],
 }
 
@@ -492,7 +496,9 @@ def test_rules_beyond_the_schema_are_the_loaders(rule):
 
     for text, told in BEYOND[rule]:
         assert told in loader_says(text)
-        if "nested" not in told:
+        if not told.startswith(
+            ("nested", "written out", "the file is larger")
+        ):  # too much for this check too
             document = next(yaml.safe_load_all(text))
             # What an editor hands to the schema: keys are strings there.
             assert schema_accepts(json.loads(json.dumps(document)))

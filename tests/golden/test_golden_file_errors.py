@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -373,6 +374,60 @@ KEYS = [
 ]
 
 
+def calls_of(act):
+    """How many Python functions are called, and generators resumed, while `act` runs."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("cases:", "- {expcted: 1}"),
+        ("cases:", "- {id: a, expected: 1}"),
+        ("cases:", "- {expected: 1, fields: {a: {skipp: true}}}"),
+        ("expected: 1", "k{}: 1"),
+    ],
+)
+def test_ten_times_the_errors_are_ten_times_the_work(head, line):
+    def work(count):
+        text = "\n".join([head, *(line.replace("{}", str(number)) for number in range(count))])
+        return calls_of(lambda: errors_of(text))
+
+    work(10)  # imports and first times
+    assert work(4_000) < 11 * work(400)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}",
+            "x.yaml:4:3: `parametrize` makes 110,000 cases of one, and 100,000 are the most",
+        ),
+        (
+            f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
+            (
+                "x.yaml:4:3: written out, the cases of `parametrize` come to more than 16 MiB; "
+                "make fewer of them, or raise the ini option jsonmatch_yaml_limit"
+            ),
+        ),
+    ],
+)
+def test_parameters_make_no_more_than_a_file_may_say(key, message):
+    assert errors_of(in_case(key)) == [message]
+
+
 def test_many_errors_are_cut():
     lines = errors_of("cases:\n" + "- {expcted: 1}\n" * 30)
     assert (len(lines), lines[-1]) == (11, "and 20 more")
@@ -398,6 +453,48 @@ def test_each_broken_file_is_one_failing_test_and_the_others_run(pytester, write
     outcome.stdout.fnmatch_lines(
         [">*- id: x", "E *AssertionError: b.golden.yaml:4:5: the id 'x' *", "b.golden.yaml:4: *"]
     )
+
+
+BOMB = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+HOSTILE = {
+    "alias-bomb": (f"expected:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n{BOMB}", "8:42"),
+    "cyclic-alias": ("expected: &a\n  - *a\n", "2:5"),
+    "deep": ("expected: " + "[" * 100_000, "1:1010"),
+    "duplicate-key": ("expected:\n  a: 1\n  a: 2\n", "3:3"),
+    "large": ("expected: 1\ntitle: " + "x" * 50_000_000, "1:1"),
+    "long-number": ("expected:\n- " + "9" * 200_000, "2:3"),
+    "nul": ("expected: 1\n\0", "2:1"),
+    "number-for-a-key": ("expected: {1: a}\n", "1:12"),
+    "python-object": ("expected: !!python/object/apply:os.getcwd []\n", "1:11"),
+    "surrogate": ('expected: "\\ud800"\n', "1:14"),
+    "tab": ("expected:\n\ta: 1\n", "2:1"),
+    "tag-directives": ("".join(f"%TAG !{n}! x\n" for n in range(20_000)) + "---\nexpected: 1\n", "1:1"),
+}
+
+
+@pytest.mark.parametrize("parser", ["libyaml", "pure"])
+def test_hostile_files_are_failures_in_their_place_and_end_nothing(pytester, write, parser, monkeypatch):
+    if parser == "pure":
+        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    for name, (text, _) in HOSTILE.items():
+        write(f"{name}.golden.yaml", text)
+    for name, encoding in {"utf-16": "utf-16", "latin-1": "latin-1"}.items():
+        (pytester.path / f"{name}.golden.yaml").write_bytes("actual: é\nexpected: é\n".encode(encoding))
+    windows = "\ufeffactual: {a: é}\r\nexpected:\r\n  a: é\r\n"
+    (pytester.path / "windows.golden.yaml").write_bytes(windows.encode())
+    places = {name: place for name, (_, place) in HOSTILE.items()} | {"utf-16": "1:1", "latin-1": "1:9"}
+    if parser == "pure":
+        places["surrogate"] = "1:11"
+    monkeypatch.setenv("COLUMNS", "200")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, failed=len(places))
+    assert [line.partition(": ")[0] for line in outcome.outlines if line.startswith("FAILED")] == [
+        f"FAILED {name}.golden.yaml::(file error) - AssertionError" for name in sorted(places)
+    ]
+    for name, place in places.items():
+        outcome.stdout.fnmatch_lines(
+            [f"FAILED {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"]
+        )
 
 
 def test_a_broken_file_can_be_run_by_its_name(pytester, write):

@@ -221,8 +221,8 @@ def test_an_alias_may_be_a_key() -> None:
         (
             'a: "\\ud83d\\ude00"\n',
             (
-                "x.yaml:1:7: an escape names half of a character (YAML has no surrogate pairs); write the character itself, "
-                "or keep the JSON in a file of its own"
+                "x.yaml:1:7: an escape names no character, or half of one (YAML has no surrogate pairs); "
+                "write the character itself, or keep the JSON in a file of its own"
             ),
         ),
         (
@@ -241,6 +241,10 @@ def test_what_is_never_closed_is_reported_where_it_opens() -> None:
     assert error_of("a: 1\nb: [1,\n  2\n").startswith(
         "x.yaml:2:4: not YAML: parsing a flow sequence that begins here"
     )
+    assert error_of("a: {b: [1,\n  2],\n") == (
+        "x.yaml:1:4: not YAML: parsing a flow node that begins here, the text ends"
+    )
+    assert error_of("a: {b: [1,\n  2,\n").startswith("x.yaml:1:8: not YAML: parsing a flow node")
 
 
 def test_other_syntax_errors_have_their_place() -> None:
@@ -250,8 +254,87 @@ def test_other_syntax_errors_have_their_place() -> None:
 def test_an_alias_bomb_is_an_error() -> None:
     levels = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    assert error_of("\n".join(levels)).startswith("x.yaml:6:")
-    assert "aliases stand for more than 1,000,000" in error_of("\n".join(levels))
+    assert error_of("\n".join(levels)) == (
+        "x.yaml:7:25: written out, the aliases up to here come to more than 16 MiB; "
+        "use fewer of them, or raise the ini option jsonmatch_yaml_limit"
+    )
+
+
+def test_an_alias_bomb_may_be_made_of_strings_too() -> None:
+    levels = [f"- &a0 {'x' * 500}"]
+    levels += [f"- &a{n} {{k: *a{n - 1} , l: *a{n - 1} }}" for n in range(1, 20)]
+    assert error_of("\n".join(levels)).startswith("x.yaml:15:22: written out, the aliases up to here")
+
+
+def test_what_aliases_stand_for_is_counted_as_if_it_were_written() -> None:
+    text = "[&a " + "x" * 96 + ", *a, *a]"  # of 109 characters; each alias stands for 99, its anchor too
+    assert value_of(text) == ["x" * 96] * 3
+    assert load(text, "x.yaml", limit=109 + 2 * 99).value == ["x" * 96] * 3
+    with pytest.raises(GoldenFileError, match=r"^x\.yaml:1:107: written out"):
+        load(text, "x.yaml", limit=109 + 2 * 99 - 1)
+
+
+@pytest.mark.parametrize("text", [b"a: 1\n", "a: 1\n"])
+def test_a_document_over_the_limit_is_an_error(text: bytes | str) -> None:
+    assert load(text, "x.yaml", limit=5).value == {"a": 1}
+    with pytest.raises(GoldenFileError) as caught:
+        load(text, "x.yaml", limit=4)
+    assert str(caught.value) == (
+        "x.yaml:1:1: the file is larger than 4 bytes; split it, keep large values in JSON files of their own "
+        "(`expected_file`), or raise the ini option jsonmatch_yaml_limit"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("a: 1\n".encode("utf-32"), "the file is UTF-32; save it as UTF-8"),
+        ("\ufeffa: 1\n".encode("utf-16-be"), "the file is UTF-16; save it as UTF-8"),
+        ("\ufeffa: 1\n".encode("utf-32-be"), "the file is UTF-32; save it as UTF-8"),
+        ("a: 1\n".encode("utf-16-le"), "the file seems to be UTF-16 or UTF-32; save it as UTF-8"),
+        ("a: 1\n".encode("utf-16-be"), "the file seems to be UTF-16 or UTF-32; save it as UTF-8"),
+    ],
+)
+def test_other_encodings_are_told_by_name(data: bytes, message: str) -> None:
+    assert error_of(data) == f"x.yaml:1:1: {message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a:\n  b: 1\n\tc: 2\n", "3:1"),
+        ("a: |\n\tx\n", "2:1"),
+        ("a:\n  b:\n  \tc: 1\n", "3:3"),
+        ("a:\r\n\tb: 1\r\n", "2:1"),
+        ("\ufeffa:\n\tb: 1\n", "2:1"),
+    ],
+)
+def test_a_tab_for_an_indent_is_told_as_one(text: str, place: str) -> None:
+    assert error_of(text) == f"x.yaml:{place}: a tab can't indent in YAML; use spaces"
+
+
+@pytest.mark.parametrize("escape", ["\\ud83d", "\\U00110000", "\\UFFFFFFFF"])
+def test_an_escape_that_names_no_character(escape: str) -> None:
+    message = error_of(f'a: 1\nb: "xy{escape}"\n')
+    assert message.startswith("x.yaml:2:")
+    assert ": an escape names no character, or half of one (YAML has no surrogate pairs); " in message
+
+
+def test_tags_by_a_handle_are_tags_too() -> None:
+    reason = "values have JSON's types only"
+    assert error_of("a: !e!x 1\n").startswith(f"x.yaml:1:4: the tag '!e!x': {reason}")
+    assert error_of("# no\r\n\r\n%TAG !e! x\r\n---\r\na: 1\r\n") == (
+        f"x.yaml:3:1: the directive %TAG: {reason}, so there are no tags"
+    )
+    assert value_of("# %TAG\n%YAML 1.2\n---\na: '%TAG'\n") == {"a": "%TAG"}
+
+
+def test_of_a_long_name_an_error_shows_both_ends() -> None:
+    name = "a" + "b" * 100_000
+    message = error_of(f"? {name}\n: 1\n? {name}\n: 2\n")
+    assert len(message) < 1_100
+    assert message.startswith("x.yaml:3:3: the key 'abbb")
+    assert message.endswith("bbb' is already at line 1; keep one of them")
 
 
 def test_a_hundred_cases_may_share_a_large_value() -> None:

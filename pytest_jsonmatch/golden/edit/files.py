@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.errors import JsonParseError
+from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.jsonplanner import JsonPlanner
 from pytest_jsonmatch.golden.edit.planner import RefusedError, newline_of
@@ -239,7 +240,7 @@ class _File:
 
 def _parse(data: bytes, name: str, *, is_json: bool) -> JsonValue:
     if not is_json:
-        return load(data, name).value
+        return load(data, name, limit=UNLIMITED).value
     from pytest_jsonmatch.engine.parsing import parse_json
 
     try:

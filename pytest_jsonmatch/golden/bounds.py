@@ -1,0 +1,80 @@
+"""How far a golden file may reach: how large its YAML may be, and where the files lie that its cases name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_jsonmatch.settings import Settings
+
+__all__ = ["DEFAULT_SIZE", "UNLIMITED", "Bounds", "size_text"]
+
+# Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
+# hand, and less than what ends a CI machine.
+DEFAULT_SIZE: Final = 16 * 1024**2
+UNLIMITED: Final = sys.maxsize
+"""For what has been read before, within its limit."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the golden files of a session must keep to.
+
+    Args:
+        size: how many bytes a YAML file may have, what its aliases stand for written out.
+        folders: the real paths of the folders in or below which cases may name files, beside the folder of
+            the golden file; None for anywhere.
+    """
+
+    size: int = DEFAULT_SIZE
+    folders: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Bounds:
+        """Return what the configuration of a session says."""
+        return cls(settings.yaml_limit or DEFAULT_SIZE, settings.folders)
+
+    def outside(self, path: str, home: str) -> str | None:
+        """Return where a file really lies, its symbolic links followed, if that is out of bounds; else None.
+
+        Args:
+            path: the file.
+            home: the folder of the golden file that names it.
+        """
+        if self.folders is None:
+            return None
+        try:
+            real = os.path.realpath(path)
+        except ValueError:  # no path at all: whoever reads it will say so
+            return None
+        if any(_is_below(real, folder) for folder in self.folders) or _is_below(real, os.path.realpath(home)):
+            return None
+        return real
+
+    def read(self, path: Path) -> bytes:
+        """Return what a YAML file holds; of one that is too large, no more than shows that it is."""
+        with path.open("rb") as file:
+            return file.read(self.size + 1)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    path, folder = os.path.normcase(path), os.path.normcase(folder)
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_text(16 * 1024**2), size_text(1536), size_text(100)
+    ('16 MiB', '1.5 KiB', '100 bytes')
+    """
+    for unit, bytes_of_it in (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024)):
+        if size >= bytes_of_it:
+            return f"{size / bytes_of_it:.4g} {unit}"
+    return f"{size} bytes"

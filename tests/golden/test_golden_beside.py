@@ -1,0 +1,456 @@
+"""Golden cases beside pytest's own options and other plugins: each works as with tests written in Python."""
+
+from __future__ import annotations
+
+import re
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+CASES = """\
+cases:
+  - id: one
+    actual: {n: 1}
+    expected: {n: 1}
+  - id: two
+    actual: {n: 2}
+    expected: {n: 0}
+  - id: three
+    actual: {n: 3}
+    expected: {n: 3}
+"""
+ASKING = """\
+cases:
+  - {id: one, input: 1, expected: {n: 1}}
+  - {id: two, input: 2, expected: {n: 2}}
+  - {id: three, input: 3, expected: {n: 3}}
+"""
+
+
+def ran(outcome):
+    """The tests that ran and how they ended, in this order; from a run with `-v`."""
+    one_process, worker = r"(\S+::\S+) ([A-Z]+)", r"\[gw\d\].* ([A-Z]+) (\S+::\S+)"
+    found = (re.match(f"{one_process}|{worker}", line) for line in outcome.outlines)
+    return [(match[1] or match[4], match[2] or match[3]) for match in found if match]
+
+
+# -- pytest's own options ----------------------------------------------------------------------------------
+
+
+def test_failed_first(pytester, write):
+    write("a.golden.yaml", CASES)
+    pytester.runpytest().assert_outcomes(passed=2, failed=1)
+    outcome = pytester.runpytest("--ff", "-v")
+    assert ran(outcome) == [
+        ("a.golden.yaml::two", "FAILED"),
+        ("a.golden.yaml::one", "PASSED"),
+        ("a.golden.yaml::three", "PASSED"),
+    ]
+
+
+def test_stepwise_goes_on_where_it_stopped(pytester, write):
+    write("a.golden.yaml", CASES)
+    first = pytester.runpytest("--stepwise", "-v")
+    assert ran(first) == [("a.golden.yaml::one", "PASSED"), ("a.golden.yaml::two", "FAILED")]
+    write("a.golden.yaml", CASES.replace("{n: 0}", "{n: 2}"))
+    second = pytester.runpytest("--stepwise", "-v")
+    assert ran(second) == [("a.golden.yaml::two", "PASSED"), ("a.golden.yaml::three", "PASSED")]
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("slow", ["a.golden.yaml::slow-one", "b.golden.yaml::b"]),
+        ("owner and not slow", ["a.golden.yaml::quick"]),
+    ],
+)
+def test_marks_of_file_and_case_select(pytester, write, expression, names):
+    pytester.makeini("[pytest]\nmarkers =\n    slow: takes long\n    owner(name): whom to ask\n")
+    write(
+        "a.golden.yaml",
+        "marks: [{owner: ann}]\ncases:\n"
+        "- {id: quick, actual: {}, expected: {}}\n"
+        "- {id: slow-one, actual: {}, expected: {}, marks: [slow]}\n",
+    )
+    write("b.golden.yaml", "actual: {}\nexpected: {}\nmarks: [slow]\n")
+    outcome = pytester.runpytest("-m", expression, "-v")
+    assert [name for name, _ in ran(outcome)] == names
+
+
+def test_custom_marks_bring_their_arguments(pytester, write):
+    pytester.makeini("[pytest]\nmarkers =\n    owner: whom to ask\n")
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture
+        def jsonmatch_actual(request):
+            return [[list(mark.args), mark.kwargs] for mark in request.node.iter_markers("owner")]
+        """
+    )
+    write(
+        "a.golden.yaml",
+        "marks: [{owner: team}]\ncases:\n"
+        "- id: both\n  marks: [{owner: [ann, 2]}, {owner: {room: 7}}]\n"
+        "  expected: [[[ann, 2], {}], [[], {room: 7}], [[team], {}]]\n"
+        "  metric: json_similarity\n",
+    )
+    pytester.runpytest("--strict-markers").assert_outcomes(passed=1)
+
+
+def test_the_plan_of_setting_up_runs_nothing(pytester, write):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def server():
+            raise RuntimeError("set up")
+
+        @pytest.fixture
+        def jsonmatch_actual(server, jsonmatch_case):
+            raise RuntimeError("asked")
+        """
+    )
+    write("a.golden.yaml", ASKING)
+    outcome = pytester.runpytest("--setup-plan")
+    assert outcome.ret == 0
+    outcome.stdout.fnmatch_lines(
+        [
+            "*SETUP    M server",
+            "*SETUP    F jsonmatch_case",
+            "*SETUP    F jsonmatch_actual (fixtures used: jsonmatch_case, server)",
+            "*a.golden.yaml::one (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
+            "*a.golden.yaml::three (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
+            "*TEARDOWN M server",
+        ]
+    )
+
+
+def test_fixtures_per_test_name_case_and_line(pytester, write):
+    pytester.makeconftest(
+        '''
+        import pytest
+
+        @pytest.fixture
+        def db():
+            """A database."""
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case):
+            """Asks the model."""
+        '''
+    )
+    write("golden/a.golden.yaml", CASES.replace("id: three", "id: three\n    marks: [{usefixtures: [db]}]"))
+    outcome = pytester.runpytest("--fixtures-per-test")  # which counts lines from 2 before pytest 8.1
+    outcome.stdout.fnmatch_lines(
+        [
+            "*fixtures used by three*",
+            "*(golden?a.golden.yaml:[89])*",
+            "db -- conftest.py:[34]",
+            "    A database.",
+            "jsonmatch_actual -- conftest.py:[78]",
+            "    Asks the model.",
+            "jsonmatch_case -- *plugin.py:*",
+        ]
+    )
+
+
+def test_collect_only_shows_files_and_cases(pytester, write):
+    write("golden/a.golden.yaml", CASES)
+    outcome = pytester.runpytest("--collect-only")
+    outcome.stdout.fnmatch_lines(
+        [
+            "*<Dir golden>",
+            "*<GoldenFile a.golden.yaml>",
+            "*<Function one>",
+            "*<Function two>",
+            "*<Function three>",
+            "*3 tests collected*",
+        ]
+    )
+
+
+def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
+    write("golden/a.golden.yaml", CASES)
+    pytester.runpytest("--junitxml=out.xml", "-o", "junit_family=xunit1")
+    cases = sorted(
+        ET.parse(pytester.path / "out.xml").iter("testcase"), key=lambda case: int(case.get("line", 0))
+    )
+    assert [
+        (case.get("classname"), case.get("name"), case.get("file"), case.get("line")) for case in cases
+    ] == [
+        ("golden.a.golden.yaml", "one", "golden/a.golden.yaml", "1"),
+        ("golden.a.golden.yaml", "two", "golden/a.golden.yaml", "4"),
+        ("golden.a.golden.yaml", "three", "golden/a.golden.yaml", "7"),
+    ]
+    (failure,) = cases[1].iter("failure")
+    assert failure.get("message", "").startswith("AssertionError: field_match score 0.00 < 1.00")
+    assert ">     expected: {n: 0}" in (failure.text or "")
+
+
+def test_the_debugger_stops_at_the_line_of_the_yaml(pytester, write):
+    write("a.golden.yaml", CASES)
+    outcome = pytester.run(
+        sys.executable, "-m", "pytest", "--pdb", "a.golden.yaml", stdin=b"list 5, 7\nquit\n"
+    )
+    outcome.stdout.fnmatch_lines(
+        [
+            "*a.golden.yaml(7)two()",
+            "-> expected: {n: 0}",
+            "*  5 *- id: two",
+            "*  6 *actual: {n: 2}",
+            "*  7  ->*expected: {n: 0}",
+            "*Exit: Quitting debugger*",
+            "*1 failed, 1 passed*",
+        ]
+    )
+
+
+def test_node_ids_run_one_case_of_one_file(pytester, write):
+    write("a.golden.yaml", CASES)
+    write("golden/a.golden.yaml", CASES)
+    outcome = pytester.runpytest("golden/a.golden.yaml::three", "a.golden.yaml::two", "-v")
+    assert sorted(ran(outcome)) == [
+        ("a.golden.yaml::two", "FAILED"),
+        ("golden/a.golden.yaml::three", "PASSED"),
+    ]
+
+
+def test_a_node_id_that_no_case_has_is_a_usage_error(pytester, write):
+    write("a.golden.yaml", CASES)
+    outcome = pytester.runpytest("a.golden.yaml::four")
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["ERROR: not found: *a.golden.yaml::four"])
+
+
+# -- other plugins -----------------------------------------------------------------------------------------
+
+
+WORKER = """
+import pytest
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case, worker_id):
+    with open(f"{worker_id}.txt", "a") as file:
+        print(jsonmatch_case.path.name, file=file)
+    return {"n": jsonmatch_case.input}
+"""
+
+
+def shares(pytester):
+    """What each worker has written down, without what it has written before."""
+    return sorted(
+        sorted(set(path.read_text(encoding="utf-8").splitlines())) for path in pytester.path.glob("gw*.txt")
+    )
+
+
+def test_workers_share_the_cases_by_file(pytester, write):
+    write("conftest.py", WORKER)
+    write("a.golden.yaml", ASKING)
+    write("b.golden.yaml", ASKING)
+    outcome = pytester.runpytest("-n", "2", "--dist", "loadfile")
+    outcome.assert_outcomes(passed=6)
+    outcome.stdout.fnmatch_lines(["jsonmatch: 6 cases, 6 fields, all 1.00"])
+    assert shares(pytester) == [["a.golden.yaml"], ["b.golden.yaml"]]
+
+
+GROUPS = """
+import pytest
+
+@pytest.fixture(autouse=True)
+def log(request, worker_id):
+    with open(f"{worker_id}.txt", "a") as file:
+        print(request.node.get_closest_marker("xdist_group").args[0], file=file)
+"""
+
+
+def test_workers_share_the_cases_by_group(pytester, write):
+    write("conftest.py", GROUPS)
+    order = "abbabaabbaababba"
+    rows = [
+        f"- {{id: c{n}, actual: {{}}, expected: {{}}, marks: [{{xdist_group: yaml-{group}}}]}}\n"
+        for n, group in enumerate(order)
+    ]
+    write("a.golden.yaml", "cases:\n" + "".join(rows))
+    tests = [f"@pytest.mark.xdist_group('python-{g}')\ndef test_{n}(): pass\n" for n, g in enumerate(order)]
+    write("test_it.py", "import pytest\n\n" + "".join(tests))
+    pytester.runpytest("-n", "2", "--dist", "loadgroup").assert_outcomes(passed=32)
+    kept = [group for worker in shares(pytester) for group in worker]
+    if kept.count("python-a") + kept.count("python-b") > 2:
+        pytest.skip("this pytest-xdist groups no tests under this pytest, whatever they are written in")
+    assert sorted(kept) == ["python-a", "python-b", "yaml-a", "yaml-b"]
+
+
+def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
+    pytest.importorskip("pytest_rerunfailures")
+    pytester.makeconftest(
+        """
+        import pathlib
+
+        def pytest_jsonmatch_actual(case):
+            seen = pathlib.Path(f"{case.id}.seen")
+            again = seen.exists()
+            seen.touch()
+            return {"n": case.input if again or case.id == "one" else 0}
+        """
+    )
+    write("a.golden.yaml", ASKING)
+    outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "1", *workers)
+    assert outcome.parseoutcomes() == {"passed": 3, "rerun": 2}
+    outcome.stdout.fnmatch_lines(["jsonmatch: 3 cases, 3 fields, all 1.00"])
+
+
+def test_the_mark_flaky_runs_a_case_again(pytester, write):
+    pytest.importorskip("pytest_rerunfailures")
+    write("a.golden.yaml", CASES.replace("id: two", "id: two\n    marks: [{flaky: {reruns: 2}}]"))
+    outcome = pytester.runpytest_subprocess("-p", "rerunfailures")
+    assert outcome.parseoutcomes() == {"passed": 2, "failed": 1, "rerun": 2}
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-p", "randomly"), ("-p", "randomly", "-n", "2")], ids=["plain", "xdist"]
+)
+def test_another_order_is_the_same_run(pytester, write, arguments):
+    pytest.importorskip("pytest_randomly")
+    rows = [f"- {{id: c{n}, actual: {{n: {n}}}, expected: {{n: {n}}}}}\n" for n in range(20)]
+    write("a.golden.yaml", "cases:\n" + "".join(rows))
+    outcome = pytester.runpytest_subprocess(*arguments, "--randomly-seed=1", "-v")
+    written = [(f"a.golden.yaml::c{n}", "PASSED") for n in range(20)]
+    assert ran(outcome) != written
+    assert sorted(ran(outcome)) == sorted(written)
+    outcome.stdout.fnmatch_lines(["jsonmatch: 20 cases, 20 fields, all 1.00"])
+
+
+def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):
+    pytest.importorskip("pytest_cov")
+    write(
+        "extract.py",
+        "def double(number):\n    if number > 2:\n        return {'n': 0}\n    return {'n': number}\n",
+    )
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    write(
+        "a.golden.yaml",
+        ASKING.replace("cases:", "producer: extract:double\ncases:").replace("{n: 3}", "{n: 0}"),
+    )
+    outcome = pytester.runpytest_subprocess(
+        "-p", "pytest_cov", "--cov=extract", "--cov=.", "--cov-report=term-missing", *workers
+    )
+    outcome.assert_outcomes(passed=3)
+    outcome.stdout.re_match_lines([r"extract\.py +4 +0 +100%.*"])
+    assert not [
+        line
+        for line in outcome.outlines + outcome.errlines
+        if ".yaml" in line and "%" in line and "[" not in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "decorator"), [("auto", "pytest.fixture"), ("strict", "pytest_asyncio.fixture")]
+)
+def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator):
+    pytest.importorskip("pytest_asyncio")
+    pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\n")
+    pytester.makeconftest(
+        f"""
+        import asyncio
+        import pytest
+        import pytest_asyncio
+
+        @{decorator}
+        async def client(event_loop_policy):
+            await asyncio.sleep(0)
+            loop = asyncio.get_running_loop()
+            yield loop
+            assert asyncio.get_running_loop() is loop
+
+        @{decorator}
+        async def jsonmatch_actual(jsonmatch_case, client):
+            await asyncio.sleep(0)
+            assert asyncio.get_running_loop() is client
+            return {{"n": jsonmatch_case.input}}
+        """
+    )
+    write("a.golden.yaml", ASKING.replace("{n: 3}", "{n: 0}"))
+    # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
+    outcome = pytester.runpytest_subprocess("-W", "ignore::DeprecationWarning")
+    outcome.assert_outcomes(passed=2, failed=1)
+
+
+# -- fixtures ----------------------------------------------------------------------------------------------
+
+
+def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, write, workers):
+    answer = (
+        "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    return {'from': '%s'}\n"
+    )
+    write("own_plugin.py", answer % "plugin")
+    write("conftest.py", "pytest_plugins = ['own_plugin']\n")
+    write("parent/conftest.py", answer % "parent")
+    write("parent/child/conftest.py", answer % "child")
+    folders = {".": "plugin", "parent": "parent", "parent/child": "child", "parent/other": "parent"}
+    for folder, source in folders.items():
+        write(f"{folder}/a.golden.yaml", f"expected: {{from: {source}}}\n")
+    pytester.syspathinsert()
+    pytester.runpytest(*workers).assert_outcomes(passed=4)
+
+
+def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session", params=["small", "large"])
+        def model(request):
+            return request.param
+
+        @pytest.fixture
+        def jsonmatch_actual(jsonmatch_case, model):
+            return {"n": jsonmatch_case.input, "model": model}
+        """
+    )
+    write(
+        "a.golden.yaml",
+        "cases:\n- {id: one, input: 1, expected: {n: 1, model: small}}\n- {id: two, input: 2, expected: {n: 2, model: large}}\n",
+    )
+    outcome = pytester.runpytest("-v", *workers)
+    assert sorted(ran(outcome)) == [
+        ("a.golden.yaml::one[large]", "FAILED"),
+        ("a.golden.yaml::one[small]", "PASSED"),
+        ("a.golden.yaml::two[large]", "PASSED"),
+        ("a.golden.yaml::two[small]", "FAILED"),
+    ]
+
+
+def test_usefixtures_of_a_file_and_of_a_case(pytester, write):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        used = []
+
+        @pytest.fixture
+        def db():
+            used.append("db")
+            yield
+            used.remove("db")
+
+        @pytest.fixture
+        def cache():
+            used.append("cache")
+            yield
+            used.remove("cache")
+
+        @pytest.fixture
+        def jsonmatch_actual(request):
+            return sorted(used)
+        """
+    )
+    write(
+        "a.golden.yaml",
+        "marks: [{usefixtures: [db]}]\nmetric: json_similarity\ncases:\n"
+        "- {id: of-file, expected: [db]}\n"
+        "- {id: of-both, expected: [cache, db], marks: [{usefixtures: [cache]}]}\n",
+    )
+    pytester.runpytest().assert_outcomes(passed=2)
