@@ -28,17 +28,19 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 
 @pytest.fixture(autouse=True)
-def without_reruns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep pytest-rerunfailures out of runs inside a test, unless they ask for it by `-p rerunfailures`.
+def lean_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep plugins out of runs inside a test that have no use for them.
 
-    (With xdist workers beside it, let such a run have a process of its own.)
+    That of Hypothesis is a quarter of what it costs to start two xdist workers.
 
-    It never ends the threads of its server, and those that have served an xdist worker poll for ever: after some
-    dozens of runs in this process there is little time left for anything else.
+    pytest-rerunfailures never ends the threads of its server, and those that have served an xdist worker poll
+    for ever: after some dozens of runs in this process there is little time left for anything else. A run that
+    asks for it by `-p rerunfailures` gets it. (With xdist workers beside it, let such a run have a process of
+    its own.)
     """
     if "pytester" in request.fixturenames:
         request.getfixturevalue("pytester")  # which clears the variable
-        monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:rerunfailures")
+        monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:rerunfailures -p no:hypothesispytest")
 
 
 @pytest.fixture
