@@ -19,6 +19,8 @@ __all__ = ["Comparison"]
 # Most comparisons of a suite are alike in all but their ids. What they have in common is written once and
 # read once; so many kinds of it are remembered.
 _KINDS = 256
+# Longer texts are not worth their memory: few of their kind are alike.
+_LONG = 20_000
 # Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
 _SHOWN_LEVELS = 200
 
@@ -56,8 +58,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
-    _figures: str = field(default="", repr=False, compare=False)
-    """What the second line of `to_text` says, if it is known."""
+    _figures: str = field(default="", init=False, repr=False, compare=False)
+    """What the second line of `to_text` says, if it is known. (`replace` forgets it.)"""
 
     @classmethod
     def of(
@@ -71,9 +73,12 @@ class Comparison:
     ) -> Comparison:
         """Return what a session keeps of a result."""
         kind = _kind(result, threshold, passed=passed)
-        known = None if kind is None else result.summaries.get(kind)
+        summaries = result._summaries  # noqa: SLF001 - of the same room
+        known = None if kind is None else summaries.get(kind)
         if known is not None:
-            return cls(id, nodeid, **_fresh(known))
+            made = cls(id, nodeid, **_fresh(_read(known)))
+            object.__setattr__(made, "_figures", known)
+            return made
         made = cls(
             id=id,
             nodeid=nodeid,
@@ -92,10 +97,9 @@ class Comparison:
             arrays=result.array_counts(_SHOWN_LEVELS),
         )
         if kind is not None:
-            figures = json.dumps(made._found())[1:]
-            if len(result.summaries) >= _KINDS:
-                result.summaries.clear()
-            result.summaries[kind] = {**_read(figures), "_figures": figures}
+            if len(summaries) >= _KINDS:
+                summaries.clear()
+            summaries[kind] = json.dumps(made._found())[1:]
         return made
 
     def to_payload(self) -> dict[str, Any]:
@@ -144,13 +148,19 @@ class Comparison:
 
 def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
     """Return what all but the ids follows from, if results like this one are common; else None."""
-    shape = result.shape
+    shape = result._shape  # noqa: SLF001 - of the same room
     return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
 
 
-@lru_cache(maxsize=_KINDS)
 def _read(figures: str) -> dict[str, Any]:
+    return _remembered(figures) if len(figures) < _LONG else _parsed(figures)
+
+
+def _parsed(figures: str) -> dict[str, Any]:
     return _typed(json.loads("{" + figures))
+
+
+_remembered = lru_cache(maxsize=_KINDS)(_parsed)
 
 
 def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:
