@@ -29,17 +29,19 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 @pytest.fixture(autouse=True)
 def without_others(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep some plugins out of runs inside a test, unless they ask for one by `-p rerunfailures` or the like.
+    """Keep plugins out of runs inside a test, unless they ask for one by `-p rerunfailures` or the like.
 
     (With xdist workers beside pytest-rerunfailures, let such a run have a process of its own.)
 
-    pytest-rerunfailures never ends the threads of its server, and those that have served an xdist worker poll for
-    ever: after some dozens of runs in this process there is little time left for anything else. pytest-randomly
-    would shuffle what tests expect in order; pytest-cov stays out as it does out here.
+    Hypothesis's plugin is a quarter of what it costs to start two xdist workers. pytest-rerunfailures never ends
+    the threads of its server, and those that have served an xdist worker poll for ever: after some dozens of runs
+    in this process there is little time left for anything else. pytest-randomly would shuffle what tests expect
+    in order; pytest-cov stays out as it does out here.
     """
     if "pytester" in request.fixturenames:
         request.getfixturevalue("pytester")  # which clears the variable
-        monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:rerunfailures -p no:randomly -p no:pytest_cov")
+        without = ("rerunfailures", "randomly", "pytest_cov", "hypothesispytest")
+        monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in without))
 
 
 @pytest.fixture

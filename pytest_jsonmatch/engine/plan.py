@@ -621,7 +621,7 @@ class Plan:
         self.recipe: Recipe | None = None
         """How results make their way between processes; None: not at all."""
         self.schema = options.schema
-        self.summaries: dict[Hashable, dict[str, Any]] = {}
+        self.summaries: dict[Hashable, str] = {}
         """What sessions keep of results that are alike."""
         said = _said(self.schema)
         self._bound: dict[SchemaNode, BoundComparator] = {}

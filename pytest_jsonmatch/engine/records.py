@@ -19,6 +19,8 @@ __all__ = ["Comparison"]
 # Most comparisons of a suite are alike in all but their ids. What they have in common is written once and
 # read once; so many kinds of it are remembered.
 _KINDS = 256
+# Longer texts are not worth their memory: few of their kind are alike.
+_LONG = 20_000
 # Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
 _SHOWN_LEVELS = 200
 
@@ -62,8 +64,8 @@ class Comparison:
     """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
-    _figures: str = field(default="", repr=False, compare=False)
-    """What the second line of `to_text` says, if it is known."""
+    _figures: str = field(default="", init=False, repr=False, compare=False)
+    """What the second line of `to_text` says, if it is known. (`replace` forgets it.)"""
 
     @classmethod
     def of(
@@ -79,9 +81,12 @@ class Comparison:
     ) -> Comparison:
         """Return what a session keeps of a result."""
         kind = _kind(result, threshold, passed=passed)
-        known = None if kind is None else result.summaries.get(kind)
+        summaries = result._summaries  # noqa: SLF001 - of the same room
+        known = None if kind is None else summaries.get(kind)
         if known is not None:
-            return cls(id, nodeid, **_fresh(known), case=case, params=params or {})
+            made = cls(id, nodeid, **_fresh(_read(known)), case=case, params=params or {})
+            object.__setattr__(made, "_figures", known)
+            return made
         made = cls(
             id=id,
             nodeid=nodeid,
@@ -103,10 +108,9 @@ class Comparison:
             params=params or {},
         )
         if kind is not None:
-            figures = json.dumps(made._found())[1:]
-            if len(result.summaries) >= _KINDS:
-                result.summaries.clear()
-            result.summaries[kind] = {**_read(figures), "_figures": figures}
+            if len(summaries) >= _KINDS:
+                summaries.clear()
+            summaries[kind] = json.dumps(made._found())[1:]
         return made
 
     def to_payload(self) -> dict[str, Any]:
@@ -165,13 +169,19 @@ class Comparison:
 
 def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
     """Return what all but the ids follows from, if results like this one are common; else None."""
-    shape = result.shape
+    shape = result._shape  # noqa: SLF001 - of the same room
     return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
 
 
-@lru_cache(maxsize=_KINDS)
 def _read(figures: str) -> dict[str, Any]:
+    return _remembered(figures) if len(figures) < _LONG else _parsed(figures)
+
+
+def _parsed(figures: str) -> dict[str, Any]:
     return _typed(json.loads("{" + figures))
+
+
+_remembered = lru_cache(maxsize=_KINDS)(_parsed)
 
 
 def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:

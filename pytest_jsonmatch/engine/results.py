@@ -718,7 +718,7 @@ class MatchResult:
         return self._per_field
 
     @property
-    def shape(self) -> Hashable:
+    def _shape(self) -> Hashable:
         """What figures and aggregates follow from, for a few leaves that all match plainly; else None."""
         found = self._found
         rows = self._rows
@@ -730,7 +730,7 @@ class MatchResult:
         return tuple([row[0] for row in rows])
 
     @property
-    def summaries(self) -> dict[Hashable, dict[str, Any]]:
+    def _summaries(self) -> dict[Hashable, str]:
         """What sessions keep of results of the same plan, by shape and whatever else it follows from."""
         return self._plan.summaries
 

@@ -31,6 +31,13 @@ def test_the_script_is_installed():
     assert script.load() is main
 
 
+def test_the_package_runs_as_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_jsonmatch", "--version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"jsonmatch {pytest_jsonmatch.__version__}\n")
+
+
 def test_version():
     done = run("--version")
     assert (done.returncode, done.stdout) == (0, f"jsonmatch {pytest_jsonmatch.__version__}\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_jsonmatch import compare_json
@@ -71,4 +73,17 @@ def test_as_many_kinds_are_remembered_as_are_worth_it():
     for number in range(600):
         kept({f"a{number}": 1}, {f"a{number}": 1})
     result = compare_json({"a": 1}, {"a": 1})
-    assert 0 < len(result.summaries) <= 256
+    assert 0 < len(result._summaries) <= 256
+
+
+def test_a_changed_copy_says_what_was_changed():
+    _, second = kept({"a": 1}, {"a": 1}), kept({"a": 1}, {"a": 1})
+    changed = replace(second, score=0.0, warnings=("unreadable",))
+    assert Comparison.from_text(changed.to_text()) == changed
+
+
+def test_long_ones_are_read_as_well():
+    wide = {f"field-{number}": 1 for number in range(2_000)}
+    text = kept(wide, wide).to_text()
+    assert len(text) > 20_000
+    assert Comparison.from_text(text) == kept(wide, wide)

@@ -17,3 +17,33 @@ def write(pytester: pytest.Pytester) -> Callable[[str, str], None]:
         path.write_text(text, encoding="utf-8")
 
     return to_file
+
+
+@pytest.fixture
+def at_home(monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester) -> None:
+    """Let runs of `pytester` be those of a developer, who may write golden files, and not of a CI server."""
+    pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def two_models(pytester: pytest.Pytester) -> Callable[[str], None]:
+    """Let two models answer each case: an expression of `jsonmatch_case` and `model`, "small" or "large"."""
+
+    def answer(expression: str) -> None:
+        pytester.makeconftest(
+            f"""
+            import pytest
+
+            @pytest.fixture(params=["small", "large"])
+            def model(request):
+                return request.param
+
+            @pytest.fixture
+            def jsonmatch_actual(jsonmatch_case, model):
+                return {expression}
+            """
+        )
+
+    return answer

@@ -29,20 +29,8 @@ def test_overriding_the_answer_in_a_conftest(pytester, write, workers):
     pytester.runpytest(*workers).assert_outcomes(passed=2, failed=2)
 
 
-def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, workers):
-    pytester.makeconftest(
-        """
-        import pytest
-
-        @pytest.fixture(params=["small", "large"])
-        def model(request):
-            return request.param
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case, model):
-            return {"n": jsonmatch_case.input if model == "large" else 1}
-        """
-    )
+def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, workers, two_models):
+    two_models('{"n": jsonmatch_case.input if model == "large" else 1}')
     write("a.golden.yaml", CASES)
     outcome = pytester.runpytest("-v", *workers)
     outcome.assert_outcomes(passed=3, failed=1)

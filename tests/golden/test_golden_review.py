@@ -32,11 +32,7 @@ cases:
 TEN_SECONDS = 10
 
 
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch, pytester):
-    pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
-    for name in ("CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("at_home")
 
 
 @pytest.fixture

@@ -35,11 +35,7 @@ cases:
 """
 
 
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch, pytester):
-    pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
-    for name in ("CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("at_home")
 
 
 @pytest.fixture
@@ -193,20 +189,8 @@ def test_what_is_refused_fails_and_is_named(pytester, write, workers, read):
     assert read() == before.replace("expected: 2", "expected: 1")
 
 
-def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, workers, read):
-    pytester.makeconftest(
-        """
-        import pytest
-
-        @pytest.fixture(params=["small", "large"])
-        def model(request):
-            return request.param
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case, model):
-            return {"n": model if jsonmatch_case.id == "differs" else 1}
-        """
-    )
+def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, workers, two_models, read):
+    two_models('{"n": model if jsonmatch_case.id == "differs" else 1}')
     write(
         "a.golden.yaml", "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 2}}\n"
     )
