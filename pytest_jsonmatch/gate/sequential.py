@@ -1,0 +1,222 @@
+"""Stopping a run as soon as its gate is settled, without paying for the peeking."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.gate.paired import level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_jsonmatch.gate.verdict import Mode
+
+__all__ = ["Decision", "SequentialGate", "certain_bounds", "threshold_decision"]
+
+_BETS: Final = 64
+_SMALLEST_BET: Final = 0.01
+_LARGEST_BET: Final = 0.95
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a gate is settled before the end, and on what ground."""
+
+    passed: bool | None
+    """What it comes to; None while it is open."""
+    seen: int
+    """Cases that have run."""
+    planned: int
+    saved: int
+    """Calls of the producer that need not be made; 0 while the gate is open."""
+    method: str
+    """`certain`: no outcome of the rest can change it. `e-value`: proven, however often one looked."""
+    reason: str
+    """Why, as a sentence."""
+
+
+def certain_bounds(scores: Iterable[float], planned: int) -> tuple[float, float]:
+    """Return the lowest and the highest mean that the whole run can have: the rest all 0, or all 1.
+
+    Sums are rounded once (`math.fsum`), so that the run's own mean, made like this, is never outside.
+
+    >>> certain_bounds([0.2, 0.5, 0.9], planned=10)
+    (0.16, 0.86)
+    """
+    found = list(scores)
+    rest = _rest(len(found), planned)
+    if not planned:
+        raise ConfigurationError("there is no mean of no case")
+    return math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
+
+
+def threshold_decision(
+    scores: Iterable[float], planned: int, limit: float, *, repeats: int = 1, figure: str = "mean score"
+) -> Decision:
+    """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
+
+    This is certain, not statistics: what comes back is what the whole run would have come to, down to the
+    last bit of the mean. A pass rate is the mean of 0 and 1.
+
+    Args:
+        scores: of the cases that have run, each the mean of its repeats.
+        planned: how many cases there are in all.
+        limit: what the mean over all of them must reach.
+        repeats: calls of the producer for each case.
+        figure: what the mean is called.
+
+    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9, repeats=3)
+    Decision(passed=False, seen=3, planned=10, saved=21, method='certain', reason='the mean score can reach
+    0.86 at most')
+    >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
+    'the mean score is 0.5 at least'
+    """
+    found = list(scores)
+    rest = planned - len(found)
+    if not planned:
+        return Decision(False, 0, 0, 0, "certain", "there is no case")
+    worst, best = certain_bounds(found, planned)
+    if worst >= limit:
+        reason = f"the {figure} is {worst!r} at least"
+        return Decision(True, len(found), planned, rest * repeats, "certain", reason)
+    if best < limit:
+        reason = f"the {figure} can reach {best!r} at most"
+        return Decision(False, len(found), planned, rest * repeats, "certain", reason)
+    return Decision(
+        None, len(found), planned, 0, "certain", f"the {figure} ends between {worst!r} and {best!r}"
+    )
+
+
+@final
+class SequentialGate:
+    """A gate against a baseline that may be looked at after each case.
+
+    Two bets are held on the case deltas, which are in [-1, 1]: one gains money if the mean drop is larger
+    than `max_drop`, one if it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so
+    that the chance of its *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939),
+    whenever one looks, and whenever one stops. The wealth is the mean over 64 fixed stakes: it does not hang
+    on the order of the cases seen.
+
+    - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
+      rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
+    - Mode `non-inferiority`: passes once a drop of `max_drop` or more is ruled out. Fails once no outcome of
+      the rest could rule it out (certain), or a drop of more than `max_drop` is proven.
+    - After the last case it is decided: what is not proven is not. The fixed-sample tests of `compare` must
+      not be tried as well, since two tests err more often than one. The freedom to look costs power: see
+      docs/gates.md.
+
+    It is valid where cases run in an order that does not hang on their outcomes: each new case's expected
+    delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
+
+    Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Cover 1991
+        and Orabona &
+    Jun 2024 for the mixture of stakes.
+
+    >>> gate = SequentialGate(planned=100, max_drop=0.0)
+    >>> for number in range(100):
+    ...     decision = gate.add(-1.0 if number % 2 else -0.5)
+    ...     if decision.passed is not None:
+    ...         break
+    >>> decision.passed, decision.seen, decision.saved, decision.method
+    (False, 11, 89, 'e-value')
+    """
+
+    __slots__ = ("_alpha", "_logs", "_max_drop", "_mode", "_planned", "_repeats", "_seen", "_stakes")
+
+    def __init__(
+        self,
+        planned: int,
+        max_drop: float = 0.0,
+        confidence: float = 0.95,
+        mode: Mode = "regression",
+        *,
+        repeats: int = 1,
+    ) -> None:
+        import numpy as np
+
+        if not 0.0 <= max_drop < 1.0:
+            raise ConfigurationError(
+                f"max_drop is {max_drop!r}: it is a difference of scores, from 0 to below 1"
+            )
+        if not 0.5 < confidence < 1.0:
+            raise ConfigurationError(f"a confidence of {confidence!r}: of a gate it is above 0.5 and below 1")
+        self._planned = planned
+        self._max_drop = max_drop
+        self._alpha = level(confidence)
+        self._mode: Final[Mode] = mode
+        self._repeats = repeats
+        self._seen = 0
+        shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
+        # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
+        self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
+        self._logs: Any = np.zeros((2, _BETS))
+
+    def add(self, delta: float) -> Decision:
+        """Add the delta of the next case (current minus baseline), and tell if that settles the gate."""
+        import numpy as np
+
+        if not -1.0 <= delta <= 1.0:
+            raise ConfigurationError(f"{delta!r} is no difference of two scores")
+        _rest(self._seen + 1, self._planned)
+        self._seen += 1
+        self._logs = self._logs + np.log1p(self._stakes * (delta + self._max_drop))
+        return self.decision()
+
+    @property
+    def e_drop(self) -> float:
+        """The wealth of the bet that the drop is larger than `max_drop`: proven at 1 / (1 - confidence)."""
+        return _mean_exp(self._logs[0])
+
+    @property
+    def e_no_drop(self) -> float:
+        """The wealth of the bet that the drop is smaller than `max_drop`."""
+        return _mean_exp(self._logs[1])
+
+    def decision(self) -> Decision:
+        """Tell if the gate is settled by the cases seen so far."""
+        rest = self._planned - self._seen
+        enough = 1 / self._alpha
+        drop = f"a drop of more than {self._max_drop:.12g}" if self._max_drop else "a drop"
+        small = (
+            f"a drop of {self._max_drop:.12g} or more" if self._max_drop else "that the score did not rise"
+        )
+        is_regression = self._mode == "regression"
+        if self.e_drop >= enough:
+            return self._settled(False, "e-value", f"{drop} is proven (e = {self.e_drop:.3g})")
+        if self.e_no_drop >= enough:
+            return self._settled(True, "e-value", f"{small} is ruled out (e = {self.e_no_drop:.3g})")
+        # If every case that is left helped this bet as much as a case can:
+        at, best = (0, -1.0) if is_regression else (1, 1.0)
+        import numpy as np
+
+        hoped = _mean_exp(self._logs[at] + rest * np.log1p(self._stakes[at] * (best + self._max_drop)))
+        if hoped < enough:
+            text = (
+                f"{drop} can no longer be proven" if is_regression else f"{small} can no longer be ruled out"
+            )
+            return self._settled(
+                is_regression, "certain", text if rest else text.replace("can no longer", "could not")
+            )
+        return Decision(None, self._seen, self._planned, 0, "e-value", "not settled yet")
+
+    def _settled(self, passed: bool, method: Literal["certain", "e-value"], reason: str) -> Decision:
+        saved = (self._planned - self._seen) * self._repeats
+        return Decision(passed, self._seen, self._planned, saved, method, reason)
+
+
+def _rest(seen: int, planned: int) -> int:
+    if seen > planned:
+        raise ConfigurationError(f"{seen} cases have run and {planned} were planned")
+    return planned - seen
+
+
+def _mean_exp(logs: Any) -> float:
+    """The mean of exponentials, as far as a float goes."""
+    largest = float(logs.max())
+    if largest > 700:
+        return math.inf
+    return math.exp(largest) * math.fsum(math.exp(float(log) - largest) for log in logs) / len(logs)
