@@ -222,11 +222,14 @@ def _weighted_sum_below_zero(counts: dict[float, int]) -> float:
             far = s
     s = (near + far) / 2
     width = 1 / math.sqrt(float((m * (a / (1 - s * a)) ** 2).sum()) + 1 / s**2)
-    steps = np.arange(0.0, 20.0, 1 / 32)
-    line = s + 1j * width * np.sinh(steps)
-    logs = -(m[:, None] * np.log(1 - line[None, :] * a[:, None])).sum(axis=0) - np.log(line)
-    heights = np.real(np.exp(logs)) * width * np.cosh(steps)
-    heights[0] /= 2
-    tail = -float(heights.sum()) / 32 / math.pi
-    tail = min(1.0, max(0.0, tail))
+    total = 0.0
+    for start in range(20):
+        steps = start + np.arange(32) / 32
+        line = s + 1j * width * np.sinh(steps)
+        logs = -(m[:, None] * np.log(1 - line[None, :] * a[:, None])).sum(axis=0) - np.log(line)
+        heights = np.exp(logs) * width * np.cosh(steps)
+        total -= float(heights.real.sum() - heights[0].real / 2 * (start == 0))
+        if float(np.abs(heights).max()) < 1e-16 * abs(total):
+            break
+    tail = min(1.0, max(0.0, total / 32 / math.pi))
     return tail if below else 1.0 - tail

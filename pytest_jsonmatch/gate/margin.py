@@ -21,8 +21,7 @@ _RATES: Final = 200
 def p_drop_at_most(deltas: Sequence[float], drop: float) -> float:
     """Return how likely deltas this low are, if the true mean drop is `drop` or less: a p-value.
 
-    For a drop of 0 it is the sign-flip test. For more it is the largest of that, so that what is no drop
-    is never more than one, and
+    For a drop of 0 it is the sign-flip test. For more it is
 
     - of outcomes (deltas of -1, 0 and 1): the exact unconditional test. Pairs of losses and gains are ordered
       by the distance of their difference from `drop`, in standard errors; the chance of one as far out is
@@ -36,13 +35,13 @@ def p_drop_at_most(deltas: Sequence[float], drop: float) -> float:
     >>> round(p_drop_at_most(eight_lost, 0.05), 3), round(p_drop_at_most(eight_lost, 0.1), 3)
     (0.023, 0.133)
     """
-    plain = sign_flip(deltas).p_drop
     if drop <= 0 or not deltas:
-        return plain
+        return sign_flip(deltas).p_drop
     grains = to_grains(deltas)
     if {-GRAIN, 0, GRAIN}.issuperset(grains):
-        return max(plain, _outcomes(grains.count(-GRAIN), grains.count(GRAIN), len(grains), drop))
-    return max(plain, sign_flip(deltas, drop).p_drop, _transformed(deltas, drop))
+        p = _outcomes(grains.count(-GRAIN), grains.count(GRAIN), len(grains), drop)
+        return max(sign_flip(deltas).p_drop, p)
+    return max(sign_flip(deltas, drop).p_drop, _transformed(deltas, drop))
 
 
 def _outcomes(lost: int, gained: int, n: int, drop: float) -> float:

@@ -19,6 +19,7 @@ __all__ = ["Decision", "SequentialGate", "certain_bounds", "threshold_decision"]
 _BETS: Final = 64
 _SMALLEST_BET: Final = 0.01
 _LARGEST_BET: Final = 0.95
+_FLIP_BETS: Final = 0.1, 100.0
 
 
 @final
@@ -95,11 +96,14 @@ def threshold_decision(
 class SequentialGate:
     """A gate against a baseline that may be looked at after each case.
 
-    Two bets are held on the case deltas, which are in [-1, 1]: one gains money if the mean drop is larger
-    than `max_drop`, one if it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so
-    that the chance of its *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939),
-    whenever one looks, and whenever one stops. The wealth is the mean over 64 fixed stakes: it does not hang
-    on the order of the cases seen.
+    Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if it is
+    smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its *ever*
+    reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and whenever one
+    stops. Each wealth is the mean over 64 fixed stakes: it does not hang on the order of the cases seen.
+
+    Both are fair for whatever deltas in [-1, 1] whose mean is at the margin (Waudby-Smith & Ramdas 2024), with one
+    exception: with `max_drop` 0 the bet on a drop is the one that goes with sign flips. It is fair where a delta
+    is as likely as its opposite, as between equal systems, and sees small drops sooner (de la Peña 1999).
 
     - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
       rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
@@ -152,19 +156,30 @@ class SequentialGate:
         self._seen = 0
         shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
         # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
-        self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
+        first = np.geomspace(*_FLIP_BETS, _BETS) if max_drop == 0 else -shares / (1 + max_drop)
+        self._stakes: Any = np.stack([first, shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
 
     def add(self, delta: float) -> Decision:
         """Add the delta of the next case (current minus baseline), and tell if that settles the gate."""
-        import numpy as np
-
         if not -1.0 <= delta <= 1.0:
             raise ConfigurationError(f"{delta!r} is no difference of two scores")
         _rest(self._seen + 1, self._planned)
         self._seen += 1
-        self._logs = self._logs + np.log1p(self._stakes * (delta + self._max_drop))
+        self._logs += self._gains(delta)
         return self.decision()
+
+    def _gains(self, delta: float) -> Any:
+        """The logarithms of what each stake of both bets is multiplied by."""
+        import numpy as np
+
+        gains = np.log1p(self._stakes * (delta + self._max_drop)) if self._max_drop else np.empty((2, _BETS))
+        if not self._max_drop:
+            sizes = np.abs(self._stakes[0] * delta)
+            # exp(-stake * delta) / cosh(stake * delta)
+            gains[0] = -self._stakes[0] * delta - sizes - np.log1p(np.exp(-2 * sizes)) + math.log(2)
+            gains[1] = np.log1p(self._stakes[1] * delta)
+        return gains
 
     @property
     def e_drop(self) -> float:
@@ -191,9 +206,7 @@ class SequentialGate:
             return self._settled(True, "e-value", f"{small} is ruled out (e = {self.e_no_drop:.3g})")
         # If every case that is left helped this bet as much as a case can:
         at, best = (0, -1.0) if is_regression else (1, 1.0)
-        import numpy as np
-
-        hoped = _mean_exp(self._logs[at] + rest * np.log1p(self._stakes[at] * (best + self._max_drop)))
+        hoped = _mean_exp(self._logs[at] + rest * self._gains(best)[at])
         if hoped < enough:
             text = (
                 f"{drop} can no longer be proven" if is_regression else f"{small} can no longer be ruled out"
@@ -216,7 +229,9 @@ def _rest(seen: int, planned: int) -> int:
 
 def _mean_exp(logs: Any) -> float:
     """The mean of exponentials, as far as a float goes."""
+    import numpy as np
+
     largest = float(logs.max())
     if largest > 700:
         return math.inf
-    return math.exp(largest) * math.fsum(math.exp(float(log) - largest) for log in logs) / len(logs)
+    return math.exp(largest) * float(np.exp(logs - largest).sum()) / _BETS

@@ -97,13 +97,11 @@ class Verdict:
             drop = f"a drop of more than {_plain(self.max_drop)}" if self.max_drop else "a drop"
             return f"{verb}: {drop} {known} ({_p_text(self.p_beyond, self.confidence)})"
         known = "is ruled out" if self.passed else "is not ruled out"
-        if not self.max_drop:
-            known = "is proven" if self.passed else "is not proven"
-        drop = f"a drop of {_plain(self.max_drop)} or more" if self.max_drop else "an improvement"
-        text = f"{verb}: {drop} {known} ({_p_text(self.p_within, self.confidence)})"
+        p = _p_text(self.p_within, self.confidence)
+        text = f"{verb}: a drop of {_plain(self.max_drop)} or more {known} ({p})"
         needed = cases_to_rule_out(self.max_drop, self.confidence)
         if not self.passed and needed is not None and self.cases < needed:
-            text += f"; that takes at least {needed} cases, and there are {self.cases}"
+            text += f"; without a change that takes {needed} cases, and there are {self.cases}"
         return text
 
 
@@ -153,7 +151,7 @@ def compare(
     >>> print(verdict.gate_words)
     passes: a drop is not proven (p = 0.50)
     >>> print(compare(now, before, mode="non-inferiority", max_drop=0.02).gate_words)
-    fails: a drop of 0.02 or more is not ruled out (p = ...); that takes at least 149 cases, and there are 9
+    fails: a drop of 0.02 or more is not ruled out (p = ...); without a change that takes 149 cases, and there are 9
     """
     if mode not in MODES:
         raise ConfigurationError(f"unknown gate mode {mode!r}{did_you_mean(mode, MODES)}")
@@ -412,7 +410,7 @@ def _moved(verdict: Verdict, verb: str, p: float) -> str:
 
 def _words_of_noise(verdict: Verdict) -> str:
     seen = verdict.detectable.drop if verdict.detectable else None
-    would = f"n = {verdict.cases} would have shown a drop of {_upwards(seen or 0.05)}{_if_broken(verdict)}"
+    would = f"n = {verdict.cases} can detect drops above {_upwards(seen or 1.0)}{_shapes(verdict)}"
     if not verdict.informative:
         return f"no case differs; {would}"
     before, now, _ = figures_apart(verdict.baseline or 0.0, verdict.current or 0.0)
@@ -427,17 +425,17 @@ def _words_of_doubt(verdict: Verdict) -> str:
         few = f"; too few informative cases: {_differ(verdict.informative)}"
     if seen is None:
         return f"n = {verdict.cases} can detect no drop, however large{few}"
-    return f"n = {verdict.cases} can only detect drops above {_upwards(seen)}{_if_broken(verdict)}{few}"
+    return f"n = {verdict.cases} can only detect drops above {_upwards(seen)}{_shapes(verdict)}{few}"
 
 
-def _if_broken(verdict: Verdict) -> str:
-    """What it takes if the loss is not even, where that is another figure."""
+def _shapes(verdict: Verdict) -> str:
+    """How a drop may come about, where it takes a larger one if a few cases break."""
     found = verdict.detectable
     if found is None or not found.is_even or found.even is None:
         return ""
     if found.broken is None:
-        return " in all cases (none if some cases break)"
-    return f" in all cases ({_upwards(found.broken)} if some cases break)"
+        return " spread over all cases, and none from a few that break"
+    return f" spread over all cases, above {_upwards(found.broken)} from a few that break"
 
 
 _WORDS: Final[Mapping[Kind, Callable[[Verdict], str]]] = {
