@@ -2,8 +2,8 @@
 
 python benchmarks/gates.py [TABLE ...] [--runs N]
 
-TABLE is one or more of: equal, margin, power, detectable, intervals, wilson, sequential; default: all. Every cell of a
-table is made of N simulated comparisons (2,000), each with its own systems, cases and scores, from a fixed seed.
+TABLE is one or more of: equal, margin, power, detectable, intervals, wilson, sequential; default: all. Every
+cell of a table is made of N simulated comparisons, each with its own cases and scores, from a fixed seed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ import tables
 from scipy.stats import binom, binomtest
 
 from pytest_jsonmatch.gate import intervals
-from pytest_jsonmatch.gate.intervals import mean_interval, p_mean_below, wilson
+from pytest_jsonmatch.gate.intervals import p_mean_below, wilson
 from pytest_jsonmatch.gate.margin import p_drop_at_most
-from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.power import minimum_detectable
-from pytest_jsonmatch.gate.samples import Pairs, pair_cases
+from pytest_jsonmatch.gate.samples import pair_cases
 from pytest_jsonmatch.gate.sequential import SequentialGate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pytest_jsonmatch.gate.samples import Pairs
 
 SIZES = (10, 30, 100, 300)
 KINDS = ("binary", "graded", "tied")
@@ -72,8 +73,8 @@ def comparison(
 ) -> Pairs:
     """Two runs of systems that are equal but for a true drop of the mean.
 
-    `even`: each case scores less by the drop. `broken`: a case scores 0 with a probability. `hidden`: all cases lose
-    0.02 more than the drop, and one in twenty wins that back (the baseline was 0.4 too low there).
+    `even`: each case scores less by the drop. `broken`: a case scores 0 with a probability. `hidden`: all
+    cases lose 0.02 more than the drop, and one in twenty wins that back (the baseline was 0.4 too low there).
     """
     quality = qualities(kind, n, random)
     shape = shape or shape_of(kind)
@@ -230,18 +231,19 @@ def detectable(runs: int) -> None:
     print('\nDetected (the median of what is printed; in how many % of comparisons it is "none at this n").')
 
 
+ONES = (0.5, 0.8, 0.9, 0.95, 0.98)
+
+
+def _ones(ones: float) -> Callable[[int, Random], np.ndarray]:
+    return lambda n, random: np.where(random.random_sample(n) < ones, 1.0, random.random_sample(n))
+
+
 DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
     "uniform": (lambda n, random: random.random_sample(n), 0.5),
     "Beta(8, 2)": (lambda n, random: random.beta(8, 2, n), 0.8),
     "Beta(20, 1)": (lambda n, random: random.beta(20, 1, n), 20 / 21),
     "Beta(2, 0.2)": (lambda n, random: random.beta(2, 0.2, n), 2 / 2.2),
-    **{
-        f"{100 * w:.0f} % ones, else uniform": (
-            lambda n, random, w=w: np.where(random.random_sample(n) < w, 1.0, random.random_sample(n)),
-            (1 + w) / 2,
-        )
-        for w in (0.5, 0.8, 0.9, 0.95, 0.98)
-    },
+    **{f"{100 * ones:.0f} % ones, else uniform": (_ones(ones), (1 + ones) / 2) for ones in ONES},
     "0, 0.5, 1: 5, 10, 85 %": (lambda n, random: random.choice([0, 0.5, 1], n, p=[0.05, 0.1, 0.85]), 0.9),
     "0, 0.5, 1: 1, 4, 95 %": (lambda n, random: random.choice([0, 0.5, 1], n, p=[0.01, 0.04, 0.95]), 0.97),
     "0, 1: 10, 90 %": (lambda n, random: random.choice([0.0, 1.0], n, p=[0.1, 0.9]), 0.9),
@@ -249,8 +251,6 @@ DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
 
 
 def covered(runs: int) -> None:
-    # (The printed intervals have 10,000; between 2,500 and that nothing changes that this table could show.)
-    intervals.RESAMPLES = 2_500
     title("Intervals of a mean at 95 %: how often the true mean is in them, in %")
     rows = []
     for name, (draw, mean) in DISTRIBUTIONS.items():
@@ -260,9 +260,13 @@ def covered(runs: int) -> None:
             counts = [0, 0, 0]
             for _ in range(runs):
                 values = draw(n, random)
-                ours = intervals.bootstrap_interval(values.tolist())
+                # (What is printed has 10,000; that is no difference that this table could show.)
+                ours = intervals.bootstrap_interval(values.tolist(), resamples=2_500)
                 boot = ours.low <= mean <= ours.high
-                bounded = p_mean_below(values, mean) > 0.025 and p_mean_below(1 - values, 1 - mean) > 0.025
+                bounded = (
+                    p_mean_below(values.tolist(), mean) > 0.025
+                    and p_mean_below((1 - values).tolist(), 1 - mean) > 0.025
+                )
                 used = boot if ours.informative >= intervals.FEW else bounded
                 counts = [
                     count + hit for count, hit in zip(counts, (used, boot, ours.informative >= intervals.FEW))
@@ -336,8 +340,8 @@ def sequential(runs: int) -> None:
     header = ["scores, true drop", "fails, %", "fixed n fails, %", "ruled out, %", "calls saved, %", ""]
     print(tables.render(header, rows))
     print(
-        "\nfails: of runs that stop when decided; fixed n: of the same runs with all cases, by the test of `compare`. ruled out:"
-        " how often a drop of max_drop or more was ever ruled out, which is wrong here."
+        "\nfails: of runs that stop when decided; fixed n: of the same runs with all cases, by the test of"
+        " `compare`. ruled out: how often a drop of max_drop or more was ever ruled out, which is wrong here."
     )
 
 

@@ -97,11 +97,13 @@ def mean_interval(
     return bootstrap_interval(values, confidence)
 
 
-def bootstrap_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+def bootstrap_interval(
+    values: Sequence[float], confidence: float = 0.95, *, resamples: int = RESAMPLES
+) -> Interval:
     """Return the percentile bootstrap interval of a mean, widened for small samples.
 
-    10,000 resamples with a fixed seed, whose means are sums of whole numbers: the same on every machine. The
-    percentiles are those at which the interval gets the length that Student's t would give it.
+    Resamples are drawn with a fixed seed, and their means are sums of whole numbers: the same on every
+    machine. The percentiles are those at which the interval gets the length that Student's t would give it.
 
     Source: Efron 1979; Hesterberg 2015, What Teachers Should Know About the Bootstrap ("expanded
         percentile").
@@ -118,16 +120,16 @@ def bootstrap_interval(values: Sequence[float], confidence: float = 0.95) -> Int
     if n < 2:
         raise ConfigurationError(f"a bootstrap needs at least 2 cases, not {n}")
     t = stdtrit(n - 1, (1 + checked_confidence(confidence)) / 2)
-    below = int(RESAMPLES * float(ndtr(-math.sqrt(n / (n - 1)) * t)))
+    below = int(resamples * float(ndtr(-math.sqrt(n / (n - 1)) * t)))
     source = np.random.RandomState(SEED)  # (its stream is frozen, unlike that of default_rng)
     array = np.asarray(grains, dtype=np.int64)
-    sums = np.empty(RESAMPLES, dtype=np.int64)
+    sums = np.empty(resamples, dtype=np.int64)
     rows = 1 + 2_000_000 // n
-    for start in range(0, RESAMPLES, rows):
-        drawn = source.random_sample((min(rows, RESAMPLES - start), n))
+    for start in range(0, resamples, rows):
+        drawn = source.random_sample((min(rows, resamples - start), n))
         sums[start : start + rows] = array[(drawn * n).astype(np.intp)].sum(axis=1)
     sums.sort()
-    low, high = (int(sums[at]) / n / GRAIN for at in (below, RESAMPLES - 1 - below))
+    low, high = (int(sums[at]) / n / GRAIN for at in (below, resamples - 1 - below))
     informative = n - max(Counter(grains).values())
     return Interval(sum(grains) / n / GRAIN, low, high, confidence, "bootstrap", n, informative)
 

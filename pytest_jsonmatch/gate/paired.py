@@ -77,6 +77,7 @@ def sign_flip(deltas: Sequence[float], shift: float = 0.0) -> SignFlip:
     if not values:
         return SignFlip(1.0, 1.0, 0, "exact")
     sizes, total = [abs(value) for value in values], sum(values)
+    # Each size is rounded (three thirds are not 1): sums that differ by no more are the same sum.
     if len(values) <= _HALVES:
         low, high = _all_patterns(sizes, total)
     else:
@@ -97,8 +98,9 @@ def _all_patterns(sizes: list[int], total: int) -> tuple[float, float]:
     # first.
     first, second = (np.sort(_sums(part)) for part in (sizes[::2], sizes[1::2]))
     patterns = len(first) * len(second)
-    at_most = int(np.searchsorted(second, total - first, side="right").sum())
-    at_least = patterns - int(np.searchsorted(second, total - first, side="left").sum())
+    slack = len(sizes)
+    at_most = int(np.searchsorted(second, total + slack - first, side="right").sum())
+    at_least = patterns - int(np.searchsorted(second, total - slack - first, side="left").sum())
     return at_most / patterns, at_least / patterns
 
 
@@ -163,16 +165,16 @@ def _drawn_patterns(sizes: list[int], total: int) -> tuple[float, float]:
     source = random.Random(SEED)  # noqa: S311 (nothing to keep secret)
     weights, width = np.asarray(sizes, dtype=np.float64), sum(sizes)
     row = -(-len(sizes) // 8)
-    at_most, at_least = 1 + (total >= 0), 1 + (total <= 0)
+    slack = len(sizes)
+    at_most, at_least = 1 + (-total <= total + slack), 1 + (-total >= total - slack)
     left = FLIPS - 1
     while left:
         rows = min(left, 1 + 4_000_000 // len(sizes))
         bits = np.frombuffer(source.randbytes(rows * row), dtype=np.uint8).reshape(rows, row)
         sums = 2.0 * (np.unpackbits(bits, axis=1)[:, : len(sizes)] @ weights) - width
-        lower, higher = int((sums <= total).sum()), int((sums >= total).sum())
-        opposite_lower, opposite_higher = int((sums >= -total).sum()), int((sums <= -total).sum())
-        at_most += lower + opposite_lower
-        at_least += higher + opposite_higher
+        # Of each pattern and of its opposite, whose sum is the same with the other sign.
+        at_most += int((sums <= total + slack).sum() + (-sums <= total + slack).sum())
+        at_least += int((sums >= total - slack).sum() + (-sums >= total - slack).sum())
         left -= rows
     return at_most / (2 * FLIPS), at_least / (2 * FLIPS)
 

@@ -96,14 +96,16 @@ def threshold_decision(
 class SequentialGate:
     """A gate against a baseline that may be looked at after each case.
 
-    Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if it is
-    smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its *ever*
-    reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and whenever one
-    stops. Each wealth is the mean over 64 fixed stakes: it does not hang on the order of the cases seen.
+    Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if
+    it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its
+    *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and
+    whenever one stops. Each wealth is the mean over 64 fixed stakes: it does not hang on the order of the
+    cases seen.
 
-    Both are fair for whatever deltas in [-1, 1] whose mean is at the margin (Waudby-Smith & Ramdas 2024), with one
-    exception: with `max_drop` 0 the bet on a drop is the one that goes with sign flips. It is fair where a delta
-    is as likely as its opposite, as between equal systems, and sees small drops sooner (de la Peña 1999).
+    Both are fair for whatever deltas in [-1, 1] whose mean is at the margin (Waudby-Smith & Ramdas 2024),
+    with one exception: with `max_drop` 0 the bet on a drop is the one that goes with sign flips. It is fair
+    where a delta is as likely as its opposite, as between equal systems, and sees small drops sooner (de la
+    Peña 1999).
 
     - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
       rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
@@ -176,7 +178,8 @@ class SequentialGate:
         gains = np.log1p(self._stakes * (delta + self._max_drop)) if self._max_drop else np.empty((2, _BETS))
         if not self._max_drop:
             sizes = np.abs(self._stakes[0] * delta)
-            # exp(-stake * delta) / cosh(stake * delta)
+            # What it is multiplied by is the exponential of minus stake times delta, over its mean with
+            # either sign.
             gains[0] = -self._stakes[0] * delta - sizes - np.log1p(np.exp(-2 * sizes)) + math.log(2)
             gains[1] = np.log1p(self._stakes[1] * delta)
         return gains
