@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.gate.paired import sign_flip
+from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.gate.paired import level, sign_flip
 from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["p_drop_at_most"]
+__all__ = ["MODES", "Mode", "checked_gate", "p_drop_at_most"]
 
+Mode = Literal["regression", "non-inferiority"]
+
+MODES: Final[tuple[Mode, ...]] = ("regression", "non-inferiority")
 _DOUBT: Final = 0.001
 """The share of the error rate that is spent on how many outcomes change at all."""
 _RATES: Final = 200
+
+
+def checked_gate(max_drop: float, confidence: float, mode: str = "regression") -> float:
+    """Return the error rate of a gate, or raise ConfigurationError for a setting that is none.
+
+    >>> checked_gate(0.02, 0.95, "non-inferiority")
+    0.05
+    >>> checked_gate(2, 0.95)
+    Traceback (most recent call last):
+    pytest_jsonmatch.engine.errors.ConfigurationError: max_drop is 2: it is a difference of scores, from 0 ...
+    """
+    if mode not in MODES:
+        raise ConfigurationError(f"unknown gate mode {mode!r}{did_you_mean(mode, MODES)}")
+    if not 0.0 <= max_drop < 1.0:
+        raise ConfigurationError(f"max_drop is {max_drop!r}: it is a difference of scores, from 0 to below 1")
+    if not 0.5 < confidence < 1.0:
+        raise ConfigurationError(
+            f"a confidence of {confidence!r}: of a gate it is a share, such as 0.95, above 0.5 and below 1"
+        )
+    return level(confidence)
 
 
 def p_drop_at_most(deltas: Sequence[float], drop: float) -> float:

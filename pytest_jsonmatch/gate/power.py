@@ -50,7 +50,8 @@ def minimum_detectable(pairs: Pairs, confidence: float = 0.95, power: float = 0.
 
     The noise is taken from the pairs themselves: deltas as large as the observed ones, with either sign. To
     it a drop is added in two ways. `broken`: each case falls to score 0 with a probability, so that its delta
-    is minus its baseline score. `even`: all deltas are lower by the same. For outcomes that are 0 or 1
+    is minus its baseline score. `even`: all deltas are lower by the same, and
+    the noise is as uncertain as so few deltas leave it. For outcomes that are 0 or 1
     `broken` is an exact sum over the trinomial distribution; everything else is simulated, 1,000 times, with
     a fixed seed.
 
@@ -153,7 +154,7 @@ def _power_of_outcomes(n: int, passing: float, changing: float, alpha: float) ->
 class _Trials:
     """Comparisons drawn from the noise of the observed one, the same for every drop that is tried."""
 
-    __slots__ = ("_alpha", "_broken", "_chances", "_noise", "_patterns")
+    __slots__ = ("_alpha", "_broken", "_chances", "_noise", "_patterns", "_scales")
 
     def __init__(self, pairs: Pairs, alpha: float) -> None:
         import numpy as np
@@ -168,6 +169,9 @@ class _Trials:
         self._broken: Any = -scores[which]
         self._chances: Any = source.random_sample((_TRIALS, n))
         self._alpha = alpha
+        # How much larger or smaller the true noise may be than that of n deltas: without this a drop that is
+        # printed for 10 cases would be detected in 71 % of comparisons, not in 80 %.
+        self._scales: Any = np.sqrt(n / source.chisquare(n, _TRIALS))[:, None]
         tied = lattice_steps([size for size in {*to_grains(sizes), *to_grains(scores)} if size]) is not None
         signs = np.where(source.random_sample((_PATTERNS, n)) < 0.5, -1.0, 1.0)
         self._patterns: Any = signs if tied or n < 2 * _NORMAL else None
@@ -180,7 +184,7 @@ class _Trials:
 
     def power_if_even(self, drop: float) -> float:
         """Return how often a drop is proven if each case loses as much."""
-        return self._proven(self._noise - drop)
+        return self._proven(self._noise * self._scales - drop)
 
     def _proven(self, deltas: Any) -> float:
         """Return how often the sign-flip test rejects, of a table with a row for each comparison."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.gate.paired import level
+from pytest_jsonmatch.gate.margin import checked_gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_jsonmatch.gate.verdict import Mode
+    from pytest_jsonmatch.gate.margin import Mode
 
 __all__ = ["Decision", "SequentialGate", "certain_bounds", "threshold_decision"]
 
@@ -128,7 +128,7 @@ class SequentialGate:
     ...     if decision.passed is not None:
     ...         break
     >>> decision.passed, decision.seen, decision.saved, decision.method
-    (False, 11, 89, 'e-value')
+    (False, 5, 95, 'e-value')
     """
 
     __slots__ = ("_alpha", "_logs", "_max_drop", "_mode", "_planned", "_repeats", "_seen", "_stakes")
@@ -144,15 +144,9 @@ class SequentialGate:
     ) -> None:
         import numpy as np
 
-        if not 0.0 <= max_drop < 1.0:
-            raise ConfigurationError(
-                f"max_drop is {max_drop!r}: it is a difference of scores, from 0 to below 1"
-            )
-        if not 0.5 < confidence < 1.0:
-            raise ConfigurationError(f"a confidence of {confidence!r}: of a gate it is above 0.5 and below 1")
+        self._alpha = checked_gate(max_drop, confidence, mode)
         self._planned = planned
         self._max_drop = max_drop
-        self._alpha = level(confidence)
         self._mode: Final[Mode] = mode
         self._repeats = repeats
         self._seen = 0

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import mean_interval, p_mean_below
-from pytest_jsonmatch.gate.margin import p_drop_at_most
+from pytest_jsonmatch.gate.margin import checked_gate, p_drop_at_most
 from pytest_jsonmatch.gate.paired import holm, level, sign_flip
 from pytest_jsonmatch.gate.power import cases_to_rule_out, least_signs, minimum_detectable
 from pytest_jsonmatch.gate.samples import as_scores, pair_cases
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.gate.intervals import Interval
+    from pytest_jsonmatch.gate.margin import Mode
     from pytest_jsonmatch.gate.power import Detectable
 
 __all__ = ["FieldChange", "Verdict", "compare", "compare_fields", "compare_outcomes"]
 
 Kind = Literal["regression", "within noise", "improvement", "inconclusive"]
-Mode = Literal["regression", "non-inferiority"]
-
-MODES: Final[tuple[Mode, ...]] = ("regression", "non-inferiority")
 RELEVANT_DROP: Final = 0.05
 
 
@@ -154,15 +152,11 @@ def compare(
     fails: a drop of 0.02 or more is not ruled out (p = ...); without a change that takes 149 cases, and there
         are 9
     """
-    if mode not in MODES:
-        raise ConfigurationError(f"unknown gate mode {mode!r}{did_you_mean(mode, MODES)}")
-    if not 0.0 <= max_drop < 1.0:
-        raise ConfigurationError(f"max_drop is {max_drop!r}: it is a difference of scores, from 0 to below 1")
+    alpha = checked_gate(max_drop, confidence, mode)
     if not 0.0 <= relevant_drop <= 1.0:
         raise ConfigurationError(
             f"relevant_drop is {relevant_drop!r}: it is a difference of scores, from 0 to 1"
         )
-    alpha = checked_gate_confidence(confidence)
     pairs = pair_cases(current, baseline)
     deltas = pairs.deltas
     n = len(deltas)
@@ -304,7 +298,7 @@ def compare_fields(
     price: regression: down by 0.500, 1.000 to 0.500 (p = 0.0078 after Holm, n = 8)
     name: inconclusive: 1.000 to 1.000; too few informative cases (no case differs, it takes 6)
     """
-    alpha = checked_gate_confidence(confidence)
+    alpha = checked_gate(0.0, confidence)
     fields = [*current, *(field for field in baseline if field not in current)]
     pairs = {field: pair_cases(current.get(field, {}), baseline.get(field, {})) for field in fields}
     tests = {field: sign_flip(pairs[field].deltas) for field in fields if pairs[field].cases}
@@ -336,19 +330,6 @@ def compare_fields(
             needed,
         )
     return found
-
-
-def checked_gate_confidence(confidence: float) -> float:
-    """Return the error rate of a gate, or raise ConfigurationError if its confidence is none.
-
-    >>> checked_gate_confidence(0.95)
-    0.05
-    """
-    if not 0.5 < confidence < 1.0:
-        raise ConfigurationError(
-            f"a confidence of {confidence!r}: of a gate it is a share, such as 0.95, above 0.5 and below 1"
-        )
-    return level(confidence)
 
 
 def figures_apart(before: float, now: float) -> tuple[str, str, str]:
