@@ -277,13 +277,14 @@ def covered(runs: int) -> None:
     print("\nWhat is printed (the bootstrap alone; in how many % of samples it is the one that is printed).")
 
 
+def covering(rate: float, n: int) -> list[int]:
+    """The numbers of passes whose interval has the rate in it."""
+    return [passed for passed in range(n + 1) if (found := wilson(passed, n)).low <= rate <= found.high]
+
+
 def exact_coverage(rate: float, n: int) -> float:
     """The coverage of Wilson's interval, by the sum over all numbers of passes."""
-    return math.fsum(
-        float(binom.pmf(passed, n, rate))
-        for passed in range(n + 1)
-        if (found := wilson(passed, n)).low <= rate <= found.high
-    )
+    return float(binom.pmf(covering(rate, n), n, rate).sum())
 
 
 def wilsons(runs: int) -> None:
@@ -293,7 +294,7 @@ def wilsons(runs: int) -> None:
         row = [f"pass rate {rate}"]
         for n in SIZES:
             passes = source("wilson", rate, n).binomial(n, rate, size=max(runs, 20_000))
-            hits = sum(wilson(int(p), n).low <= rate <= wilson(int(p), n).high for p in passes)
+            hits = np.isin(passes, covering(rate, n)).sum()
             row.append(f"{share(hits, len(passes))} / {100 * exact_coverage(rate, n):.1f}")
         rows.append([*row, ""])
     print(tables.render(["", *(f"n = {n}" for n in SIZES), ""], rows))
