@@ -68,17 +68,23 @@ def shape_of(kind: str) -> str:
     return "even" if kind == "graded" else "broken"
 
 
+def largest(kind: str, shape: str) -> float:
+    """The largest drop of the population's mean in this shape."""
+    return MEANS[kind] - 0.25 if shape == "alike" else MEANS[kind]
+
+
 def comparison(
     kind: str, n: int, random: Random, *, repeats: int = 1, drop: float = 0.0, shape: str | None = None
 ) -> Pairs:
     """Two runs of systems that are equal but for a true drop of the mean.
 
-    `even`: each case scores less by the drop. `broken`: a case scores 0 with a probability. `hidden`: all
-    cases lose 0.02 more than the drop, and one in twenty wins that back (the baseline was 0.4 too low there).
+    `broken`: a case scores 0 with a probability. `alike` (for tied scores): it scores 0 or 0.5. `even`: each
+    case scores less by the drop. `hidden`: all cases lose 0.02 more than the drop, and one in twenty wins that
+    back (the baseline was 0.4 too low there).
     """
     quality = qualities(kind, n, random)
     shape = shape or shape_of(kind)
-    broken = random.random_sample(n) < drop / MEANS[kind]
+    broken = random.random_sample(n) < drop / largest(kind, shape)
     lucky = random.random_sample(n) < 0.05
     baseline, current = [], []
     for _ in range(repeats):
@@ -87,6 +93,8 @@ def comparison(
         now = scores(kind, quality, random)
         if shape == "broken":
             now = np.where(broken, 0.0, now)
+        elif shape == "alike":
+            now = np.where(broken, random.choice([0.0, 0.5], n), now)
         elif shape == "even":
             now = now - drop
         else:
@@ -200,32 +208,47 @@ def power(runs: int) -> None:
     print("\nThe gate / the exact test (the true drop).")
 
 
+SHAPES = (
+    ("binary", "broken"),
+    ("graded", "even"),
+    ("graded", "broken"),
+    ("tied", "alike"),
+    ("tied", "broken"),
+)
+
+
 def detectable(runs: int) -> None:
     title("The minimum detectable drop: how often a drop of that size is detected, in % (80 promised)")
     rows = []
     pilots = max(4, runs // 50)
-    for kind in KINDS:
-        row = [f"{kind}, {shape_of(kind)}"]
+    for kind, shape in SHAPES:
+        row = [f"{kind}, {shape}"]
         for n in (4, *SIZES):
-            random = source("detectable", kind, n)
+            random = source("detectable", kind, shape, n)
             printed: list[float] = []
-            found = tried = none = 0
+            found = 0
             for _ in range(pilots):
                 pilot = minimum_detectable(comparison(kind, n, random))
-                drop = pilot.even if shape_of(kind) == "even" and pilot.is_even else pilot.broken
-                if drop is None or drop > MEANS[kind]:
-                    none += 1
-                    drop = MEANS[kind] if shape_of(kind) == "broken" else 0.0
-                else:
-                    printed.append(drop)
-                if not drop:
+                drop = pilot.broken if shape == "broken" else pilot.usual if pilot.shape == shape else None
+                if drop is None or drop > largest(kind, shape):
                     continue
-                for _ in range(max(1, runs // pilots)):
-                    tried += 1
-                    found += p_drop_at_most(comparison(kind, n, random, drop=drop).deltas, 0.0) <= ALPHA
-            middle = f"{statistics.median(printed):.3f}" if printed else "–"
-            said = f", none: {share(none, pilots)}" if none else ""
-            row.append(f"{share(found, tried) if tried else '–'} ({middle}{said})")
+                printed.append(drop)
+                for _ in range(runs // pilots):
+                    deltas = comparison(kind, n, random, drop=drop, shape=shape).deltas
+                    found += p_drop_at_most(deltas, 0.0) <= ALPHA
+            if printed:
+                none = 100 * (pilots - len(printed)) / pilots
+                said = f"; none: {none:.0f}" if none else ""
+                middle = f"{statistics.median(printed):.3f}"
+                row.append(f"{share(found, len(printed) * (runs // pilots))} ({middle}{said})")
+            else:
+                # Nothing is printed: is it true that not even the largest drop is detected?
+                deltas_of = (
+                    comparison(kind, n, random, drop=largest(kind, shape), shape=shape).deltas
+                    for _ in range(runs)
+                )
+                found = sum(p_drop_at_most(deltas, 0.0) <= ALPHA for deltas in deltas_of)
+                row.append(f"none (largest: {share(found, runs)})")
         rows.append([*row, ""])
     print(tables.render(["scores, drop", *(f"n = {n}" for n in (4, *SIZES)), ""], rows))
     print('\nDetected (the median of what is printed; in how many % of comparisons it is "none at this n").')
@@ -284,7 +307,7 @@ def covering(rate: float, n: int) -> list[int]:
 
 def exact_coverage(rate: float, n: int) -> float:
     """The coverage of Wilson's interval, by the sum over all numbers of passes."""
-    return float(binom.pmf(covering(rate, n), n, rate).sum())
+    return math.fsum(float(binom.pmf(passed, n, rate)) for passed in covering(rate, n))
 
 
 def wilsons(runs: int) -> None:

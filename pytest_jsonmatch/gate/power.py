@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from pytest_jsonmatch.gate.paired import lattice_steps, level, mcnemar_limit
 from pytest_jsonmatch.gate.samples import GRAIN, to_grains
@@ -21,8 +21,12 @@ _TRIALS: Final = 1_000
 _PATTERNS: Final = 4_000
 _NORMAL: Final = 25
 """From so many cases on (counted by their squares) the sum of random signs is as good as normal."""
+_LEAST_SIZES: Final = 5
 _SOME_ZEROS: Final = 0.1
 """With a larger share of deltas that are 0, nobody would expect a drop to spread over all cases."""
+
+
+Shape = Literal["even", "alike", "broken"]
 
 
 @final
@@ -32,28 +36,30 @@ class Detectable:
 
     cases: int
     power: float
+    usual: float | None
+    """If it comes about as `shape` says."""
     broken: float | None
     """If it comes from cases that fall to score 0, the others being as they were: the hardest to see."""
-    even: float | None
-    """If every case loses as much."""
-    is_even: bool
-    """Whether an even loss is what to expect: more than nine in ten deltas differ from 0."""
+    shape: Shape
+    """`even`: every case loses as much. Expected where more than nine in ten deltas differ from 0.
+    `alike`: more cases lose, each as much as one of the observed deltas. Expected where fewer differ, but
+    five or more. `broken`: outcomes, or too few deltas to learn from; `usual` is `broken` then."""
 
     @property
     def drop(self) -> float | None:
-        """The one to go by."""
-        return self.even if self.is_even else self.broken
+        """The one to go by: the usual one, or what broken cases take where usual losses are not seen."""
+        return self.broken if self.usual is None else self.usual
 
 
 def minimum_detectable(pairs: Pairs, confidence: float = 0.95, power: float = 0.8) -> Detectable:
     """Return the smallest true drop that the sign-flip test would prove as often as `power` says.
 
     The noise is taken from the pairs themselves: deltas as large as the observed ones, with either sign. To
-    it a drop is added in two ways. `broken`: each case falls to score 0 with a probability, so that its delta
-    is minus its baseline score. `even`: all deltas are lower by the same, and
-    the noise is as uncertain as so few deltas leave it. For outcomes that are 0 or 1
-    `broken` is an exact sum over the trinomial distribution; everything else is simulated, 1,000 times, with
-    a fixed seed.
+    it a drop is added in one of three shapes. `broken`: each case falls to score 0 with a probability, so
+    that its delta is minus its baseline score. `alike`: each case loses, with a probability, as much as one
+    of the observed deltas that are not 0. `even`: all deltas are lower by the same, and the noise is as
+    uncertain as so few deltas leave it. For outcomes that are 0 or 1 it is an exact sum over the trinomial
+    distribution; everything else is simulated, 1,000 times, with a fixed seed.
 
     Args:
         pairs: the cases, of which the noise and the baseline scores are taken.
@@ -62,24 +68,29 @@ def minimum_detectable(pairs: Pairs, confidence: float = 0.95, power: float = 0.
 
     >>> from pytest_jsonmatch.gate.samples import pair_cases
     >>> same = {str(number): [1.0] for number in range(30)}
-    >>> round(minimum_detectable(pair_cases(same, same)).broken, 2)
+    >>> round(minimum_detectable(pair_cases(same, same)).drop, 2)
     0.21
     """
     n = len(pairs.cases)
     sizes = to_grains(abs(delta) for delta in pairs.deltas)
-    is_even = sum(size > 0 for size in sizes) > (1 - _SOME_ZEROS) * n
+    differing = [size for size in sizes if size]
     alpha = level(confidence)
     most = math.fsum(pairs.baseline) / n if n else 0.0
     if not most or n < least_signs(alpha):
-        return Detectable(n, power, None, None, is_even)
+        return Detectable(n, power, None, None, "broken")
     outcomes = {0, GRAIN}
     if outcomes.issuperset(sizes) and outcomes.issuperset(to_grains(pairs.baseline)):
         broken = _smallest(_power_of_outcomes(n, most, sum(sizes) / GRAIN / n, alpha), most, power)
-        return Detectable(n, power, broken, None, is_even=False)
+        return Detectable(n, power, broken, broken, "broken")
     trials = _Trials(pairs, alpha)
     broken = _smallest(lambda drop: trials.power_if_broken(drop / most), most, power)
-    even = _smallest(trials.power_if_even, most, power) if is_even else None
-    return Detectable(n, power, broken, even, is_even)
+    if len(differing) < _LEAST_SIZES:
+        return Detectable(n, power, broken, broken, "broken")
+    if len(differing) > (1 - _SOME_ZEROS) * n:
+        return Detectable(n, power, _smallest(trials.power_if_even, most, power), broken, "even")
+    size = sum(differing) / GRAIN / len(differing)
+    alike = _smallest(lambda drop: trials.power_if_alike(drop / size), min(size, most), power)
+    return Detectable(n, power, alike, broken, "alike")
 
 
 def cases_to_rule_out(drop: float, confidence: float = 0.95) -> int | None:
@@ -154,7 +165,7 @@ def _power_of_outcomes(n: int, passing: float, changing: float, alpha: float) ->
 class _Trials:
     """Comparisons drawn from the noise of the observed one, the same for every drop that is tried."""
 
-    __slots__ = ("_alpha", "_broken", "_chances", "_noise", "_patterns", "_scales")
+    __slots__ = ("_alpha", "_broken", "_chances", "_losses", "_noise", "_patterns", "_scales")
 
     def __init__(self, pairs: Pairs, alpha: float) -> None:
         import numpy as np
@@ -166,6 +177,8 @@ class _Trials:
         which = (source.random_sample((_TRIALS, n)) * n).astype(np.intp)
         signs = np.where(source.random_sample((_TRIALS, n)) < 0.5, -1.0, 1.0)
         self._noise: Any = sizes[which] * signs
+        differing = sizes[sizes > 0] if sizes.any() else sizes
+        self._losses: Any = differing[(source.random_sample((_TRIALS, n)) * len(differing)).astype(np.intp)]
         self._broken: Any = -scores[which]
         self._chances: Any = source.random_sample((_TRIALS, n))
         self._alpha = alpha
@@ -181,6 +194,13 @@ class _Trials:
         import numpy as np
 
         return self._proven(np.where(self._chances < share, self._broken, self._noise))
+
+    def power_if_alike(self, share: float) -> float:
+        """Return how often a drop is proven if this share of cases loses as much as one that differs."""
+        import numpy as np
+
+        lost = np.where(self._chances < share, self._losses, 0.0)
+        return self._proven(np.maximum(self._noise - lost, -1.0))
 
     def power_if_even(self, drop: float) -> float:
         """Return how often a drop is proven if each case loses as much."""

@@ -145,7 +145,7 @@ def compare(
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
     >>> print(verdict.words)
-    inconclusive: n = 9 can only detect drops above 0.63; too few informative cases: 1 case differs
+    inconclusive: n = 9 can only detect drops above 0.62; too few informative cases: 1 case differs
     >>> print(verdict.gate_words)
     passes: a drop is not proven (p = 0.50)
     >>> print(compare(now, before, mode="non-inferiority", max_drop=0.02).gate_words)
@@ -411,14 +411,19 @@ def _words_of_doubt(verdict: Verdict) -> str:
 
 
 def _shapes(verdict: Verdict) -> str:
-    """How a drop may come about, where it takes a larger one if a few cases break."""
+    """How such a drop comes about, and what it takes if cases break, where that is another figure."""
     found = verdict.detectable
-    if found is None or not found.is_even or found.even is None:
+    if found is None or found.usual is None or found.shape == "broken":
         return ""
     if found.broken is None:
-        return " spread over all cases, and none from a few that break"
-    return f" spread over all cases, above {_upwards(found.broken)} from a few that break"
+        return f" {_SHAPES[found.shape]}, and none from cases that break"
+    return f" {_SHAPES[found.shape]}, above {_upwards(found.broken)} from cases that break"
 
+
+_SHAPES: Final[Mapping[str, str]] = {
+    "even": "spread over all cases",
+    "alike": "by losses as large as the differences seen",
+}
 
 _WORDS: Final[Mapping[Kind, Callable[[Verdict], str]]] = {
     "regression": lambda verdict: _moved(verdict, "dropped", verdict.p_drop),

@@ -88,7 +88,7 @@ def test_a_detectable_drop_is_detected(gates, kind, n):
     for _ in range(8):
         pilot = minimum_detectable(gates.comparison(kind, n, random))
         for _ in range(25):
-            deltas = gates.comparison(kind, n, random, drop=pilot.drop).deltas
+            deltas = gates.comparison(kind, n, random, drop=pilot.drop, shape=pilot.shape).deltas
             found += p_drop_at_most(deltas, 0.0) <= 0.05
             runs += 1
     assert at_least(0.8, runs) - 10 <= found <= at_most(0.8, runs) + 10

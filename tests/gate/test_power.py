@@ -23,7 +23,7 @@ def pairs_of(deltas, baseline):
 def test_of_equal_outcomes_it_takes_five_that_break(n):
     found = minimum_detectable(pairs_of([0.0] * n, [1.0] * n))
     assert binom.sf(4, n, found.drop) == pytest.approx(0.8, abs=0.01)
-    assert (found.drop, found.even, found.is_even) == (found.broken, None, False)
+    assert (found.drop, found.usual, found.shape) == (found.broken, found.broken, "broken")
 
 
 def test_none_at_this_n():
@@ -40,10 +40,10 @@ def test_an_even_drop_of_that_size_is_detected_in_80_of_100(n):
     random = np.random.RandomState(n)
     noise = random.normal(0, 0.1, n)
     found = minimum_detectable(pairs_of(noise.tolist(), [0.7] * n))
-    assert found.is_even
+    assert (found.shape, found.drop) == ("even", found.usual)
     detected = 0
     for _ in range(400):
-        drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n) - found.even
+        drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n) - found.usual
         detected += sign_flip(drawn.tolist()).p_drop <= 0.05
     assert detected / 400 == pytest.approx(0.8, abs=0.05)
 
@@ -53,11 +53,27 @@ def test_broken_cases_are_detected_in_80_of_100(n):
     random = np.random.RandomState(n)
     noise = random.choice([0, 0, 0, 0.5, -0.5], n)
     found = minimum_detectable(pairs_of(noise.tolist(), [0.5] * n))
-    assert not found.is_even
+    assert found.shape in {"alike", "broken"}
     detected = 0
     for _ in range(400):
         drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
-        drawn[random.random_sample(n) < found.drop / 0.5] = -0.5
+        drawn[random.random_sample(n) < found.broken / 0.5] = -0.5
+        detected += sign_flip(drawn.tolist()).p_drop <= 0.05
+    assert detected / 400 == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize("n", [40, 120])
+def test_losses_like_those_seen_are_detected_in_80_of_100(n):
+    random = np.random.RandomState(n)
+    noise = random.choice([0, 0, 0, 0.25, -0.5], n)
+    found = minimum_detectable(pairs_of(noise.tolist(), [1.0] * n))
+    assert (found.shape, found.drop) == ("alike", found.usual)
+    assert found.usual < found.broken
+    sizes = np.abs(noise[noise != 0])
+    detected = 0
+    for _ in range(400):
+        drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
+        drawn -= np.where(random.random_sample(n) < found.usual / sizes.mean(), random.choice(sizes, n), 0.0)
         detected += sign_flip(drawn.tolist()).p_drop <= 0.05
     assert detected / 400 == pytest.approx(0.8, abs=0.05)
 
