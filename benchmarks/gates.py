@@ -78,9 +78,9 @@ def comparison(
 ) -> Pairs:
     """Two runs of systems that are equal but for a true drop of the mean.
 
-    `broken`: a case scores 0 with a probability. `alike` (for tied scores): it scores 0 or 0.5. `even`: each
-    case scores less by the drop. `hidden`: all cases lose 0.02 more than the drop, and one in twenty wins that
-    back (the baseline was 0.4 too low there).
+    `broken`: a case scores 0 with a probability. `alike` (for tied scores): it scores 0 or 0.5. `even`: every
+    case scores less by the drop. `hidden`: all cases lose 0.02 more than it, and one in twenty wins that back
+    (the baseline was 0.4 too low there).
     """
     quality = qualities(kind, n, random)
     shape = shape or shape_of(kind)
