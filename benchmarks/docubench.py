@@ -162,7 +162,7 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
     print(tables.render(["pair", "difference", "p", "p after Holm", "detectable", "verdict"], rows))
     print(
         "\np: two-sided, sign flips of the differences by document; corrected for all pairs by Holm's method."
-        f"\ndetectable: the difference that {documents} such documents prove in 80 % of comparisons (one pair, 95 %)."
+        f"\ndetectable: what {documents} such documents prove in 80 % of comparisons (one pair, at 95 %)."
     )
 
 

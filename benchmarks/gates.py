@@ -113,6 +113,16 @@ def paired(current: np.ndarray, baseline: np.ndarray) -> Pairs:
     return pair_cases(*sides)
 
 
+def gate_fails(deltas: Sequence[float], drop: float) -> bool:
+    """Tell if mode `regression` fails: never where the mean is above the margin, for p is above a half there."""
+    return math.fsum(deltas) < -drop * len(deltas) and p_drop_at_most(deltas, drop) <= ALPHA
+
+
+def gate_passes(deltas: Sequence[float], drop: float) -> bool:
+    """Tell if mode `non-inferiority` passes: never where the mean is below the margin."""
+    return math.fsum(deltas) > -drop * len(deltas) and p_mean_below(deltas, -drop, -1.0) <= ALPHA
+
+
 def share(count: float, runs: int) -> str:
     return f"{100 * count / runs:.1f}"
 
@@ -130,7 +140,7 @@ def equal(runs: int) -> None:
             for n in SIZES:
                 random = source("equal", kind, repeats, n)
                 deltas = (comparison(kind, n, random, repeats=repeats).deltas for _ in range(runs))
-                row.append(share(sum(p_drop_at_most(each, 0.0) <= ALPHA for each in deltas), runs))
+                row.append(share(sum(gate_fails(each, 0.0) for each in deltas), runs))
             rows.append([*row, ""])
     print(tables.render(["scores", *(f"n = {n}" for n in SIZES), ""], rows))
 
@@ -154,8 +164,8 @@ def margin(runs: int) -> None:
                 wrong = [0, 0]
                 for _ in range(runs):
                     deltas = comparison(kind, n, random, drop=drop, shape=shape).deltas
-                    wrong[0] += p_drop_at_most(deltas, drop) <= ALPHA
-                    wrong[1] += p_mean_below(deltas, -drop, -1.0) <= ALPHA
+                    wrong[0] += gate_fails(deltas, drop)
+                    wrong[1] += gate_passes(deltas, drop)
                 fails.append(share(wrong[0], runs))
                 passes.append(share(wrong[1], runs))
             rows.append([f"{kind}, {shape}, {drop}", *fails, *passes, ""])
@@ -200,7 +210,7 @@ def power(runs: int) -> None:
             found = [0, 0]
             for _ in range(runs):
                 deltas = comparison(kind, n, random, drop=drop).deltas
-                found[0] += p_drop_at_most(deltas, 0.0) <= ALPHA
+                found[0] += gate_fails(deltas, 0.0)
                 found[1] += reference(deltas) <= ALPHA + 1e-9
             row.append(f"{share(found[0], runs)} / {share(found[1], runs)} ({drop:.3f})")
         rows.append([*row, ""])
@@ -235,7 +245,7 @@ def detectable(runs: int) -> None:
                 printed.append(drop)
                 for _ in range(runs // pilots):
                     deltas = comparison(kind, n, random, drop=drop, shape=shape).deltas
-                    found += p_drop_at_most(deltas, 0.0) <= ALPHA
+                    found += gate_fails(deltas, 0.0)
             if printed:
                 none = 100 * (pilots - len(printed)) / pilots
                 said = f"; none: {none:.0f}" if none else ""
@@ -247,7 +257,7 @@ def detectable(runs: int) -> None:
                     comparison(kind, n, random, drop=largest(kind, shape), shape=shape).deltas
                     for _ in range(runs)
                 )
-                found = sum(p_drop_at_most(deltas, 0.0) <= ALPHA for deltas in deltas_of)
+                found = sum(gate_fails(deltas, 0.0) for deltas in deltas_of)
                 row.append(f"none (largest: {share(found, runs)})")
         rows.append([*row, ""])
     print(tables.render(["scores, drop", *(f"n = {n}" for n in (4, *SIZES)), ""], rows))
@@ -329,7 +339,7 @@ def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list
     saved: list[float] = []
     for _ in range(runs):
         deltas = comparison(kind, n, random, drop=drop).deltas
-        fixed += p_drop_at_most(deltas, max_drop) <= ALPHA
+        fixed += gate_fails(deltas, max_drop)
         gate = SequentialGate(n, max_drop)
         highest, decision = 0.0, gate.decision()
         for delta in deltas:

@@ -64,7 +64,7 @@ def minimum_detectable(pairs: Pairs, confidence: float = 0.95, power: float = 0.
     Args:
         pairs: the cases, of which the noise and the baseline scores are taken.
         confidence: of the test; it is one-sided.
-        power: in how many of 1 such comparisons the drop is proven.
+        power: the share of such comparisons in which the drop is proven.
 
     >>> from pytest_jsonmatch.gate.samples import pair_cases
     >>> same = {str(number): [1.0] for number in range(30)}
@@ -165,7 +165,7 @@ def _power_of_outcomes(n: int, passing: float, changing: float, alpha: float) ->
 class _Trials:
     """Comparisons drawn from the noise of the observed one, the same for every drop that is tried."""
 
-    __slots__ = ("_alpha", "_broken", "_chances", "_losses", "_noise", "_patterns", "_scales")
+    __slots__ = ("_alpha", "_broken", "_chances", "_is_counted", "_losses", "_noise", "_scales")
 
     def __init__(self, pairs: Pairs, alpha: float) -> None:
         import numpy as np
@@ -186,8 +186,7 @@ class _Trials:
         # printed for 10 cases would be detected in 71 % of comparisons, not in 80 %.
         self._scales: Any = np.sqrt(n / source.chisquare(n, _TRIALS))[:, None]
         tied = lattice_steps([size for size in {*to_grains(sizes), *to_grains(scores)} if size]) is not None
-        signs = np.where(source.random_sample((_PATTERNS, n)) < 0.5, -1.0, 1.0)
-        self._patterns: Any = signs if tied or n < 2 * _NORMAL else None
+        self._is_counted = tied or n < 2 * _NORMAL
 
     def power_if_broken(self, share: float) -> float:
         """Return how often a drop is proven if each case falls to 0 with this probability."""
@@ -212,7 +211,7 @@ class _Trials:
 
         totals = deltas.sum(axis=1)
         squares = (deltas**2).sum(axis=1)
-        if self._patterns is None:
+        if not self._is_counted:
             # The normal distribution with Edgeworth's correction for the sum of random signs.
             z = totals / np.sqrt(np.maximum(squares, 1e-300))
             cube = z**3 - 3 * z
@@ -222,7 +221,9 @@ class _Trials:
         # The largest first, and only as many columns as there are deltas that differ from 0.
         sizes = -np.sort(-np.abs(deltas), axis=1)
         width = int((sizes > 0.5 / GRAIN).sum(axis=1).max(initial=0))
-        sums = sizes[:, :width] @ self._patterns[:, :width].T
+        source = np.random.RandomState(SEED + 1)
+        patterns = np.where(source.random_sample((_PATTERNS, width)) < 0.5, -1.0, 1.0)
+        sums = sizes[:, :width] @ patterns.T
         below = (sums <= totals[:, None] + 1e-7).mean(axis=1)
         return float((below <= self._alpha).mean())
 

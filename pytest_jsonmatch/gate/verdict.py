@@ -125,7 +125,8 @@ def compare(
     `max_drop` 0 it fails exactly on the word `regression`. Mode `non-inferiority` passes only if a drop of
     `max_drop` or more is ruled out, by a test that assumes nothing but that scores are in [0, 1] (sign flips
     would take ten equal cases for proof that no case can break). If the true drop is `max_drop`, it passes in
-    at most 1 - confidence of runs. With `max_drop` 0 it passes only if an improvement is proven.
+    at most 1 - confidence of runs. With `max_drop` 0 it passes only if the mean has risen even if
+    cases break that are unlike any of these: that is more than the word `improvement` takes.
 
     Without a common case the gate fails in either mode: nothing was compared. With one case nothing can be
     proven.
@@ -161,7 +162,7 @@ def compare(
     deltas = pairs.deltas
     n = len(deltas)
     test = sign_flip(deltas)
-    beyond = p_drop_at_most(deltas, max_drop) if max_drop else test.p_drop
+    beyond = max(test.p_drop, p_drop_at_most(deltas, max_drop)) if max_drop else test.p_drop
     within = p_mean_below(deltas, -max_drop, -1.0) if n else 1.0
     kind: Kind
     detectable = None
