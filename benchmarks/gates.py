@@ -1,18 +1,23 @@
 """Measure how often the gates are wrong, on systems whose true scores are known.
 
-python benchmarks/gates.py [TABLE ...] [--runs N]
+python benchmarks/gates.py [TABLE ...] [--runs N] [--write FILE]
 
 TABLE is one or more of: equal, margin, power, detectable, intervals, wilson, sequential; default: all. Every
 cell of a table is made of N simulated comparisons, each with its own cases and scores, from a fixed seed.
+With --write they are put into a document (docs/gates.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import math
+import re
 import statistics
 import sys
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,7 +119,7 @@ def paired(current: np.ndarray, baseline: np.ndarray) -> Pairs:
 
 
 def gate_fails(deltas: Sequence[float], drop: float) -> bool:
-    """Tell if mode `regression` fails: never where the mean is above the margin, for p is above a half there."""
+    """Tell if mode `regression` fails: never where the mean is above the margin (p is above a half there)."""
     return math.fsum(deltas) < -drop * len(deltas) and p_drop_at_most(deltas, drop) <= ALPHA
 
 
@@ -394,13 +399,27 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="gates.py", description="Measure the error rates of gates.")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; default: all")
     parser.add_argument("--runs", type=int, default=2_000, metavar="N", help="per cell; default: 2,000")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the document that has the tables")
     given = parser.parse_args(arguments)
     unknown = sorted({*given.tables} - {*TABLES})
     if unknown:
         parser.error(f"unknown table {unknown[0]!r}; known: {', '.join(TABLES)}")
     for name in given.tables or TABLES:
-        TABLES[name](given.runs)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            TABLES[name](given.runs)
+        print(printed.getvalue(), flush=True)
+        if given.write:
+            _write(given.write, name, printed.getvalue(), given.runs)
     return 0
+
+
+def _write(document: Path, name: str, printed: str, runs: int) -> None:
+    rows = "\n".join(line for line in printed.splitlines() if line.startswith("|"))
+    place = re.compile(rf"(<!-- table: {name} -->\n).*?(<!-- end -->\n)", re.DOTALL)
+    text = document.read_text(encoding="utf-8")
+    text = place.sub(lambda found: f"{found[1]}\n{rows}\n\n{runs:,} runs a cell.\n\n{found[2]}", text)
+    document.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ __all__ = ["Detectable", "cases_to_rule_out", "minimum_detectable"]
 
 SEED: Final = 20_240_603
 _TRIALS: Final = 1_000
-_PATTERNS: Final = 4_000
-_NORMAL: Final = 25
-"""From so many cases on (counted by their squares) the sum of random signs is as good as normal."""
+_PATTERNS: Final = 2_000
+_NORMAL: Final = 50
+"""From so many cases on, the sum of random signs is as good as normal; half as many do if all are alike."""
 _LEAST_SIZES: Final = 5
 _SOME_ZEROS: Final = 0.1
 """With a larger share of deltas that are 0, nobody would expect a drop to spread over all cases."""
@@ -165,7 +165,7 @@ def _power_of_outcomes(n: int, passing: float, changing: float, alpha: float) ->
 class _Trials:
     """Comparisons drawn from the noise of the observed one, the same for every drop that is tried."""
 
-    __slots__ = ("_alpha", "_broken", "_chances", "_is_counted", "_losses", "_noise", "_scales")
+    __slots__ = ("_alpha", "_broken", "_chances", "_is_tied", "_losses", "_noise", "_patterns", "_scales")
 
     def __init__(self, pairs: Pairs, alpha: float) -> None:
         import numpy as np
@@ -186,7 +186,8 @@ class _Trials:
         # printed for 10 cases would be detected in 71 % of comparisons, not in 80 %.
         self._scales: Any = np.sqrt(n / source.chisquare(n, _TRIALS))[:, None]
         tied = lattice_steps([size for size in {*to_grains(sizes), *to_grains(scores)} if size]) is not None
-        self._is_counted = tied or n < 2 * _NORMAL
+        self._is_tied = tied
+        self._patterns: Any = np.empty((_PATTERNS, 0))
 
     def power_if_broken(self, share: float) -> float:
         """Return how often a drop is proven if each case falls to 0 with this probability."""
@@ -203,15 +204,15 @@ class _Trials:
 
     def power_if_even(self, drop: float) -> float:
         """Return how often a drop is proven if each case loses as much."""
-        return self._proven(self._noise * self._scales - drop)
+        return self._proven(self._noise * self._scales - drop, _NORMAL // 2)
 
-    def _proven(self, deltas: Any) -> float:
+    def _proven(self, deltas: Any, normal_from: int = _NORMAL) -> float:
         """Return how often the sign-flip test rejects, of a table with a row for each comparison."""
         import numpy as np
 
         totals = deltas.sum(axis=1)
         squares = (deltas**2).sum(axis=1)
-        if not self._is_counted:
+        if not self._is_tied and deltas.shape[1] >= normal_from:
             # The normal distribution with Edgeworth's correction for the sum of random signs.
             z = totals / np.sqrt(np.maximum(squares, 1e-300))
             cube = z**3 - 3 * z
@@ -221,9 +222,10 @@ class _Trials:
         # The largest first, and only as many columns as there are deltas that differ from 0.
         sizes = -np.sort(-np.abs(deltas), axis=1)
         width = int((sizes > 0.5 / GRAIN).sum(axis=1).max(initial=0))
-        source = np.random.RandomState(SEED + 1)
-        patterns = np.where(source.random_sample((_PATTERNS, width)) < 0.5, -1.0, 1.0)
-        sums = sizes[:, :width] @ patterns.T
+        if width > self._patterns.shape[1]:
+            source = np.random.RandomState(SEED + 1)
+            self._patterns = np.where(source.random_sample((_PATTERNS, width)) < 0.5, -1.0, 1.0)
+        sums = sizes[:, :width] @ self._patterns[:, :width].T
         below = (sums <= totals[:, None] + 1e-7).mean(axis=1)
         return float((below <= self._alpha).mean())
 
