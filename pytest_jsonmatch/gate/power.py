@@ -199,8 +199,7 @@ class _Trials:
         """Return how often a drop is proven if this share of cases loses as much as one that differs."""
         import numpy as np
 
-        lost = np.where(self._chances < share, self._losses, 0.0)
-        return self._proven(np.maximum(self._noise - lost, -1.0))
+        return self._proven(np.where(self._chances < share, -self._losses, self._noise))
 
     def power_if_even(self, drop: float) -> float:
         """Return how often a drop is proven if each case loses as much."""

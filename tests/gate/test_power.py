@@ -73,7 +73,8 @@ def test_losses_like_those_seen_are_detected_in_80_of_100(n):
     detected = 0
     for _ in range(400):
         drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
-        drawn -= np.where(random.random_sample(n) < found.usual / sizes.mean(), random.choice(sizes, n), 0.0)
+        hit = random.random_sample(n) < found.usual / sizes.mean()
+        drawn = np.where(hit, -random.choice(sizes, n), drawn)
         detected += sign_flip(drawn.tolist()).p_drop <= 0.05
     assert detected / 400 == pytest.approx(0.8, abs=0.05)
 
