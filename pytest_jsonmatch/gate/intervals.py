@@ -106,7 +106,7 @@ def bootstrap_interval(
     machine. The percentiles are those at which the interval gets the length that Student's t would give it.
 
     Source: Efron 1979; Hesterberg 2015, What Teachers Should Know About the Bootstrap ("expanded
-        percentile").
+    percentile").
 
     >>> interval = bootstrap_interval([number / 100 for number in range(100)])
     >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
@@ -177,8 +177,7 @@ def p_mean_below(values: Sequence[float], limit: float, low: float = 0.0) -> flo
     Pearson 1934). With many values it comes close to that of the bootstrap.
 
     Source: Gaffke 2005; Learned-Miller & Thomas 2020, A new confidence interval for the mean of a bounded
-        random
-    variable. That it holds for every distribution is a conjecture, which no search has found a hole in.
+    random variable. That it holds for every distribution is a conjecture; no counterexample is known.
 
     Args:
         values: one per case; their order does not matter.

@@ -67,8 +67,7 @@ def sign_flip(deltas: Sequence[float], shift: float = 0.0) -> SignFlip:
         shift: what is added to each; to test for a drop of more than 0.02, 0.02.
 
     Source: Fisher 1935, The Design of Experiments, §21; Pitman 1937. As a test of the mean of deltas that are
-        not
-    symmetric it is asymptotically right: Romano 1990, Canay, Romano & Shaikh 2017.
+    not symmetric it is asymptotically right: Romano 1990; Canay, Romano & Shaikh 2017.
 
     >>> sign_flip([-0.1, -0.2, -0.1, -0.3, -0.2, 0.0])
     SignFlip(p_drop=0.03125, p_gain=1.0, informative=5, method='exact')

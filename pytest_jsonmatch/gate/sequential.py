@@ -52,6 +52,9 @@ def certain_bounds(scores: Iterable[float], planned: int) -> tuple[float, float]
     rest = _rest(len(found), planned)
     if not planned:
         raise ConfigurationError("there is no mean of no case")
+    for score in found:
+        if not 0.0 <= score <= 1.0:
+            raise ConfigurationError(f"{score!r} is not a score; scores are from 0 to 1")
     return math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
 
 
@@ -118,9 +121,8 @@ class SequentialGate:
     It is valid where cases run in an order that does not hang on their outcomes: each new case's expected
     delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
 
-    Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Cover 1991
-        and Orabona &
-    Jun 2024 for the mixture of stakes.
+    Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Orabona &
+    Jun 2024 (the mixture of stakes); de la Peña 1999, A general class of exponential inequalities.
 
     >>> gate = SequentialGate(planned=100, max_drop=0.0)
     >>> for number in range(100):

@@ -150,8 +150,8 @@ def compare(
     >>> print(verdict.gate_words)
     passes: a drop is not proven (p = 0.50)
     >>> print(compare(now, before, mode="non-inferiority", max_drop=0.02).gate_words)
-    fails: a drop of 0.02 or more is not ruled out (p = ...); without a change that takes 149 cases, and there
-        are 9
+    fails: a drop of 0.02 or more is not ruled out (p = ...); without a change that takes 149 cases, and
+    there are 9
     """
     alpha = checked_gate(max_drop, confidence, mode)
     if not 0.0 <= relevant_drop <= 1.0:

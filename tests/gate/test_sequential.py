@@ -44,6 +44,8 @@ def test_no_case_at_all_fails():
     assert threshold_decision([], 0, 0.0).passed is False
     with pytest.raises(ConfigurationError):
         certain_bounds([], 0)
+    with pytest.raises(ConfigurationError, match=r"^nan is not a score"):
+        certain_bounds([math.nan], 2)
     with pytest.raises(ConfigurationError, match=r"^3 cases have run and 2 were planned$"):
         certain_bounds([1.0] * 3, 2)
 
