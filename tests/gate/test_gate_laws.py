@@ -14,7 +14,7 @@ from pytest_jsonmatch.gate.paired import holm, mcnemar, sign_flip
 from pytest_jsonmatch.gate.verdict import compare
 
 quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-few = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+few = settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
 
 binary = st.sampled_from([0.0, 1.0])
 tied = st.sampled_from([0.0, 0.25, 0.5, 1.0])
