@@ -236,7 +236,7 @@ SHAPES = (
 def detectable(runs: int) -> None:
     title("The minimum detectable drop: how often a drop of that size is detected, in % (80 promised)")
     rows = []
-    pilots = max(4, runs // 50)
+    pilots = max(4, runs // 20)
     for kind, shape in SHAPES:
         row = [f"{kind}, {shape}"]
         for n in (4, *SIZES):

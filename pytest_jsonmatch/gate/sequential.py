@@ -133,7 +133,17 @@ class SequentialGate:
     (False, 5, 95, 'e-value')
     """
 
-    __slots__ = ("_alpha", "_logs", "_max_drop", "_mode", "_planned", "_repeats", "_seen", "_stakes")
+    __slots__ = (
+        "_alpha",
+        "_decision",
+        "_logs",
+        "_max_drop",
+        "_mode",
+        "_planned",
+        "_repeats",
+        "_seen",
+        "_stakes",
+    )
 
     def __init__(
         self,
@@ -157,6 +167,7 @@ class SequentialGate:
         first = np.geomspace(*_FLIP_BETS, _BETS) if max_drop == 0 else -shares / (1 + max_drop)
         self._stakes: Any = np.stack([first, shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
+        self._decision = self._decide()
 
     def add(self, delta: float) -> Decision:
         """Add the delta of the next case (current minus baseline), and tell if that settles the gate."""
@@ -165,7 +176,9 @@ class SequentialGate:
         _rest(self._seen + 1, self._planned)
         self._seen += 1
         self._logs += self._gains(delta)
-        return self.decision()
+        if self._decision.passed is None:
+            self._decision = self._decide()
+        return self._decision
 
     def _gains(self, delta: float) -> Any:
         """The logarithms of what each stake of both bets is multiplied by."""
@@ -191,13 +204,14 @@ class SequentialGate:
         return _mean_exp(self._logs[1])
 
     def decision(self) -> Decision:
-        """Tell if the gate is settled by the cases seen so far."""
+        """Tell if the gate is settled; once it is, cases that still come in change nothing."""
+        return self._decision
+
+    def _decide(self) -> Decision:
         rest = self._planned - self._seen
         enough = 1 / self._alpha
         drop = f"a drop of more than {self._max_drop:.12g}" if self._max_drop else "a drop"
-        small = (
-            f"a drop of {self._max_drop:.12g} or more" if self._max_drop else "that the score did not rise"
-        )
+        small = f"a drop of {self._max_drop:.12g} or more"
         is_regression = self._mode == "regression"
         if self.e_drop >= enough:
             return self._settled(False, "e-value", f"{drop} is proven (e = {self.e_drop:.3g})")
@@ -207,11 +221,11 @@ class SequentialGate:
         at, best = (0, -1.0) if is_regression else (1, 1.0)
         hoped = _mean_exp(self._logs[at] + rest * self._gains(best)[at])
         if hoped < enough:
-            text = (
+            what = (
                 f"{drop} can no longer be proven" if is_regression else f"{small} can no longer be ruled out"
             )
             return self._settled(
-                is_regression, "certain", text if rest else text.replace("can no longer", "could not")
+                is_regression, "certain", what if rest else what.replace("can no longer", "could not")
             )
         return Decision(None, self._seen, self._planned, 0, "e-value", "not settled yet")
 
