@@ -164,3 +164,15 @@ def test_the_command_prints_its_tables():
         "### Equal systems: how often the regression gate fails, in % (at most 5)",
         "### Wilson's interval of a pass rate at 95 %: simulated coverage / exact coverage, in %",
     ]
+
+
+def test_the_command_writes_its_tables_into_a_document(gates, tmp_path, capsys):
+    document = tmp_path / "gates.md"
+    document.write_text("Before\n\n<!-- table: equal -->\nold\n<!-- end -->\n\nAfter\n", encoding="utf-8")
+    assert gates.main(["equal", "--runs", "1", "--write", str(document)]) == 0
+    lines = document.read_text(encoding="utf-8").splitlines()
+    assert (lines[0], lines[-1]) == ("Before", "After")
+    assert lines[4] == "| scores            | n = 10 | n = 30 | n = 100 | n = 300 |"
+    assert lines[-5:-1] == ["1 runs a cell.", "", "<!-- end -->", ""]
+    assert "old" not in lines
+    assert capsys.readouterr().out.count("\n|") == 8
