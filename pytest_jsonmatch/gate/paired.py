@@ -178,19 +178,6 @@ def _drawn_patterns(sizes: list[int], total: int) -> tuple[float, float]:
     return at_most / (2 * FLIPS), at_least / (2 * FLIPS)
 
 
-def mcnemar_limit(changed: int, alpha: float) -> int:
-    """Return how many of so many changed outcomes must be losses to prove a drop: `changed` + 1 if none can.
-
-    >>> [mcnemar_limit(changed, 0.05) for changed in (4, 5, 6, 8, 10, 20)]
-    [5, 5, 6, 7, 9, 15]
-    """
-    limit, chances = changed + 1, 0
-    while limit and chances + math.comb(changed, limit - 1) <= alpha * 2**changed:
-        chances += math.comb(changed, limit - 1)
-        limit -= 1
-    return limit
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Mcnemar:

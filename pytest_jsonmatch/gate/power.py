@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
-from pytest_jsonmatch.gate.paired import lattice_steps, level, mcnemar_limit
+from pytest_jsonmatch.gate.paired import lattice_steps, level
 from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ __all__ = ["Detectable", "cases_to_rule_out", "minimum_detectable"]
 
 SEED: Final = 20_240_603
 _TRIALS: Final = 1_000
+_LEAST_TRIALS: Final = 200
+_NUMBERS: Final = 3_000_000
+"""With more than 3,000 cases there are fewer trials, so that a table of them fits into memory."""
 _PATTERNS: Final = 2_000
 _NORMAL: Final = 50
 """From so many cases on, the sum of random signs is as good as normal; half as many do if all are alike."""
@@ -146,8 +149,10 @@ def _power_of_outcomes(n: int, passing: float, changing: float, alpha: float) ->
     import numpy as np
     from scipy.stats import binom
 
-    limits = np.array([mcnemar_limit(changed, alpha) for changed in range(n + 1)])
     every = np.arange(n + 1)
+    # Of so many changed outcomes, the losses that prove a drop.
+    limits: Any = np.maximum(binom.isf(alpha, every, 0.5), 0).astype(np.int64) + 1
+    limits += binom.sf(limits - 1, every, 0.5) > alpha
 
     def power_of(drop: float) -> float:
         broken = drop / passing
@@ -173,18 +178,19 @@ class _Trials:
         source = np.random.RandomState(SEED)
         rows = sorted(zip(to_grains(abs(delta) for delta in pairs.deltas), to_grains(pairs.baseline)))
         n = len(rows)
+        trials = min(_TRIALS, max(_LEAST_TRIALS, _NUMBERS // n))
         sizes, scores = np.array(rows, dtype=np.float64).T / GRAIN
-        which = (source.random_sample((_TRIALS, n)) * n).astype(np.intp)
-        signs = np.where(source.random_sample((_TRIALS, n)) < 0.5, -1.0, 1.0)
+        which = (source.random_sample((trials, n)) * n).astype(np.intp)
+        signs = np.where(source.random_sample((trials, n)) < 0.5, -1.0, 1.0)
         self._noise: Any = sizes[which] * signs
         differing = sizes[sizes > 0] if sizes.any() else sizes
-        self._losses: Any = differing[(source.random_sample((_TRIALS, n)) * len(differing)).astype(np.intp)]
+        self._losses: Any = differing[(source.random_sample((trials, n)) * len(differing)).astype(np.intp)]
         self._broken: Any = -scores[which]
-        self._chances: Any = source.random_sample((_TRIALS, n))
+        self._chances: Any = source.random_sample((trials, n))
         self._alpha = alpha
         # How much larger or smaller the true noise may be than that of n deltas: without this a drop that is
         # printed for 10 cases would be detected in 71 % of comparisons, not in 80 %.
-        self._scales: Any = np.sqrt(n / source.chisquare(n, _TRIALS))[:, None]
+        self._scales: Any = np.sqrt(n / source.chisquare(n, trials))[:, None]
         tied = lattice_steps([size for size in {*to_grains(sizes), *to_grains(scores)} if size]) is not None
         self._is_tied = tied
         self._patterns: Any = np.empty((_PATTERNS, 0))

@@ -16,7 +16,6 @@ from pytest_jsonmatch.gate.paired import (
     lattice_steps,
     level,
     mcnemar,
-    mcnemar_limit,
     sign_flip,
 )
 from pytest_jsonmatch.gate.samples import to_grains
@@ -128,14 +127,6 @@ def test_mcnemar_by_the_binomial_distribution():
 def test_mcnemar_without_a_change():
     found = mcnemar({"a": True}, {"a": True, "b": False})
     assert (found.lost, found.gained, found.p_drop, found.p_gain, found.p_value) == (0, 0, 1.0, 1.0, 1.0)
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.01])
-def test_the_limit_of_mcnemars_test(alpha):
-    for changed in range(1, 40):
-        limit = mcnemar_limit(changed, alpha)
-        assert binomtest(limit - 1, changed, alternative="greater").pvalue > alpha
-        assert limit > changed or binomtest(limit, changed, alternative="greater").pvalue <= alpha
 
 
 def test_holm_by_hand():
