@@ -1,6 +1,6 @@
 """Score the six systems of DocuBench with pytest-jsonmatch, each document by its own schema.
 
-python benchmarks/docubench.py [FOLDER] [--documents N]
+python benchmarks/docubench.py [FOLDER] [--documents N] [--verdicts]
 
 FOLDER holds `labels/`, `schemas/` and `results/` of the DocuBench repository by DocuPipe
 (github.com/DocuPipe/DocuBench, CC BY 4.0); nothing of it is part of this project.
@@ -9,6 +9,7 @@ FOLDER holds `labels/`, `schemas/` and `results/` of the DocuBench repository by
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import tables
 
 from pytest_jsonmatch import FieldAggregation, evaluate
+from pytest_jsonmatch.gate import compare, holm, mean_interval, minimum_detectable, pair_cases
 
 if TYPE_CHECKING:
     from pytest_jsonmatch import RunResult
@@ -36,6 +38,8 @@ METRICS: dict[str, dict[str, Any]] = {
     },
     "pairwise_f1, null is absent": {"metric": "pairwise_f1", "nulls": "absent"},
 }
+# The one whose ranking is the published one; verdicts are made with it.
+RANKED = "the same, null is absent"
 
 
 def default_folder() -> Path:
@@ -122,10 +126,51 @@ def _ranked(runs: dict[str, dict[str, RunResult]]) -> list[str]:
     return sorted(runs, key=lambda system: -_mean(runs[system], "mean_f1"))
 
 
+def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
+    """Print the ranking with intervals, and who is better than whom."""
+    scores = {
+        system: {name: [float(result.mean_f1 or 0.0)] for name, result in runs[system].items()}
+        for system in _ranked(runs)
+    }
+    documents = len(next(iter(scores.values())))
+    rows = []
+    for rank, (system, figures) in enumerate(scores.items(), start=1):
+        found = mean_interval([score for [score] in figures.values()])
+        rows.append(
+            [str(rank), system, f"{found.estimate:.4f}", f"{found.low:.3f} to {found.high:.3f}", found.method]
+        )
+    print(f"\n### Ranking by mean F1 on {documents} documents, with 95 % intervals\n")
+    print(tables.render(["", "system", "mean F1", "95 % interval", "method"], rows))
+    verdicts = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in itertools.combinations(scores, 2)}
+    corrected = holm(
+        {" ".join(pair): min(1.0, 2 * min(each.p_drop, each.p_gain)) for pair, each in verdicts.items()}
+    )
+    rows = []
+    for pair, verdict in verdicts.items():
+        p, ahead = corrected[" ".join(pair)], pair[0] if (verdict.delta or 0.0) > 0 else pair[1]
+        if p <= 0.05:
+            text = f"{ahead} is better"
+        elif verdict.kind in {"regression", "improvement"}:
+            text = f"{ahead} is better, were this the only question"
+        else:
+            text = verdict.kind
+        alone = min(1.0, 2 * min(verdict.p_drop, verdict.p_gain))
+        seen = (verdict.detectable or minimum_detectable(pair_cases(scores[pair[0]], scores[pair[1]]))).drop
+        shown = [f"{verdict.delta:+.4f}", f"{alone:.4f}", f"{p:.4f}", tables.plain(seen, 3)]
+        rows.append([" – ".join(pair), *shown, text])
+    print(f"\n### All {len(verdicts)} pairs\n")
+    print(tables.render(["pair", "difference", "p", "p after Holm", "detectable", "verdict"], rows))
+    print(
+        "\np: two-sided, sign flips of the differences by document; corrected for all pairs by Holm's method."
+        f"\ndetectable: what {documents} such documents prove in 80 % of comparisons (one pair, at 95 %)."
+    )
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="docubench.py", description="Score DocuBench's systems.")
     parser.add_argument("folder", nargs="?", type=Path, default=default_folder(), metavar="FOLDER")
     parser.add_argument("--documents", type=int, metavar="N", help="only the first N; default: all")
+    parser.add_argument("--verdicts", action="store_true", help="intervals, and who is better than whom")
     given = parser.parse_args(arguments)
     folder: Path = given.folder
     if not (folder / "labels").is_dir():
@@ -133,8 +178,12 @@ def main(arguments: list[str]) -> int:
         return 0
     published = _published(folder)
     systems = sorted(published, key=lambda system: -published[system])
-    for title, options in METRICS.items():
+    metrics = {RANKED: METRICS[RANKED]} if given.verdicts else METRICS
+    for title, options in metrics.items():
         runs = {system: score(folder, system, options, given.documents) for system in systems}
+        if given.verdicts:
+            _print_verdicts(runs)
+            continue
         _print_systems(title, runs, published)
         ranked = _ranked(runs)
         print(f"\nRanking: {' > '.join(ranked)}; as published: {'yes' if ranked == systems else 'no'}.")

@@ -1,1 +1,40 @@
-"""Gates: what results of a run come to, and whether a merge may go on."""
+"""Results turned into a verdict: are they good enough, are they worse than those before, and how sure is that?
+
+What the statistics take are plain mappings: case id → scores of its repeats, case id → passed, and the same by field.
+The room reads no files, prints nothing, and knows neither pytest nor YAML.
+"""
+
+from __future__ import annotations
+
+from pytest_jsonmatch.gate.intervals import Interval, mean_interval, wilson
+from pytest_jsonmatch.gate.paired import Mcnemar, SignFlip, holm, mcnemar, sign_flip
+from pytest_jsonmatch.gate.power import Detectable, cases_to_rule_out, minimum_detectable
+from pytest_jsonmatch.gate.samples import Pairs, case_scores, pair_cases
+from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_bounds, threshold_decision
+from pytest_jsonmatch.gate.verdict import FieldChange, Verdict, compare, compare_fields, compare_outcomes
+
+__all__ = [
+    "Decision",
+    "Detectable",
+    "FieldChange",
+    "Interval",
+    "Mcnemar",
+    "Pairs",
+    "SequentialGate",
+    "SignFlip",
+    "Verdict",
+    "case_scores",
+    "cases_to_rule_out",
+    "certain_bounds",
+    "compare",
+    "compare_fields",
+    "compare_outcomes",
+    "holm",
+    "mcnemar",
+    "mean_interval",
+    "minimum_detectable",
+    "pair_cases",
+    "sign_flip",
+    "threshold_decision",
+    "wilson",
+]

@@ -87,6 +87,18 @@ def test_the_command_prints_each_system_under_each_metric():
     assert lines[-1] == "Data: DocuBench by DocuPipe (github.com/DocuPipe/DocuBench), CC BY 4.0."
 
 
+@needs_data
+@needs_command
+def test_verdicts_are_of_all_pairs():
+    lines = printed(str(DATA), "--documents", "12", "--verdicts")
+    ranking = [line.split() for line in lines if re.match(r"\| \d \| ", line)]
+    assert sorted(row[3] for row in ranking) == sorted(SYSTEMS)
+    assert [row[1] for row in ranking] == [str(rank) for rank in range(1, len(SYSTEMS) + 1)]
+    pairs = [line.split("|")[1].strip() for line in lines if re.match(r"\| \w+ – \w+ ", line)]
+    assert len(set(pairs)) == len(pairs) == len(SYSTEMS) * (len(SYSTEMS) - 1) // 2
+    assert lines[-1] == "Data: DocuBench by DocuPipe (github.com/DocuPipe/DocuBench), CC BY 4.0."
+
+
 @needs_command
 def test_the_command_says_where_data_is_missing(tmp_path):
     assert printed(str(tmp_path)) == [

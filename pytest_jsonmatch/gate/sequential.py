@@ -1,0 +1,250 @@
+"""Stopping a run as soon as its gate is settled, without paying for the peeking."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.gate.margin import checked_gate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_jsonmatch.gate.margin import Mode
+
+__all__ = ["Decision", "SequentialGate", "certain_bounds", "threshold_decision"]
+
+_BETS: Final = 64
+_SMALLEST_BET: Final = 0.01
+_LARGEST_BET: Final = 0.95
+_FLIP_BETS: Final = 0.1, 100.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a gate is settled before the end, and on what ground."""
+
+    passed: bool | None
+    """What it comes to; None while it is open."""
+    seen: int
+    """Cases that have run."""
+    planned: int
+    saved: int
+    """Calls of the producer that need not be made; 0 while the gate is open."""
+    method: str
+    """`certain`: no outcome of the rest can change it. `e-value`: proven, however often one looked."""
+    reason: str
+    """Why, as a sentence."""
+
+
+def certain_bounds(scores: Iterable[float], planned: int) -> tuple[float, float]:
+    """Return the lowest and the highest mean that the whole run can have: the rest all 0, or all 1.
+
+    Sums are rounded once (`math.fsum`), so that the run's own mean, made like this, is never outside.
+
+    >>> certain_bounds([0.2, 0.5, 0.9], planned=10)
+    (0.16, 0.86)
+    """
+    found = list(scores)
+    rest = _rest(len(found), planned)
+    if not planned:
+        raise ConfigurationError("there is no mean of no case")
+    for score in found:
+        if not 0.0 <= score <= 1.0:
+            raise ConfigurationError(f"{score!r} is not a score; scores are from 0 to 1")
+    return math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
+
+
+def threshold_decision(
+    scores: Iterable[float], planned: int, limit: float, *, repeats: int = 1, figure: str = "mean score"
+) -> Decision:
+    """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
+
+    This is certain, not statistics: what comes back is what the whole run would have come to, down to the
+    last bit of the mean. A pass rate is the mean of 0 and 1.
+
+    Args:
+        scores: of the cases that have run, each the mean of its repeats.
+        planned: how many cases there are in all.
+        limit: what the mean over all of them must reach.
+        repeats: calls of the producer for each case.
+        figure: what the mean is called.
+
+    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9, repeats=3)
+    Decision(passed=False, seen=3, planned=10, saved=21, method='certain', reason='the mean score can reach
+    0.86 at most')
+    >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
+    'the mean score is 0.5 at least'
+    """
+    found = list(scores)
+    rest = planned - len(found)
+    if not planned:
+        return Decision(False, 0, 0, 0, "certain", "there is no case")
+    worst, best = certain_bounds(found, planned)
+    if worst >= limit:
+        reason = f"the {figure} is {worst!r} at least"
+        return Decision(True, len(found), planned, rest * repeats, "certain", reason)
+    if best < limit:
+        reason = f"the {figure} can reach {best!r} at most"
+        return Decision(False, len(found), planned, rest * repeats, "certain", reason)
+    return Decision(
+        None, len(found), planned, 0, "certain", f"the {figure} ends between {worst!r} and {best!r}"
+    )
+
+
+@final
+class SequentialGate:
+    """A gate against a baseline that may be looked at after each case.
+
+    Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if
+    it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its
+    *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and
+    whenever one stops. Each wealth is the mean over 64 fixed stakes: it does not hang on the order of the
+    cases seen.
+
+    Both are fair for whatever deltas in [-1, 1] whose mean is at the margin (Waudby-Smith & Ramdas 2024),
+    with one exception: with `max_drop` 0 the bet on a drop is the one that goes with sign flips. It is fair
+    where a delta is as likely as its opposite, as between equal systems, and sees small drops sooner (de la
+    Peña 1999).
+
+    - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
+      rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
+    - Mode `non-inferiority`: passes once a drop of `max_drop` or more is ruled out. Fails once no outcome of
+      the rest could rule it out (certain), or a drop of more than `max_drop` is proven.
+    - After the last case it is decided: what is not proven is not. The fixed-sample tests of `compare` must
+      not be tried as well, since two tests err more often than one. The freedom to look costs power: see
+      docs/gates.md.
+
+    It is valid where cases run in an order that does not hang on their outcomes: each new case's expected
+    delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
+
+    Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Orabona &
+    Jun 2024 (the mixture of stakes); de la Peña 1999, A general class of exponential inequalities.
+
+    >>> gate = SequentialGate(planned=100, max_drop=0.0)
+    >>> for number in range(100):
+    ...     decision = gate.add(-1.0 if number % 2 else -0.5)
+    ...     if decision.passed is not None:
+    ...         break
+    >>> decision.passed, decision.seen, decision.saved, decision.method
+    (False, 5, 95, 'e-value')
+    """
+
+    __slots__ = (
+        "_alpha",
+        "_decision",
+        "_logs",
+        "_max_drop",
+        "_mode",
+        "_planned",
+        "_repeats",
+        "_seen",
+        "_stakes",
+    )
+
+    def __init__(
+        self,
+        planned: int,
+        max_drop: float = 0.0,
+        confidence: float = 0.95,
+        mode: Mode = "regression",
+        *,
+        repeats: int = 1,
+    ) -> None:
+        import numpy as np
+
+        self._alpha = checked_gate(max_drop, confidence, mode)
+        self._planned = planned
+        self._max_drop = max_drop
+        self._mode: Final[Mode] = mode
+        self._repeats = repeats
+        self._seen = 0
+        shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
+        # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
+        first = np.geomspace(*_FLIP_BETS, _BETS) if max_drop == 0 else -shares / (1 + max_drop)
+        self._stakes: Any = np.stack([first, shares / (1 - max_drop)])
+        self._logs: Any = np.zeros((2, _BETS))
+        self._decision = self._decide()
+
+    def add(self, delta: float) -> Decision:
+        """Add the delta of the next case (current minus baseline), and tell if that settles the gate."""
+        if not -1.0 <= delta <= 1.0:
+            raise ConfigurationError(f"{delta!r} is no difference of two scores")
+        _rest(self._seen + 1, self._planned)
+        self._seen += 1
+        self._logs += self._gains(delta)
+        if self._decision.passed is None:
+            self._decision = self._decide()
+        return self._decision
+
+    def _gains(self, delta: float) -> Any:
+        """The logarithms of what each stake of both bets is multiplied by."""
+        import numpy as np
+
+        gains = np.log1p(self._stakes * (delta + self._max_drop)) if self._max_drop else np.empty((2, _BETS))
+        if not self._max_drop:
+            sizes = np.abs(self._stakes[0] * delta)
+            # What it is multiplied by is the exponential of minus stake times delta, over its mean with
+            # either sign.
+            gains[0] = -self._stakes[0] * delta - sizes - np.log1p(np.exp(-2 * sizes)) + math.log(2)
+            gains[1] = np.log1p(self._stakes[1] * delta)
+        return gains
+
+    @property
+    def e_drop(self) -> float:
+        """The wealth of the bet that the drop is larger than `max_drop`: proven at 1 / (1 - confidence)."""
+        return _mean_exp(self._logs[0])
+
+    @property
+    def e_no_drop(self) -> float:
+        """The wealth of the bet that the drop is smaller than `max_drop`."""
+        return _mean_exp(self._logs[1])
+
+    def decision(self) -> Decision:
+        """Tell if the gate is settled; once it is, cases that still come in change nothing."""
+        return self._decision
+
+    def _decide(self) -> Decision:
+        rest = self._planned - self._seen
+        enough = 1 / self._alpha
+        drop = f"a drop of more than {self._max_drop:.12g}" if self._max_drop else "a drop"
+        small = f"a drop of {self._max_drop:.12g} or more"
+        is_regression = self._mode == "regression"
+        if self.e_drop >= enough:
+            return self._settled(False, "e-value", f"{drop} is proven (e = {self.e_drop:.3g})")
+        if self.e_no_drop >= enough:
+            return self._settled(True, "e-value", f"{small} is ruled out (e = {self.e_no_drop:.3g})")
+        # If every case that is left helped this bet as much as a case can:
+        at, best = (0, -1.0) if is_regression else (1, 1.0)
+        hoped = _mean_exp(self._logs[at] + rest * self._gains(best)[at])
+        if hoped < enough:
+            what = (
+                f"{drop} can no longer be proven" if is_regression else f"{small} can no longer be ruled out"
+            )
+            return self._settled(
+                is_regression, "certain", what if rest else what.replace("can no longer", "could not")
+            )
+        return Decision(None, self._seen, self._planned, 0, "e-value", "not settled yet")
+
+    def _settled(self, passed: bool, method: Literal["certain", "e-value"], reason: str) -> Decision:
+        saved = (self._planned - self._seen) * self._repeats
+        return Decision(passed, self._seen, self._planned, saved, method, reason)
+
+
+def _rest(seen: int, planned: int) -> int:
+    if seen > planned:
+        raise ConfigurationError(f"{seen} cases have run and {planned} were planned")
+    return planned - seen
+
+
+def _mean_exp(logs: Any) -> float:
+    """The mean of exponentials, as far as a float goes."""
+    import numpy as np
+
+    largest = float(logs.max())
+    if largest > 700:
+        return math.inf
+    return math.exp(largest) * float(np.exp(logs - largest).sum()) / _BETS

@@ -1,0 +1,44 @@
+"""What comes in: scores of cases and their repeats."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.gate.samples import Pairs, as_scores, case_scores, pair_cases, to_grains
+
+
+def test_repeats_of_a_case_are_averaged_first():
+    assert case_scores({"b": [1.0, 0.0, 0.5], "a": [1]}) == {"a": 1.0, "b": 0.5}
+
+
+def test_cases_are_sorted_and_those_of_one_run_are_named():
+    current = {"c": [1.0], "new": [0.0], "a": [0.5]}
+    baseline = {"a": [1.0, 0.0], "old": [1.0], "c": [0.25]}
+    pairs = pair_cases(current, baseline)
+    assert pairs == Pairs(("a", "c"), (0.5, 1.0), (0.5, 0.25), ("new",), ("old",))
+    assert pairs.deltas == (0.0, 0.75)
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 1.5])
+def test_what_is_no_score_is_an_error_that_names_the_case(score):
+    with pytest.raises(
+        ConfigurationError, match=rf"^case 'x': {score!r} is not a score; scores are from 0 to 1$"
+    ):
+        pair_cases({"x": [1.0, score]}, {})
+
+
+def test_a_case_without_a_score_is_an_error():
+    with pytest.raises(ConfigurationError) as raised:
+        case_scores({"x": []})
+    assert str(raised.value) == "case 'x': it has no score; leave out cases that did not run"
+
+
+def test_outcomes_are_scores():
+    assert as_scores({"a": True, "b": False}) == {"a": (1.0,), "b": (0.0,)}
+
+
+def test_differences_of_floats_tie_where_those_of_decimals_do():
+    assert to_grains([0.3 - 0.2, 0.9 - 0.8, 0.1]) == [100_000_000] * 3

@@ -1,0 +1,138 @@
+"""Stopping early: certain bounds, and bets that may be looked at after each case."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_bounds, threshold_decision
+
+scores = st.floats(0, 1)
+
+
+@given(st.lists(scores, min_size=1, max_size=12), st.integers(0, 12), scores)
+def test_a_certain_decision_is_what_the_whole_run_comes_to(found, seen, limit):
+    seen = min(seen, len(found))
+    decision = threshold_decision(found[:seen], len(found), limit)
+    if decision.passed is not None:
+        assert decision.passed == (math.fsum(found) / len(found) >= limit)
+    if seen == len(found):
+        assert decision.passed is not None
+
+
+def test_bounds_are_the_rest_at_0_and_at_1():
+    assert certain_bounds([0.5, 1.0], 4) == (0.375, 0.875)
+    assert certain_bounds([], 4) == (0.0, 1.0)
+
+
+def test_a_threshold_stops_as_soon_as_it_is_settled():
+    found = [threshold_decision([1.0] * 7 + [0.0] * bad, 20, 0.8, repeats=2) for bad in range(6)]
+    assert [decision.passed for decision in found] == [None] * 5 + [False]
+    assert found[5] == Decision(False, 12, 20, 16, "certain", "the mean score can reach 0.75 at most")
+    assert found[0].saved == 0
+    assert threshold_decision([1.0] * 16, 20, 0.8).reason == "the mean score is 0.8 at least"
+
+
+def test_no_case_at_all_fails():
+    assert threshold_decision([], 0, 0.0).passed is False
+    with pytest.raises(ConfigurationError):
+        certain_bounds([], 0)
+    with pytest.raises(ConfigurationError, match=r"^nan is not a score"):
+        certain_bounds([math.nan], 2)
+    with pytest.raises(ConfigurationError, match=r"^3 cases have run and 2 were planned$"):
+        certain_bounds([1.0] * 3, 2)
+
+
+def decisions(gate, deltas):
+    return [gate.add(delta) for delta in deltas]
+
+
+def test_a_large_drop_stops_the_run():
+    found = decisions(SequentialGate(100, repeats=3), [-1.0] * 7)
+    settled = next(decision for decision in found if decision.passed is not None)
+    assert (settled.passed, settled.seen, settled.saved, settled.method) == (False, 5, 285, "e-value")
+    assert settled.reason.startswith("a drop is proven (e = ")
+
+
+def test_what_can_no_longer_be_proven_has_passed():
+    found = decisions(SequentialGate(10), [0.0] * 10)
+    settled = next(decision for decision in found if decision.passed is not None)
+    assert (settled.passed, settled.seen, settled.method) == (True, 6, "certain")
+    assert settled.reason == "a drop can no longer be proven"
+
+
+def test_too_few_cases_are_settled_before_the_first():
+    assert SequentialGate(4).decision().passed is True
+    assert SequentialGate(4, 0.02, mode="non-inferiority").decision() == Decision(
+        False, 0, 4, 4, "certain", "a drop of 0.02 or more can no longer be ruled out"
+    )
+
+
+def test_non_inferiority_passes_once_a_drop_is_ruled_out():
+    gate = SequentialGate(300, 0.1, mode="non-inferiority")
+    settled = next(found for _ in range(300) if (found := gate.add(0.0)).passed is not None)
+    assert (settled.passed, settled.method) == (True, "e-value")
+    assert 29 <= settled.seen < 100
+    assert settled.reason.startswith("a drop of 0.1 or more is ruled out")
+
+
+@pytest.mark.parametrize("max_drop", [0.0, 0.05])
+@pytest.mark.parametrize("mode", ["regression", "non-inferiority"])
+def test_every_gate_is_settled_at_its_end(mode, max_drop):
+    source = random.Random(1)
+    for planned in (1, 5, 40):
+        gate = SequentialGate(planned, max_drop, mode=mode)
+        found = [gate.add(source.choice((-0.2, 0.0, 0.2))) for _ in range(planned)]
+        assert found[-1].passed is not None
+        settled = [decision for decision in found if decision.passed is not None]
+        assert set(settled) == {gate.decision()}
+
+
+def test_the_wealth_does_not_hang_on_the_order():
+    deltas = [-0.5, 0.25, 0.0, -1.0, 1.0, 0.125]
+    for max_drop in (0.0, 0.1):
+        wealths = set()
+        for order in itertools.islice(itertools.permutations(deltas), 0, 720, 90):
+            gate = SequentialGate(10, max_drop)
+            decisions(gate, order)
+            wealths.add((round(gate.e_drop, 12), round(gate.e_no_drop, 12)))
+        assert len(wealths) == 1
+
+
+@pytest.mark.parametrize("max_drop", [0.0, 0.05, 0.3])
+def test_the_bets_are_fair_games_at_the_margin(max_drop):
+    """The mean of the wealth over all runs of three cases, with the mean delta at the margin, is 1 or less."""
+    values = (-1.0, 1.0) if max_drop == 0 else (-1.0, 0.5)
+    low = (-max_drop - values[1]) / (values[0] - values[1])
+    wealth = np.zeros(2)
+    for run in itertools.product((0, 1), repeat=3):
+        gate = SequentialGate(3, max_drop)
+        decisions(gate, [values[side] for side in run])
+        chance = math.prod(1 - low if side else low for side in run)
+        wealth += chance * np.array([gate.e_drop, gate.e_no_drop])
+    assert wealth.tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_wrong_arguments_are_told():
+    for call in (
+        lambda: SequentialGate(5, -0.1),
+        lambda: SequentialGate(5, confidence=0.2),
+        lambda: SequentialGate(5, mode="fast"),
+        lambda: SequentialGate(5).add(math.nan),
+        lambda: SequentialGate(0).add(0.0),
+    ):
+        with pytest.raises(ConfigurationError):
+            call()
+
+
+def test_enormous_wealth_is_infinite():
+    gate = SequentialGate(3000)
+    decisions(gate, [-1.0] * 1500)
+    assert gate.e_drop == math.inf
