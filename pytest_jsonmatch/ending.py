@@ -19,18 +19,31 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.gate.headlines import RunVerdict
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Check, SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.settings import Settings
+    from pytest_jsonmatch.stopping import Stopper
 
-__all__ = ["judge", "read_baseline", "read_gates", "show", "take_collected"]
+__all__ = [
+    "is_decided",
+    "judge",
+    "read_baseline",
+    "read_gates",
+    "show",
+    "stop_when_decided",
+    "take_collected",
+    "take_planned",
+]
 
 _GATES: pytest.StashKey[list[tuple[Gate, bool]]] = pytest.StashKey()
 _BASELINE: pytest.StashKey[tuple[str, ResultSet | None]] = pytest.StashKey()
 _DIFF: pytest.StashKey[BaselineDiff] = pytest.StashKey()
+_RUN_VERDICT: pytest.StashKey[RunVerdict] = pytest.StashKey()
+_STOPPER: pytest.StashKey[Stopper] = pytest.StashKey()
 _NOTES: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _VERDICT: pytest.StashKey[SessionVerdict] = pytest.StashKey()
 _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
@@ -91,6 +104,41 @@ def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
             session.collected.add(item.nodeid if run is None else run.case)
 
 
+def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
+    """Take note of the cases that are chosen to run."""
+    from pytest_jsonmatch.golden.collector import run_of
+
+    planned: dict[str, int] = {}
+    for item in items:
+        if is_there_to_compare(item):
+            run = run_of(item, item.nodeid)
+            name = item.nodeid if run is None else run.case
+            planned[name] = planned.get(name, 0) + 1
+    session.planned = planned
+
+
+def stop_when_decided(config: pytest.Config, session: Session) -> None:
+    """Let the run end as soon as its gates are settled."""
+    from pytest_jsonmatch.stopping import Stopper
+
+    gates = [gate for gate, _ in config.stash.get(_GATES, ())]
+    settings = session.settings
+    _, baseline = config.stash.get(_BASELINE, ("", None))
+    if not gates and settings.max_drop is None:
+        raise pytest.UsageError(
+            "--jsonmatch-stop-when-decided needs a gate: --jsonmatch-gate, --jsonmatch-fail-under, "
+            "jsonmatch_gates or --jsonmatch-max-drop"
+        )
+    stopper = config.stash[_STOPPER] = Stopper(session, gates, baseline, settings.max_drop)
+    config.pluginmanager.register(stopper, "jsonmatch-stopper")
+
+
+def is_decided(config: pytest.Config) -> bool:
+    """Tell whether the run was ended because its gates are settled."""
+    stopper = config.stash.get(_STOPPER, None)
+    return stopper is not None and stopper.reason is not None
+
+
 def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -> bool:
     """Judge the session, now that all tests have reported; return whether it has failed.
 
@@ -113,26 +161,59 @@ def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) ->
     )
     found = config.stash[_REPEATS] = repeats(cases)
     gates = [check_gate(gate, results, required=asked) for gate, asked in config.stash.get(_GATES, ())]
-    baseline = [*_compare(config, results)]
+    baseline = [*_compare(config, session, results)]
     verdict = config.stash[_VERDICT] = SessionVerdict((*gates, *baseline), found.checks)
     _remember(config, session, verdict)
     written = _write_files(config, session, results)
     return verdict.failed or not written
 
 
-def _compare(config: pytest.Config, results: ResultSet) -> Iterator[Check]:
+def _compare(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[Check]:
     """Compare the run with its baseline; yield what it is judged by."""
     from pytest_jsonmatch.gate.baseline import compare_runs
     from pytest_jsonmatch.gate.session import Check
 
     name, baseline = config.stash.get(_BASELINE, ("", None))
+    settings = session.settings
+    subject = f"--jsonmatch-baseline={name}"
+    if settings.max_drop is not None:
+        subject = f"--jsonmatch-max-drop={settings.max_drop:g}"
+        if settings.drop_mode != "regression":
+            subject += f" ({settings.drop_mode})"
     if baseline is None:
+        if settings.max_drop is not None:
+            yield Check(
+                subject, "drop", None, settings.max_drop, passed=None, note="there is no baseline yet"
+            )
         return
     diff = config.stash[_DIFF] = compare_runs(baseline, results)
     if not diff.is_comparable:
         number = len(diff.mismatches)
         note = f"{number} {'case' if number == 1 else 'cases'} scored in another way"
-        yield Check(f"--jsonmatch-baseline={name}", "comparable", None, 1.0, passed=False, note=note)
+        yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
+        return
+    stopper = config.stash.get(_STOPPER, None)
+    if stopper is not None:
+        # A test that may be looked at after each case stands in for the usual one: two would err more often.
+        decision = stopper.decision
+        if decision is not None and settings.max_drop is not None:
+            yield Check(
+                subject, "drop", None, settings.max_drop, passed=decision.passed, note=decision.reason
+            )
+        return
+    from pytest_jsonmatch.gate.headlines import judge_runs
+
+    verdict = config.stash[_RUN_VERDICT] = judge_runs(
+        baseline,
+        results,
+        max_drop=settings.max_drop or 0.0,
+        confidence=settings.confidence,
+        mode=settings.drop_mode,
+    )
+    if settings.max_drop is not None:
+        scores = verdict.scores
+        words = scores.gate_words.partition(": ")[2]
+        yield Check(subject, "drop", None, settings.max_drop, passed=scores.passed, note=words)
 
 
 def _write_files(config: pytest.Config, session: Session, results: ResultSet) -> bool:
@@ -187,7 +268,11 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
         _show_failures(terminalreporter, config, session, verdict)
     comparisons = [] if silent else session.outcomes.comparisons()
     lines = _summary(config, session, comparisons) if comparisons else []
-    checks = [] if verdict is None else [*_notes(config, session), *_verdict(config, session, verdict)]
+    checks: list[StyledLine] = []
+    if verdict is not None:
+        if comparisons:
+            checks += _intervals(config, session)
+        checks += [*_notes(config, session), *_verdict(config, session, verdict)]
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
@@ -217,6 +302,23 @@ def _summary(
     )
 
 
+def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
+    """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
+    if not session.settings.judges:
+        return
+    from pytest_jsonmatch.gate.headlines import field_headlines, headlines
+    from pytest_jsonmatch.gate.intervals import SEED
+    from pytest_jsonmatch.report.intervals import interval_lines
+
+    results, confidence, look = config.stash[_RESULTS], session.settings.confidence, session.look
+    blocks = [("figures", headlines(results, confidence))]
+    if session.settings.summary == "all":
+        blocks.append(("fields", field_headlines(results, confidence)))
+    for title, found in blocks:
+        yield from interval_lines(found, title=title, seed=SEED, width=look.width, unicode=look.unicode)
+        yield []
+
+
 def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
     """Yield the lines about the baseline, and the files that were written."""
     look = session.look
@@ -235,6 +337,7 @@ def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
 
             yield from baseline_lines(
                 config.stash[_DIFF],
+                verdict=config.stash.get(_RUN_VERDICT, None),
                 name=name,
                 mode=session.settings.summary,
                 width=look.width,
@@ -256,6 +359,9 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     if results.narrowed:
         on += f" ({', '.join(results.narrowed)})"
     unicode = session.look.unicode
+    stopper = config.stash.get(_STOPPER, None)
+    if stopper is not None and stopper.reason is not None:
+        on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
     gates = gate_lines(verdict.gates, on=on, unicode=unicode)
     cases = check_lines(verdict.unsettled_cases, unicode=unicode)
     return [*gates, *([[]] if gates and cases else []), *cases]

@@ -67,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_UPDATER] = updating.make_updater(session)
     if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
+        if settings.stop_when_decided:
+            ending.stop_when_decided(config, session)
     if settings.record is not None or settings.replay is not None:
         _open_outputs(config, settings)
 
@@ -183,6 +185,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ending.take_collected(session, items)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Take note of the cases that will run."""
+    own = session.config.stash[_SESSION]
+    if own.settings.stop_when_decided and session.items:
+        ending.take_planned(own, session.items)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Hear from a worker of pytest-xdist which cases it has collected: the controller collects none."""
@@ -207,6 +217,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         from pytest_jsonmatch import updating
 
         failed |= updating.write(config, own)
+    if ending.is_decided(config) and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        # We have ended it: it is no less than a whole run.
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED if session.testsfailed else pytest.ExitCode.OK
     if failed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -235,6 +248,8 @@ def _narrowed(session: pytest.Session) -> tuple[str, ...]:
     ]
     if any("::" in argument for argument in session.config.args):
         reasons.append("node ids")
+    if ending.is_decided(session.config):
+        return tuple(reasons)
     if session.exitstatus == pytest.ExitCode.INTERRUPTED:
         reasons.append("interrupted")
     elif session.shouldfail or session.shouldstop:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.results.model import Case
@@ -35,7 +35,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
 `updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
-`tolerated`: True.
+`tolerated`: True; `planned`: what is chosen to run, once a process.
 """
 
 Payload: TypeAlias = "tuple[str, str]"
@@ -93,6 +93,7 @@ class Recorder:
         "nodeid",
         "outputs",
         "params",
+        "planned",
         "run",
         "setup_seconds",
         "under",
@@ -116,6 +117,8 @@ class Recorder:
         """Whether an answer was not good enough."""
         self.run: Run | None = None
         """Which run of a repeated case the item is."""
+        self.planned: Mapping[str, int] | None = None
+        """What is chosen to run, for the first report that goes out."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.setup_seconds = 0.0
@@ -180,6 +183,8 @@ class Recorder:
                     carried["outputs"], self.outputs = self.outputs, []
         if self.run is not None:
             carried["run"] = list(self.run)
+        if self.planned is not None:
+            carried["planned"], self.planned = dict(self.planned), None
         if not report.passed and not carried and self.is_missed():
             carried["comparisons"] = []
         if carried:
@@ -270,12 +275,40 @@ def _comparisons(test: _Test) -> list[Comparison]:
     return [Comparison.from_text(payload) for payload in test.comparisons.values()]
 
 
+def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
+    from pytest_jsonmatch.results.model import Case, CaseRun
+
+    runs: dict[str, list[CaseRun]] = {}
+    kinds: dict[str, Run] = {}
+    for nodeid, test in tests:
+        compared = tuple(_comparisons(test))
+        if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.run):
+            continue
+        run = test.run or Run(nodeid, 1, 1, None)
+        error = "" if compared else "failed before comparing"
+        passed = not (test.failed or test.tolerated is not None)
+        runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
+        kinds[run.case] = run
+    return tuple(
+        Case(
+            name,
+            tuple(sorted(runs[name], key=lambda run: run.number)),
+            kinds[name].of,
+            kinds[name].min_pass_rate,
+        )
+        for name in sorted(runs)
+    )
+
+
 @final
 class Outcomes:
     """What the reports of a whole run say, with and without pytest-xdist; the last rerun wins."""
 
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
+        self._by_case: dict[str, list[str]] = {}
+        self.planned: Mapping[str, int] = {}
+        """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
@@ -291,8 +324,11 @@ class Outcomes:
         if carried is not None:
             test.comparisons.update(carried.get("comparisons", ()))
             test.updates += carried.get("updates", ())
-            if "run" in carried:
+            if "run" in carried and test.run is None:
                 test.run = Run(*carried["run"])
+                self._by_case.setdefault(test.run.case, []).append(report.nodeid)
+            if "planned" in carried:
+                self.planned = carried["planned"]
             if carried.get("tolerated"):
                 test.tolerated, test.ended = report, True
                 return
@@ -311,30 +347,19 @@ class Outcomes:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
+    def case_of(self, nodeid: str) -> Case | None:
+        """Return the case that a test belongs to, as far as it has got; None if it is none that counts."""
+        test = self._tests.get(nodeid)
+        if test is None:
+            return None
+        name = nodeid if test.run is None else test.run.case
+        nodeids = [nodeid] if test.run is None else self._by_case.get(name, [])
+        found = _cases((each, self._tests[each]) for each in nodeids if each in self._tests)
+        return found[0] if found else None
+
     def cases(self) -> tuple[Case, ...]:
         """Return the cases that count, by id: tests that compared, or were there to and failed before."""
-        from pytest_jsonmatch.results.model import Case, CaseRun
-
-        runs: dict[str, list[CaseRun]] = {}
-        kinds: dict[str, Run] = {}
-        for nodeid, test in self._counted():
-            compared = tuple(_comparisons(test))
-            if not test.ended or not (compared or test.failed or test.run):
-                continue
-            run = test.run or Run(nodeid, 1, 1, None)
-            error = "" if compared else "failed before comparing"
-            passed = not (test.failed or test.tolerated is not None)
-            runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
-            kinds[run.case] = run
-        return tuple(
-            Case(
-                name,
-                tuple(sorted(runs[name], key=lambda run: run.number)),
-                kinds[name].of,
-                kinds[name].min_pass_rate,
-            )
-            for name in sorted(runs)
-        )
+        return _cases(self._counted())
 
     @property
     def tolerated(self) -> list[tuple[str, Run, pytest.TestReport]]:
@@ -385,6 +410,11 @@ class Outcomes:
         return {reason: count for reason, count in counts.items() if count}
 
     @property
+    def ended(self) -> int:
+        """How many tests that are there to compare have run."""
+        return sum(test.ended or test.skipped for test in self._tests.values())
+
+    @property
     def has_runs(self) -> bool:
         """Whether there are repeated cases."""
         return any(test.run is not None for test in self._tests.values())
@@ -403,6 +433,8 @@ class Session:
         self.outcomes = Outcomes()
         self.collected: set[str] = set()
         """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
+        self.planned: dict[str, int] | None = None
+        """The cases that are chosen to run, with their number of runs, until the first test takes them along."""
         self._running: list[Recorder] = []
         self._encoding = encoding
         self._look: Look | None = None
@@ -441,6 +473,7 @@ class Session:
     def start(self, item: pytest.Item) -> Recorder:
         """Let `item` be the running one."""
         recorder = Recorder(item)
+        recorder.planned, self.planned = self.planned, None
         self._running.append(recorder)
         return recorder
 

@@ -29,6 +29,7 @@ __all__ = [
 CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
 UPDATE_MODES: Final = ("new", "failed", "all")
+DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
@@ -107,6 +108,26 @@ def _least(raw: str) -> float:
         return _threshold(raw)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{raw!r} is no number from 0 to 1") from None
+
+
+def _drop(raw: str) -> float:
+    try:
+        drop = _threshold(raw)
+    except ValueError:
+        drop = 1.0
+    if drop < 1:
+        return drop
+    raise argparse.ArgumentTypeError(f"{raw!r} is no drop of a score: from 0 to below 1, such as 0.02")
+
+
+def _share(raw: str) -> float:
+    try:
+        share = float(raw)
+    except ValueError:
+        share = 0.0
+    if 0.5 < share < 1:
+        return share
+    raise argparse.ArgumentTypeError(f"{raw!r} is no confidence: above 0.5 and below 1, such as 0.95")
 
 
 def _mode(raw: object) -> str:
@@ -273,6 +294,10 @@ class Settings:
     save: str | None = None
     baseline: str | None = None
     baseline_required: bool = False
+    max_drop: float | None = None
+    drop_mode: Literal["regression", "non-inferiority"] = "regression"
+    confidence: float = 0.95
+    stop_when_decided: bool = False
 
     @property
     def judges(self) -> bool:
@@ -282,6 +307,9 @@ class Settings:
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
         """Return the session's settings; `pytest.UsageError` for a wrong value."""
+        for option, other in _NEEDED:
+            if config.getoption(option) not in {None, False} and not config.getoption(other):
+                raise pytest.UsageError(f"{option} needs {other}")
         return cls(
             metric=METRIC.read(config),
             threshold=THRESHOLD.read(config),
@@ -302,6 +330,10 @@ class Settings:
             save=_name(config.getoption("--jsonmatch-save")),
             baseline=config.getoption("--jsonmatch-baseline"),
             baseline_required=config.getoption("--jsonmatch-baseline-required"),
+            max_drop=config.getoption("--jsonmatch-max-drop"),
+            drop_mode=config.getoption("--jsonmatch-drop-mode"),
+            confidence=config.getoption("--jsonmatch-confidence"),
+            stop_when_decided=config.getoption("--jsonmatch-stop-when-decided"),
             **_writing(config),
         )
 
@@ -318,6 +350,13 @@ def _asked_gates(config: pytest.Config) -> tuple[str, ...]:
     least: float | None = config.getoption("--jsonmatch-fail-under")
     gates: list[str] = config.getoption("--jsonmatch-gate")
     return (*([] if least is None else [f"score >= {least!r}"]), *gates)
+
+
+_NEEDED: Final = (
+    ("--jsonmatch-max-drop", "--jsonmatch-baseline"),
+    ("--jsonmatch-baseline-required", "--jsonmatch-baseline"),
+)
+"""Options that mean nothing without another."""
 
 
 def _writing(config: pytest.Config) -> dict[str, Any]:
@@ -401,6 +440,33 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-baseline-required",
         action="store_true",
         help="let it be an error that the baseline does not exist",
+    )
+    group.addoption(
+        "--jsonmatch-max-drop",
+        metavar="DROP",
+        type=_drop,
+        default=None,
+        help="with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, "
+        "beyond what chance makes",
+    )
+    group.addoption(
+        "--jsonmatch-drop-mode",
+        choices=DROP_MODES,
+        default="regression",
+        help="what --jsonmatch-max-drop asks for: regression fails if such a drop is proven (the default), "
+        "non-inferiority fails unless it is ruled out",
+    )
+    group.addoption(
+        "--jsonmatch-confidence",
+        metavar="SHARE",
+        type=_share,
+        default=0.95,
+        help="how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
+    )
+    group.addoption(
+        "--jsonmatch-stop-when-decided",
+        action="store_true",
+        help="end the run as soon as the rest of it can't change whether its gates pass",
     )
     group.addoption(
         "--jsonmatch-record",

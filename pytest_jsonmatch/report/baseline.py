@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, mark, printable
+from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, printable
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.gate.headlines import RunVerdict
     from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["baseline_lines", "change_text"]
@@ -31,22 +32,34 @@ def change_text(change: float, *, unicode: bool = True) -> str:
 
 
 def baseline_lines(
-    diff: BaselineDiff, *, name: str, mode: str = "auto", width: int = 80, unicode: bool = True
+    diff: BaselineDiff,
+    *,
+    name: str,
+    verdict: RunVerdict | None = None,
+    mode: str = "auto",
+    width: int = 80,
+    unicode: bool = True,
 ) -> list[StyledLine]:
     """Return the lines about a baseline.
 
     Args:
         diff: the two runs.
         name: what the baseline is called.
+        verdict: what the difference proves.
         mode: "all" names every case and field that has changed, the others those that changed most.
         width: columns of the terminal; a line that is longer is clipped.
         unicode: False keeps to ASCII.
     """
-    return list(_lines(diff, name, None if mode == "all" else _MOST, width, unicode))
+    return list(_lines(diff, name, verdict, None if mode == "all" else _MOST, width, unicode))
 
 
 def _lines(
-    diff: BaselineDiff, name: str, most: int | None, width: int, unicode: bool
+    diff: BaselineDiff,
+    name: str,
+    verdict: RunVerdict | None,
+    most: int | None,
+    width: int,
+    unicode: bool,
 ) -> Iterator[StyledLine]:
     made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
     title = f"baseline {printable(name, ascii_only=not unicode)}{f' ({made})' if made else ''}: "
@@ -54,13 +67,15 @@ def _lines(
     if diff.new:
         parts.append(f"{count(len(diff.new))} new")
     if diff.vanished:
-        parts.append(f"{count(len(diff.vanished))} vanished")
+        parts.append(f"{count(len(diff.vanished))} {_gone(diff)}")
     yield [(clip(title + ", ".join(parts), width, unicode=unicode), BOLD)]
     if not diff.is_comparable:
         yield from _refusal(diff, most, width, unicode)
         return
     if diff.score is not None:
         yield _delta(diff.score, width, unicode)
+    if verdict is not None:
+        yield from _words(verdict, width, unicode)
     for what, deltas in (
         ("fields", [each for each in diff.fields if each.change]),
         ("cases", list(diff.changed())),
@@ -71,7 +86,7 @@ def _lines(
             yield from (_delta(each, width, unicode) for each in shown)
         if hidden := len(deltas) - len(shown):
             yield [(clip(f"  {mark(unicode)} {count(hidden)} more ({_HINT})", width, unicode=unicode), DIM)]
-    for what, names in (("new", diff.new), ("vanished", diff.vanished)):
+    for what, names in (("new", diff.new), (_gone(diff), diff.vanished)):
         shown_names = names if most is None else names[:most]
         for each in shown_names:
             yield [
@@ -85,6 +100,29 @@ def _lines(
                     DIM,
                 )
             ]
+
+
+def _words(verdict: RunVerdict, width: int, unicode: bool) -> Iterator[StyledLine]:
+    """Yield what the difference proves: of scores, of which cases pass, and of single fields."""
+    proven = [each for each in verdict.fields.values() if each.kind in {"regression", "improvement"}]
+    for kind, words in (
+        (verdict.scores.kind, verdict.scores.words),
+        *(
+            [(verdict.outcomes.kind, f"which cases pass: {verdict.outcomes.words}")]
+            if verdict.outcomes.informative
+            else []
+        ),
+        *((each.kind, f"field {each.words}") for each in proven),
+    ):
+        markup = RED if kind == "regression" else GREEN if kind == "improvement" else PLAIN
+        for line in fold(printable(words, ascii_only=not unicode), max(width - 2, 20), 4, unicode=unicode):
+            yield [(f"  {line}", markup)]
+
+
+def _gone(diff: BaselineDiff) -> str:
+    """Return what has become of cases that only the baseline has, as far as that is known."""
+    after = diff.after
+    return "not run" if after.narrowed or len(after.cases) < (after.collected or 0) else "vanished"
 
 
 def _extremes(deltas: Sequence[Delta], most: int) -> list[Delta]:

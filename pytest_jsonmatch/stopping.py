@@ -1,0 +1,117 @@
+"""`--jsonmatch-stop-when-decided`: the run ends as soon as the rest of it can't change what its gates say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.gate.sequential import Decision
+    from pytest_jsonmatch.recording import Session
+    from pytest_jsonmatch.results.model import Case, Figure, ResultSet
+
+__all__ = ["Stopper"]
+
+_MEANS: Final = ("score", "precision", "recall", "f1")
+
+
+@final
+class Stopper:
+    """Looks at the gates each time that a case has come to its end. To be registered as a plugin.
+
+    Thresholds on means over all cases are settled when no outcome of the rest could change them; a drop
+    against a baseline when a test says so that may be looked at after each case. Any other gate needs the
+    whole run, but one that fails for certain settles them all.
+    """
+
+    def __init__(
+        self, session: Session, gates: Sequence[Gate], baseline: ResultSet | None, max_drop: float | None
+    ) -> None:
+        self.session = session
+        self.decision: Decision | None = None
+        """Of the gate on the drop, as far as it has got; None without one."""
+        self.saved = 0
+        """How many runs of cases were left out."""
+        self.reason: str | None = None
+        """Why the run was ended; None if it was not."""
+        self._gates = gates
+        self._before = {} if baseline is None else {case.id: case for case in baseline.cases}
+        self._max_drop = max_drop if self._before else None
+        self._drop: SequentialGate | None = None
+        self._done: dict[str, Case] = {}
+        self._pytest: pytest.Session | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Know whom to stop."""
+        self._pytest = session
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Look at the gates, if a case has come to its end."""
+        outcomes = self.session.outcomes
+        if report.when != "teardown" or self.reason is not None or not outcomes.planned:
+            return
+        case = outcomes.case_of(report.nodeid)
+        if case is None or len(case.runs) < case.of or case.id in self._done:
+            return
+        self._done[case.id] = case
+        left_out = outcomes.cases_left_out
+        planned = [name for name in outcomes.planned if name not in left_out]
+        found = self._settled(case, planned)
+        if found is None:
+            return
+        self.reason = found
+        self.saved = sum(outcomes.planned.values()) - outcomes.ended
+        self._stop(f"decided: {found}")
+
+    def _settled(self, case: Case, planned: Sequence[str]) -> str | None:
+        """Return why the gates are settled; None as long as they are not."""
+        decisions = [self._threshold(gate, len(planned)) for gate in self._gates]
+        if self._max_drop is not None:
+            self.decision = self._after(case, planned)
+            decisions.append(self.decision)
+        for decision in decisions:
+            if decision is not None and decision.passed is False:
+                return decision.reason
+        if decisions and all(decision is not None and decision.passed for decision in decisions):
+            return "; ".join(decision.reason for decision in decisions if decision is not None)
+        return None
+
+    def _threshold(self, gate: Gate, planned: int) -> Decision | None:
+        """Return what is certain of a gate; None if nothing ever is before the end."""
+        if gate.cases is not None or gate.field is not None or gate.is_micro or gate.operator != ">=":
+            return None
+        cases = self._done.values()
+        if gate.figure == "pass_rate":
+            scores = [float(case.passed) for case in cases]
+        elif gate.figure in _MEANS:
+            figure: Figure = next(each for each in _MEANS if each == gate.figure)
+            scores = [case.figure(figure) for case in cases]
+        else:
+            return None
+        name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
+        return threshold_decision(scores, max(planned, len(scores)), gate.limit, figure=name)
+
+    def _after(self, case: Case, planned: Sequence[str]) -> Decision:
+        """Return what the gate on the drop says after one more case."""
+        settings = self.session.settings
+        if self._drop is None:
+            both = sum(name in self._before for name in planned)
+            self._drop = SequentialGate(both, self._max_drop or 0.0, settings.confidence, settings.drop_mode)
+        if case.id in self._before:
+            return self._drop.add(case.figure("score") - self._before[case.id].figure("score"))
+        return self._drop.decision()
+
+    def _stop(self, reason: str) -> None:
+        if self._pytest is None:
+            return
+        distributed: Any = self._pytest.config.pluginmanager.getplugin("dsession")
+        if distributed is not None:
+            distributed.shouldstop = reason  # pytest-xdist has a flag of its own
+        else:
+            self._pytest.shouldstop = reason
