@@ -28,16 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.settings import Settings
     from pytest_jsonmatch.stopping import Stopper
 
-__all__ = [
-    "is_decided",
-    "judge",
-    "read_baseline",
-    "read_gates",
-    "show",
-    "stop_when_decided",
-    "take_collected",
-    "take_planned",
-]
+__all__ = ["judge", "prepare", "show", "take_collected", "take_planned"]
 
 _GATES: pytest.StashKey[list[tuple[Gate, bool]]] = pytest.StashKey()
 _BASELINE: pytest.StashKey[tuple[str, ResultSet | None]] = pytest.StashKey()
@@ -52,8 +43,18 @@ _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
 
 
-def read_gates(config: pytest.Config, session: Session) -> None:
-    """Read the gates of a session; a usage error for one that is wrong."""
+def prepare(config: pytest.Config, session: Session) -> None:
+    """Read gates and baseline before anything runs; a usage error for what is wrong."""
+    settings = session.settings
+    if settings.gates or settings.asked_gates:
+        _read_gates(config, session)
+    if settings.baseline is not None:
+        _read_baseline(config, session)
+    if settings.stop_when_decided:
+        _stop_when_decided(config, session)
+
+
+def _read_gates(config: pytest.Config, session: Session) -> None:
     from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 
     gates = config.stash[_GATES] = []
@@ -69,8 +70,7 @@ def read_gates(config: pytest.Config, session: Session) -> None:
                 raise pytest.UsageError(f"{where}: {error}") from None
 
 
-def read_baseline(config: pytest.Config, session: Session) -> None:
-    """Read the baseline before anything runs; a usage error if it is wrong, or is missing and must not be."""
+def _read_baseline(config: pytest.Config, session: Session) -> None:
     from pytest_jsonmatch.engine.errors import ConfigurationError
     from pytest_jsonmatch.results.file import read_results
 
@@ -117,8 +117,7 @@ def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
     session.planned = planned
 
 
-def stop_when_decided(config: pytest.Config, session: Session) -> None:
-    """Let the run end as soon as its gates are settled."""
+def _stop_when_decided(config: pytest.Config, session: Session) -> None:
     from pytest_jsonmatch.stopping import Stopper
 
     gates = [gate for gate, _ in config.stash.get(_GATES, ())]
@@ -133,22 +132,51 @@ def stop_when_decided(config: pytest.Config, session: Session) -> None:
     config.pluginmanager.register(stopper, "jsonmatch-stopper")
 
 
-def is_decided(config: pytest.Config) -> bool:
-    """Tell whether the run was ended because its gates are settled."""
-    stopper = config.stash.get(_STOPPER, None)
-    return stopper is not None and stopper.reason is not None
+def judge(session: pytest.Session, own: Session) -> bool:
+    """Judge a session, now that all tests have reported; return whether it has failed.
 
-
-def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -> bool:
-    """Judge the session, now that all tests have reported; return whether it has failed.
-
-    What failed is remembered for `--lf`, as pytest remembers tests.
-
-    Args:
-        config: pytest's.
-        session: ours.
-        narrowed: why not all cases may have run.
+    What failed is remembered for `--lf`, as pytest remembers tests. A run that ended because its gates were
+    settled is no less than a whole one.
     """
+    config = session.config
+    if session.exitstatus not in _JUDGED or any(
+        getattr(config.option, name, False) for name in ("collectonly", "setuponly", "setupplan")
+    ):
+        return False
+    stopper = config.stash.get(_STOPPER, None)
+    is_decided = stopper is not None and stopper.reason is not None
+    failed = _judge(config, own, _narrowed(session, is_decided=is_decided))
+    if is_decided and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED if session.testsfailed else pytest.ExitCode.OK
+    return failed
+
+
+_JUDGED: Final = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED})
+_NARROWING: Final = (
+    ("keyword", "-k"),
+    ("markexpr", "-m"),
+    ("lf", "--lf"),
+    ("deselect", "--deselect"),
+    ("stepwise", "--stepwise"),
+)
+
+
+def _narrowed(session: pytest.Session, *, is_decided: bool) -> tuple[str, ...]:
+    """Return what may have kept cases from running, as one would write it."""
+    option = session.config.option
+    reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
+    if any("::" in argument for argument in session.config.args):
+        reasons.append("node ids")
+    if is_decided:
+        return tuple(reasons)
+    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        reasons.append("interrupted")
+    elif session.shouldfail or session.shouldstop:
+        reasons.append("stopped early")
+    return tuple(reasons)
+
+
+def _judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -> bool:
     from pytest_jsonmatch.gate.gates import check_gate
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import SessionVerdict

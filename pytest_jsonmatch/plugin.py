@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import ending, hooks, recording
+from pytest_jsonmatch import hooks, recording
 from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
 
@@ -55,10 +55,6 @@ def pytest_configure(config: pytest.Config) -> None:
             session.check_metric()
         except ConfigurationError as error:
             raise pytest.UsageError(f"{what}: {error}") from error
-    if settings.gates or settings.asked_gates:
-        ending.read_gates(config, session)
-    if settings.baseline is not None and not hasattr(config, "workerinput"):
-        ending.read_baseline(config, session)
     if settings.update or settings.review:
         from pytest_jsonmatch import updating
 
@@ -67,8 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_UPDATER] = updating.make_updater(session)
     if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
-        if settings.stop_when_decided:
-            ending.stop_when_decided(config, session)
+        if settings.judges or settings.stop_when_decided:
+            from pytest_jsonmatch import ending
+
+            ending.prepare(config, session)
     if settings.record is not None or settings.replay is not None:
         _open_outputs(config, settings)
 
@@ -182,6 +180,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Take note of all cases, before some are chosen."""
     session = config.stash[_SESSION]
     if session.settings.judges:
+        from pytest_jsonmatch import ending
+
         ending.take_collected(session, items)
 
 
@@ -190,6 +190,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Take note of the cases that will run."""
     own = session.config.stash[_SESSION]
     if own.settings.stop_when_decided and session.items:
+        from pytest_jsonmatch import ending
+
         ending.take_planned(own, session.items)
 
 
@@ -210,51 +212,17 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         output["jsonmatch_collected"] = sorted(own.collected)
         return
     failed = False
-    if exitstatus in _JUDGED and not _runs_nothing(config) and (own.settings.judges or own.outcomes.has_runs):
-        failed = ending.judge(config, own, _narrowed(session))
+    if own.settings.judges or own.outcomes.has_runs:
+        from pytest_jsonmatch import ending
+
+        failed = ending.judge(session, own)
     # Interrupted, or nothing ran: then nothing is written.
     if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         from pytest_jsonmatch import updating
 
         failed |= updating.write(config, own)
-    if ending.is_decided(config) and session.exitstatus == pytest.ExitCode.INTERRUPTED:
-        # We have ended it: it is no less than a whole run.
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED if session.testsfailed else pytest.ExitCode.OK
     if failed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-_JUDGED = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED})
-
-
-def _runs_nothing(config: pytest.Config) -> bool:
-    """Tell whether tests are only listed, or set up."""
-    return any(getattr(config.option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
-
-
-def _narrowed(session: pytest.Session) -> tuple[str, ...]:
-    """Return what may have kept cases from running, as one would write it."""
-    option = session.config.option
-    reasons = [
-        written
-        for name, written in (
-            ("keyword", "-k"),
-            ("markexpr", "-m"),
-            ("lf", "--lf"),
-            ("deselect", "--deselect"),
-            ("stepwise", "--stepwise"),
-        )
-        if getattr(option, name, None)
-    ]
-    if any("::" in argument for argument in session.config.args):
-        reasons.append("node ids")
-    if ending.is_decided(session.config):
-        return tuple(reasons)
-    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
-        reasons.append("interrupted")
-    elif session.shouldfail or session.shouldstop:
-        reasons.append("stopped early")
-    return tuple(reasons)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -265,6 +233,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
         updating.show(terminalreporter, config, session)
     if session.outcomes or session.settings.judges:
+        from pytest_jsonmatch import ending
+
         ending.show(terminalreporter, config, session)
 
 

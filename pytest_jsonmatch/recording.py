@@ -434,7 +434,7 @@ class Session:
         self.collected: set[str] = set()
         """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
         self.planned: dict[str, int] | None = None
-        """The cases that are chosen to run, with their number of runs, until the first test takes them along."""
+        """The cases that are chosen to run, and how many runs of each; the first test takes it along."""
         self._running: list[Recorder] = []
         self._encoding = encoding
         self._look: Look | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.gate.margin import checked_gate
+from pytest_jsonmatch.gate.verdict import figures_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,9 +76,9 @@ def threshold_decision(
 
     >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9, repeats=3)
     Decision(passed=False, seen=3, planned=10, saved=21, method='certain', reason='the mean score can reach
-    0.86 at most')
+    0.860 at most')
     >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
-    'the mean score is 0.5 at least'
+    'the mean score is 0.500 at least'
     """
     found = list(scores)
     rest = planned - len(found)
@@ -85,10 +86,10 @@ def threshold_decision(
         return Decision(False, 0, 0, 0, "certain", "there is no case")
     worst, best = certain_bounds(found, planned)
     if worst >= limit:
-        reason = f"the {figure} is {worst!r} at least"
+        reason = f"the {figure} is {figures_apart(limit, worst)[1]} at least"
         return Decision(True, len(found), planned, rest * repeats, "certain", reason)
     if best < limit:
-        reason = f"the {figure} can reach {best!r} at most"
+        reason = f"the {figure} can reach {figures_apart(limit, best)[1]} at most"
         return Decision(False, len(found), planned, rest * repeats, "certain", reason)
     return Decision(
         None, len(found), planned, 0, "certain", f"the {figure} ends between {worst!r} and {best!r}"

@@ -26,7 +26,6 @@ from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.naming import display_name, relative
-from pytest_jsonmatch.golden.outputs import output_line
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
 from pytest_jsonmatch.recording import Run, current_session, parameters
@@ -392,6 +391,8 @@ def _keep_output(case: GoldenCase, actual: object) -> None:
     recorder = None if session is None else session.running
     if recorder is None:
         return
+    from pytest_jsonmatch.golden.outputs import output_line
+
     params = getattr(getattr(recorder.item, "callspec", None), "params", {})
     recorder.outputs.append(
         output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)

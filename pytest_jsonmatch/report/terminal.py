@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad
 from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize, worst_rows
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
-from pytest_jsonmatch.report.pivot import pivot_blocks
-from pytest_jsonmatch.report.repeats import repeat_blocks
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
 
 if TYPE_CHECKING:
@@ -104,8 +102,13 @@ def summary_lines(
         blocks += _draw_sections(summary.sections, mode, width, unicode)
         blocks.append(_draw_cases(summary, mode, width, unicode))
         blocks.append(_draw_narrow(summary, mode, width, unicode))
-        blocks += pivot_blocks(comparisons, pivot, mode=mode, width=width, unicode=unicode)
+        if pivot is not None or any(comparison.params for comparison in comparisons):
+            from pytest_jsonmatch.report.pivot import pivot_blocks
+
+            blocks += pivot_blocks(comparisons, pivot, mode=mode, width=width, unicode=unicode)
         if repeats is not None:
+            from pytest_jsonmatch.report.repeats import repeat_blocks
+
             blocks += repeat_blocks(repeats, mode=mode, width=width, unicode=unicode)
     blocks.append(
         [[(line, YELLOW)] for note in summary.notes for line in fold(note, width, 2, unicode=unicode)]

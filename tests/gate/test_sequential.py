@@ -35,9 +35,9 @@ def test_bounds_are_the_rest_at_0_and_at_1():
 def test_a_threshold_stops_as_soon_as_it_is_settled():
     found = [threshold_decision([1.0] * 7 + [0.0] * bad, 20, 0.8, repeats=2) for bad in range(6)]
     assert [decision.passed for decision in found] == [None] * 5 + [False]
-    assert found[5] == Decision(False, 12, 20, 16, "certain", "the mean score can reach 0.75 at most")
+    assert found[5] == Decision(False, 12, 20, 16, "certain", "the mean score can reach 0.750 at most")
     assert found[0].saved == 0
-    assert threshold_decision([1.0] * 16, 20, 0.8).reason == "the mean score is 0.8 at least"
+    assert threshold_decision([1.0] * 16, 20, 0.8).reason == "the mean score is 0.800 at least"
 
 
 def test_no_case_at_all_fails():
