@@ -75,12 +75,26 @@ def _print_turns(title: str, times: dict[str, list[float]], notes: dict[str, str
                 tables.seconds(statistics.median(spent)),
                 tables.ratio(statistics.median(ratios)),
                 spread,
+                tables.seconds(min(spent)),
+                tables.ratio(min(spent) / min(times[base])),
                 notes[name],
             ]
         )
-    print(
-        tables.render(["suite", "CPU time", f"median ratio to {base}", "range", "last run"], rows), flush=True
-    )
+    titles = ["suite", "CPU time", f"median ratio to {base}", "range", "least", "ratio of least", "last run"]
+    print(tables.render(titles, rows), flush=True)
+
+
+def _print_per_case(
+    title: str, times: dict[str, list[float]], commands: Commands, count: int, root: str
+) -> None:
+    """Print what a case takes beyond a session with one test, which every suite pays for once."""
+    folder = _folder(root, "one", {"test_one.py": "def test_one():\n    pass\n"})
+    rows = []
+    for name, (command, _) in commands.items():
+        one = min(_cpu_seconds(command, folder)[0] for _ in range(_SUITE_TURNS))
+        rows.append([name, tables.seconds(one), tables.seconds((min(times[name]) - one) / count)])
+    print(f"\n### {title}\n")
+    print(tables.render(["suite", "a session with one test", "each further case"], rows), flush=True)
 
 
 def idle(interpreter: Interpreter, quick: bool) -> None:
@@ -169,7 +183,9 @@ def golden(interpreter: Interpreter, quick: bool) -> None:
             commands = {"parametrized": ([bare, *_RUN], plain), "golden YAML": ([ours, *_RUN], cases)}
             if snapshots:
                 commands |= _snapshot_suites(root, snapshots, count)
-            _print_turns(f"P2 · run {count:,} cases", *_in_turns(commands, turns), "golden YAML")
+            times, notes = _in_turns(commands, turns)
+            _print_turns(f"P2 · run {count:,} cases", times, notes, "golden YAML")
+            _print_per_case(f"P2 · run {count:,} cases, without starting", times, commands, count, root)
     _golden_files(interpreter, quick)
 
 

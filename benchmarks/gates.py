@@ -4,7 +4,7 @@ python benchmarks/gates.py [TABLE ...] [--runs N] [--write FILE]
 
 TABLE is one or more of: equal, margin, power, detectable, intervals, wilson, sequential; default: all. Every
 cell of a table is made of N simulated comparisons, each with its own cases and scores, from a fixed seed.
-With --write they are put into a document (docs/gates.md) too, between `<!-- table: NAME -->` and
+With --write they are put into a document (docs/statistics.md) too, between `<!-- table: NAME -->` and
 `<!-- end -->`.
 """
 

@@ -254,6 +254,7 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
         targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
     if not targets:
         return True
+    from pytest_jsonmatch.golden.naming import display_name
     from pytest_jsonmatch.results.atomic import write_file
     from pytest_jsonmatch.results.file import to_text
     from pytest_jsonmatch.results.origin import with_origin
@@ -262,13 +263,14 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
     data = to_text(with_origin(results, config.rootpath)).encode("ascii")
     written = True
     for path in targets:
+        name = display_name(path, config.invocation_params.dir)
         try:
             write_file(path, data, make_folders=True)
         except OSError as error:
             written = False
-            notes.append((f"{path} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+            notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
         else:
-            notes.append((f"results written to {path}", ""))
+            notes.append((f"results written to {name}", ""))
     return written
 
 
@@ -301,6 +303,8 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
         if comparisons:
             checks += _intervals(config, session)
         checks += [*_notes(config, session), *_verdict(config, session, verdict)]
+        while checks and not checks[-1]:
+            checks.pop()
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)

@@ -117,7 +117,7 @@ class SequentialGate:
       the rest could rule it out (certain), or a drop of more than `max_drop` is proven.
     - After the last case it is decided: what is not proven is not. The fixed-sample tests of `compare` must
       not be tried as well, since two tests err more often than one. The freedom to look costs power: see
-      docs/gates.md.
+      docs/statistics.md.
 
     It is valid where cases run in an order that does not hang on their outcomes: each new case's expected
     delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
