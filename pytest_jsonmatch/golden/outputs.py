@@ -205,7 +205,7 @@ class Outputs:
         offset = self._offsets.get(nodeid)
         if offset is None:
             message = f"{self.path.name} has no output of {nodeid}; record it, or leave the case out"
-            raise LookupError(message)
+            raise LookupError(message + self._hint(nodeid))
         with self.path.open("rb") as file:
             file.seek(offset)
             entry = _read(file.readline())
@@ -215,6 +215,17 @@ class Outputs:
         if "base64" in entry:
             return base64.b64decode(entry["base64"])
         return entry["text"] if "text" in entry else entry["actual"]
+
+    def _hint(self, nodeid: str) -> str:
+        """Return what to do if the case was kept with another number of runs."""
+        head, bracket, params = nodeid.partition("[")
+        kept = 0
+        while f"{head}@{kept + 1}{bracket}{params}" in self._offsets:
+            kept += 1
+        if kept:
+            return f". It was kept in {kept} runs: replay with --jsonmatch-repeat={kept}"
+        once = head.rpartition("@")[0] + bracket + params
+        return ". It was kept in one run: replay with --jsonmatch-repeat=1" if once in self._offsets else ""
 
 
 def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:

@@ -403,3 +403,19 @@ def test_runs_that_want_different_values_are_not_written(suite, monkeypatch):
     run = suite.runpytest("--jsonmatch-update=failed", "-k", "flaky")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert (suite.path / "a.golden.yaml").read_bytes() == before
+
+
+def test_a_replay_without_the_runs_that_were_kept_says_how(pytester, write):
+    write("conftest.py", CONFTEST)
+    write("a.golden.yaml", "id: a\ninput: [{ n: 1 }, { n: 1 }]\nexpected: { n: 1 }\n")
+    pytester.runpytest("--jsonmatch-record=out.jsonl", "--jsonmatch-repeat=2").assert_outcomes(passed=2)
+    run = pytester.runpytest("--jsonmatch-replay=out.jsonl")
+    run.stdout.fnmatch_lines(
+        "E*no output of a.golden.yaml::a;*It was kept in 2 runs: replay with --jsonmatch-repeat=2"
+    )
+    pytester.runpytest("--jsonmatch-replay=out.jsonl", "--jsonmatch-repeat=2").assert_outcomes(passed=2)
+    pytester.runpytest("--jsonmatch-record=out.jsonl")
+    run = pytester.runpytest("--jsonmatch-replay=out.jsonl", "--jsonmatch-repeat=2")
+    run.stdout.fnmatch_lines(
+        "E*no output of a.golden.yaml::a@1;*It was kept in one run: replay with --jsonmatch-repeat=1"
+    )

@@ -1,0 +1,152 @@
+"""`--jsonmatch-stop-when-decided`: the run ends once its gates are settled."""
+
+from __future__ import annotations
+
+import pytest
+
+CONFTEST = """\
+import pytest
+
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    with open("calls.txt", "a") as file:
+        file.write("x")
+    return jsonmatch_case.input
+"""
+
+
+@pytest.fixture
+def suite(pytester, write_cases):
+    pytester.makeconftest(CONFTEST)
+    write_cases([1.0] * 20)
+    return pytester
+
+
+@pytest.fixture
+def write_cases(pytester):
+    def write(scores):
+        rows = (
+            f"  - id: c{number:02}\n    input: {{ a: {1 if score else 2} }}\n    expected: {{ a: 1 }}\n"
+            for number, score in enumerate(scores)
+        )
+        text = "threshold: 0\ncases:\n" + "".join(rows)
+        (pytester.path / "a.golden.yaml").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def calls(pytester):
+    return len((pytester.path / "calls.txt").read_text())
+
+
+def test_a_limit_that_is_reached_for_certain(suite):
+    run = suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.OK
+    assert calls(suite) == 10
+    run.stdout.fnmatch_lines(
+        [
+            "gates, on 10 of 20 cases; decided, 10 runs of cases saved:",
+            "  PASSED   score >= 0.5  1.00  slack +0.50",
+            "*decided: the mean score is 0.500 at least*",
+        ]
+    )
+
+
+def test_a_limit_that_is_out_of_reach(suite, write_cases):
+    write_cases([0.0] * 20)
+    run = suite.runpytest(
+        "--jsonmatch-gate", "pass_rate >= 0", "--jsonmatch-gate", "f1 >= 0.9", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert calls(suite) == 3
+    run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 runs*", "  FAILED   f1 >= 0.9  *"])
+
+
+def test_xdist_stops_too(suite):
+    run = suite.runpytest(
+        "--jsonmatch-fail-under=0.1", "--jsonmatch-stop-when-decided", "-n", "2", "--maxprocesses=2"
+    )
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines(
+        ["gates, on * of 20 cases; decided, * runs of cases saved:", "  PASSED   score >= 0.1*"]
+    )
+    assert calls(suite) <= 20
+
+
+def test_a_gate_that_needs_the_whole_run(suite):
+    run = suite.runpytest(
+        "--jsonmatch-fail-under=0.5", "--jsonmatch-gate=batch_errors == 0", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.OK
+    assert calls(suite) == 20
+    run.stdout.fnmatch_lines("gates, on 20 cases:")
+
+
+def test_a_drop_that_is_proven(suite, write_cases):
+    suite.runpytest("--jsonmatch-save=main")
+    (suite.path / "calls.txt").unlink()
+    write_cases([0.0] * 20)
+    run = suite.runpytest(
+        "--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert 2 <= calls(suite) <= 10
+    run.stdout.fnmatch_lines(
+        ["  FAILED   --jsonmatch-max-drop=0.1  a drop of more than 0.1 is proven (e = *)"]
+    )
+    run.stdout.no_fnmatch_line("*regression: *")
+
+
+def test_a_drop_that_can_no_longer_be_proven(suite):
+    suite.runpytest("--jsonmatch-save=main")
+    (suite.path / "calls.txt").unlink()
+    run = suite.runpytest(
+        "--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.5", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.OK
+    assert calls(suite) < 20
+    run.stdout.fnmatch_lines(["  PASSED   --jsonmatch-max-drop=0.5  *"])
+
+
+def test_repeats_count_as_runs(suite, write_cases):
+    write_cases([1.0] * 4)
+    run = suite.runpytest(
+        "--jsonmatch-fail-under=0.5", "--jsonmatch-repeat=3", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.OK
+    assert calls(suite) == 6
+    run.stdout.fnmatch_lines("gates, on 2 of 4 cases; decided, 6 runs of cases saved:")
+
+
+def test_a_failed_test_fails_the_run_all_the_same(suite, write_cases):
+    write_cases([0.0, *[1.0] * 19])
+    path = suite.path / "a.golden.yaml"
+    path.write_text(path.read_text().replace("threshold: 0", "threshold: 1"))
+    run = suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(["  PASSED   score >= 0.5*"])
+
+
+def test_it_needs_a_gate(suite):
+    run = suite.runpytest("--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("*--jsonmatch-stop-when-decided needs a gate*")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--jsonmatch-max-drop=0.1"], "--jsonmatch-max-drop needs --jsonmatch-baseline"),
+        (
+            ["--jsonmatch-max-drop=1"],
+            "argument --jsonmatch-max-drop: '1' is no drop of a score: from 0 to below 1*",
+        ),
+        (["--jsonmatch-confidence=95"], "argument --jsonmatch-confidence: '95' is no confidence: above 0.5*"),
+        (["--jsonmatch-baseline-required"], "--jsonmatch-baseline-required needs --jsonmatch-baseline"),
+    ],
+)
+def test_options_that_make_no_sense(pytester, arguments, message):
+    run = pytester.runpytest(*arguments)
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(f"*{message}")
