@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
+    from pytest_jsonmatch.engine.notebook import Library
     from pytest_jsonmatch.engine.plan import Plan, PlanNode, Recipe
     from pytest_jsonmatch.engine.scoring import Outcome
     from pytest_jsonmatch.engine.values import JsonValue
@@ -859,6 +860,27 @@ class MatchResult:
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],
         }
+
+    def to_dataframe(self, library: Library | None = None) -> Any:
+        """Return the leaves as a data frame of pandas or polars: one row a leaf, as `field_results` has them.
+
+        Args:
+            library: "pandas" or "polars"; None for the one imported already, else the first installed.
+
+        Raises:
+            ConfigurationError: neither is installed, or not the one that was named.
+
+        In polars a column whose values have several types is JSON text.
+        """
+        from pytest_jsonmatch.engine.notebook import data_frame, leaves_of
+
+        return data_frame(leaves_of(self), library)
+
+    def _repr_html_(self) -> str:
+        """Return the comparison as notebooks show it."""
+        from pytest_jsonmatch.engine.notebook import match_html
+
+        return match_html(self)
 
     def __bool__(self) -> NoReturn:
         message = (

@@ -25,6 +25,7 @@ from pytest_jsonmatch.engine.results import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.notebook import Library
     from pytest_jsonmatch.engine.plan import PlanNode
     from pytest_jsonmatch.engine.results import FieldResult, Row, Signature, Totals
     from pytest_jsonmatch.engine.tally import KeyCounts
@@ -530,6 +531,25 @@ class RunResult:
             "unmatched_gold": list(self.unmatched_gold),
             "unmatched_extracted": list(self.unmatched_extracted),
         }
+
+    def to_dataframe(self, library: Library | None = None) -> Any:
+        """Return the figures by field as a data frame of pandas or polars: one row a schema path.
+
+        Args:
+            library: "pandas" or "polars"; None for the one imported already, else the first installed.
+
+        Raises:
+            ConfigurationError: neither is installed, or not the one that was named.
+        """
+        from pytest_jsonmatch.engine.notebook import data_frame, per_field_of
+
+        return data_frame(per_field_of(self.per_field), library)
+
+    def _repr_html_(self) -> str:
+        """Return the corpus as notebooks show it."""
+        from pytest_jsonmatch.engine.notebook import run_html
+
+        return run_html(self)
 
     def __repr__(self) -> str:
         mean = self.mean_f1
