@@ -48,7 +48,8 @@ def review(
     Of a case that is skipped nothing is written, not even what was accepted before. After a quit, what was
     accepted until then is written.
     """
-    writes = [request for request in requests if request.action == "write"]
+    # Runs of a case that want the same are asked about once.
+    writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     asker = _Asker(show, ask)
     answered: list[Request] = []
     for number, request in enumerate(writes, start=1):

@@ -206,7 +206,7 @@ class Updater:
             action,
             str(_path_of(case)),
             case.expected_file_name,
-            f"{case.name_of_file}::{case.id}",
+            f"{case.name_of_file}::{case.base_id}",
             case.expected_trail,
             content.digest,
             value,

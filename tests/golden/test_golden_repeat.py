@@ -405,6 +405,16 @@ def test_runs_that_want_different_values_are_not_written(suite, monkeypatch):
     assert (suite.path / "a.golden.yaml").read_bytes() == before
 
 
+def test_runs_that_want_the_same_are_one_update(suite, write, monkeypatch, workers):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("BUILD_NUMBER", raising=False)
+    write("a.golden.yaml", "id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
+    run = suite.runpytest("--jsonmatch-update=new", *workers)
+    run.assert_outcomes(passed=3)
+    run.stdout.fnmatch_lines("updated 1 case in a.golden.yaml")
+    assert (suite.path / "a.golden.yaml").read_text().endswith("expected:\n  n: 1\n")
+
+
 def test_a_replay_without_the_runs_that_were_kept_says_how(pytester, write):
     write("conftest.py", CONFTEST)
     write("a.golden.yaml", "id: a\ninput: [{ n: 1 }, { n: 1 }]\nexpected: { n: 1 }\n")
