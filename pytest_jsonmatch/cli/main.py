@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "compare": "compare two JSON files",
         "cases": "golden cases: the JSON Schema of the format, for editors",
     }
 )
