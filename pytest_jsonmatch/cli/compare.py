@@ -43,9 +43,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     'pairwise_f1'
     """
     parser.add_argument(
-        "actual", metavar="ACTUAL", nargs="?", help="what came: JSON, or text that holds JSON; - is standard input"
+        "actual",
+        metavar="ACTUAL",
+        nargs="?",
+        help="what came: JSON, or text that holds JSON; - is standard input",
     )
-    parser.add_argument("expected", metavar="EXPECTED", nargs="?", help="what is right: JSON; - is standard input")
+    parser.add_argument(
+        "expected", metavar="EXPECTED", nargs="?", help="what is right: JSON; - is standard input"
+    )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
     add_rules(parser, "pairwise_f1")
@@ -168,7 +173,7 @@ def _text(
         unicode=look.unicode,
         width=look.width + MARGIN,
     )
-    if options.beta is not None:
+    if options.beta is not None and not failures:
         first, _, rest = message.partition("\n")
         figure = score_text(result.f_beta(options.beta), unicode=look.unicode)
         message = f"{first}\n{_f_name(options.beta)} {figure}\n{rest}"
@@ -201,4 +206,3 @@ def _beta(text: str) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ArgumentTypeError(f"{text!r} is no number above 0")
     return number
-

@@ -13,7 +13,16 @@ from pytest_jsonmatch.engine.parsing import extract_json, parse_json
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["STDIN", "content_of", "name_of", "read_config", "refuse_two_stdins", "tell_where", "value_of", "value_of_answer"]
+__all__ = [
+    "STDIN",
+    "content_of",
+    "name_of",
+    "read_config",
+    "refuse_two_stdins",
+    "tell_where",
+    "value_of",
+    "value_of_answer",
+]
 
 STDIN: Final = "-"
 
@@ -62,7 +71,9 @@ def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
         CommandError: always.
     """
     near = f" near {error.excerpt!r}" if error.excerpt else ""
-    raise CommandError(f"{name}:{line + error.line}:{error.column}: not valid JSON: {error.reason}{near}") from None
+    raise CommandError(
+        f"{name}:{line + error.line}:{error.column}: not valid JSON: {error.reason}{near}"
+    ) from None
 
 
 def value_of(written: str) -> JsonValue:
@@ -94,7 +105,7 @@ def value_of_answer(written: str, expected: JsonValue, *, repair: bool) -> tuple
         return parse_json(content), ()
     except JsonParseError as error:
         strict = error
-    want: Any = {dict: "object", list: "array"}.get(type(expected))
+    want: Any = "object" if type(expected) is dict else "array" if type(expected) is list else None
     try:
         found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
@@ -106,7 +117,7 @@ def value_of_answer(written: str, expected: JsonValue, *, repair: bool) -> tuple
 
 
 def read_config(written: str) -> dict[str, Any]:
-    """Return the options of a metric that a JSON file holds: those of docs/metrics.md, under source 4's names too.
+    """Return the options of a metric that a JSON file holds, under source 4's names too.
 
     Raises:
         OSError: it can't be read.

@@ -1,4 +1,4 @@
-"""Comparators, transforms and metrics of other packages: the hook `pytest_jsonmatch_register`, without pytest.
+"""Comparators, transforms and metrics of other packages, by the hook `pytest_jsonmatch_register`.
 
 pytest's own plugins are not imported here: that would cost more than most commands, and some of them change
 the process that they are imported into. A package that wants to be found says so in a group of ours:
@@ -43,7 +43,10 @@ def add_plugins(parser: ArgumentParser) -> None:
         metavar="MODULE",
         action="append",
         default=[],
-        help=f"a module with the hook {_HOOK}, such as conftest; no:NAME leaves an installed one out; repeatable",
+        help=(
+            f"a module with the hook {_HOOK}, such as conftest; no:NAME leaves an installed one out; "
+            "repeatable"
+        ),
     )
 
 

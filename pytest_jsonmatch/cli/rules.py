@@ -24,16 +24,16 @@ def add_rules(parser: ArgumentParser, metric: str) -> None:
     >>> parser.parse_args(["--nulls", "absent"]).nulls
     'absent'
     """
-    parser.add_argument(
-        "--metric", metavar="NAME", default=metric, help=f"the metric; by default {metric}"
-    )
+    parser.add_argument("--metric", metavar="NAME", default=metric, help=f"the metric; by default {metric}")
     parser.add_argument(
         "--schema",
         metavar="SCHEMA",
         help="a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
     )
     parser.add_argument(
-        "--config", metavar="FILE", help="a JSON file with options of the metric, or structeval's configuration"
+        "--config",
+        metavar="FILE",
+        help="a JSON file with options of the metric, or structeval's configuration",
     )
     parser.add_argument(
         "--nulls",

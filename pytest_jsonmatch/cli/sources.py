@@ -1,4 +1,4 @@
-"""What is named on the command line as a schema or a module: files, models, what can be imported from here."""
+"""What is named on the command line as a schema or a module: files, models, what can be imported."""
 
 from __future__ import annotations
 

@@ -31,7 +31,13 @@ def change_text(change: float, *, unicode: bool = True) -> str:
 
 
 def baseline_lines(
-    diff: BaselineDiff, *, name: str, mode: str = "auto", width: int = 80, unicode: bool = True, hint: str = _HINT
+    diff: BaselineDiff,
+    *,
+    name: str,
+    mode: str = "auto",
+    width: int = 80,
+    unicode: bool = True,
+    hint: str = _HINT,
 ) -> list[StyledLine]:
     """Return the lines about a baseline.
 
@@ -52,6 +58,8 @@ def _lines(
     made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
     title = f"baseline {printable(name, ascii_only=not unicode)}{f' ({made})' if made else ''}: "
     parts = [f"{count(len(diff.cases), 'case')} in both"]
+    if diff.of_corpora:
+        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
     if diff.new:
         parts.append(f"{count(len(diff.new))} new")
     if diff.vanished:

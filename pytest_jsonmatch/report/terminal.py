@@ -171,7 +171,9 @@ def _title(section: Section, width: int, unicode: bool) -> list[StyledLine]:
     return [[(clip(title, width, unicode=unicode), BOLD)]]
 
 
-def _draw_rows(section: Section, rows: list[Row], layout: _Layout, width: int, mode: str, hint: str) -> list[StyledLine]:
+def _draw_rows(
+    section: Section, rows: list[Row], layout: _Layout, width: int, mode: str, hint: str
+) -> list[StyledLine]:
     lines = [_draw_row(_label(row, layout), row.figures, layout) for row in rows]
     hidden = len(section.rows) - len(rows)
     if hidden and mode == "auto":  # under "failed" it is the good ones that are not there
