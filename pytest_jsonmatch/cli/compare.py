@@ -86,7 +86,7 @@ def _run(options: Namespace) -> int:
     comparison = _comparison(result, name_of(expected), options, passed=fine)
     if options.report == "json":
         if not fine:
-            sys.stderr.write(f"{options.command}: {_in_a_line(result, options, failures)}\n")
+            sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
         write_output(_result_file(comparison), options.output)
     else:
         write_output(_text(result, comparison, options, failures), options.output)
@@ -188,7 +188,7 @@ def _text(
     return f"{message}\n\n{as_text(table, look)}" if len(table) > 1 else f"{message}\n"
 
 
-def _in_a_line(result: MatchResult, options: Namespace, failures: list[ThresholdFailure]) -> str:
+def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:
     from pytest_jsonmatch.report.failure import failure_message
 
     return failure_message(result, threshold={}, failures=failures).partition("\n")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Action, ArgumentParser
+from argparse import ArgumentParser
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +11,7 @@ from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.output import write_output
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import Action, Namespace
 
 __all__ = ["EXAMPLES", "add_arguments"]
 

@@ -15,7 +15,7 @@ from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
-from pytest_jsonmatch.cli.records import Sides, open_sides
+from pytest_jsonmatch.cli.records import open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import add_rules, rules_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.engine.runs import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
@@ -53,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--gold",
         metavar="PATH",
         required=True,
-        help="what is right: JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files, - for standard input",
+        help="what is right: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
     )
     parser.add_argument("--actual", metavar="PATH", required=True, help="the answers, likewise")
     parser.add_argument(
@@ -145,7 +146,7 @@ def _check_target(path: Path) -> None:
 
 def _evaluated(options: Namespace, keep: Any) -> tuple[Sides, RunResult]:
     from pytest_jsonmatch.api import evaluate
-    from pytest_jsonmatch.engine.errors import GoldValidationError
+    from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
     sides = open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair)
@@ -170,6 +171,13 @@ def _evaluated(options: Namespace, keep: Any) -> tuple[Sides, RunResult]:
                 raise
             told = str(error).removeprefix(f"record {error.record_id}: ")
             raise CommandError(f"{Path(options.gold) / sides.names[error.record_id]}: {told}") from None
+        except ConfigurationError as error:
+            if not str(error).startswith("there are more extracted records"):
+                raise
+            told = "there are more answers than gold records; without --id-field they go by their position"
+            raise CommandError(told) from None
+    if options.id_field is not None and sides.path is not None:
+        refuse_twins(sides.path, options.id_field, run.unmatched_gold)
     return sides, run
 
 
@@ -291,7 +299,7 @@ def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
     if run.unmatched_gold:
         parts.append(f"{count(len(run.unmatched_gold))} without an answer")
     if alone:
-        parts.append(f"{count(alone, 'answer')} to no record")
+        parts.append(f"{count(alone, 'answer')} not scored")
     yield [(f"  {', '.join(parts)}", PLAIN)]
 
 
@@ -354,13 +362,14 @@ def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Itera
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
 
     most = None if options.verbose else _SHOWN
-    without = [f"{_name(each, sides)!r} has no answer" for each in run.unmatched_gold]
-    alone = [f"no gold record for {each!r}" for each in (*sides.alone, *run.unmatched_extracted)]
+    alone = [
+        f"{each!r}, which has no gold record, or is a second answer"
+        for each in (*sides.alone, *run.unmatched_extracted)
+    ]
     warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
     for what, texts, total, markup in (
         ("error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED),
-        ("unmatched", without, len(without), YELLOW),
-        ("unmatched", alone, len(alone), YELLOW),
+        ("not scored", alone, len(alone), YELLOW),
         ("note", warnings, len(sides.warnings) + run.total_warnings, DIM),
     ):
         shown = texts[:most]

@@ -71,9 +71,8 @@ def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
         CommandError: always.
     """
     near = f" near {error.excerpt!r}" if error.excerpt else ""
-    raise CommandError(
-        f"{name}:{line + error.line}:{error.column}: not valid JSON: {error.reason}{near}"
-    ) from None
+    reason = error.reason.replace(" opened at line 1", "") if line else error.reason
+    raise CommandError(f"{name}:{line + error.line}:{error.column}: not valid JSON: {reason}{near}") from None
 
 
 def value_of(written: str) -> JsonValue:
@@ -109,11 +108,19 @@ def value_of_answer(written: str, expected: JsonValue, *, repair: bool) -> tuple
     try:
         found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
-        # In a file that begins as JSON does, the place says more than what was looked for in vain.
-        if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"{", b"["} or not content.strip():
+        # Of what is meant to be JSON the place says more than what was looked for in vain.
+        if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
             tell_where(name, strict)
         raise CommandError(f"{name}: {error}") from None
     return found.value, found.warnings
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_config(written: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Sides", "gold_records", "open_sides"]
+__all__ = ["Sides", "gold_records", "open_sides", "refuse_twins"]
 
 _LINES: Final = {".jsonl", ".ndjson"}
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
@@ -86,6 +86,10 @@ def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) ->
     if _is_array(actual):
         found, warnings = value_of_answer(actual, [], repair=repair)
         answers = _array(actual, found)
+        if type(records) is list and id_field is None:
+            # Where no object or array is expected, a string is a value, and no model's output.
+            for at, record in enumerate(records[: len(answers)]):
+                answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
     elif actual == STDIN:
         answers = (line for _, line in _stdin_lines())
     return Sides(records, answers, path=path, number=number, warnings=warnings)
@@ -108,6 +112,30 @@ def gold_records(written: str) -> Iterable[Any]:
         return _values(_stdin_lines(), written)
     found = value_of(written)
     return found if content_is_array and type(found) is list else [found]
+
+
+def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
+    """Refuse a file of gold records in which an id comes twice.
+
+    Args:
+        path: JSON Lines.
+        id_field: the member that is the id.
+        suspects: the ids of records without an answer: a second record of one id is among them.
+
+    Raises:
+        CommandError: an id comes twice.
+    """
+    looked_for = set(suspects)
+    lines: dict[Any, int] = {}
+    for before, line in _file_lines(str(path)) if looked_for else ():
+        record: Any = parse_json(line)
+        record_id = record.get(id_field) if type(record) is dict else None
+        if type(record_id) in {str, int} and record_id in looked_for:
+            first = lines.setdefault(record_id, before + 1)
+            if first != before + 1:
+                raise CommandError(
+                    f"{path}:{before + 1}: the {id_field} {record_id!r} is that of line {first} too"
+                )
 
 
 # -- folders -----------------------------------------------------------------------------------------------
