@@ -96,8 +96,12 @@ def _run(options: Namespace) -> int:
     gates = _gates(options.gates)
     if options.save is not None:
         _check_target(options.save)
-    with plugins(options):
-        sides, run = _evaluated(options, keep="all" if any(gate.cases for gate in gates) else options.keep)
+    keep = "all" if any(gate.cases for gate in gates) else options.keep
+    with (
+        plugins(options),
+        open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair) as sides,
+    ):
+        run = _evaluated(sides, options, keep)
     from pytest_jsonmatch.gate.gates import check_gate
 
     results = _results(run, sides, options)
@@ -144,12 +148,11 @@ def _check_target(path: Path) -> None:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(options: Namespace, keep: Any) -> tuple[Sides, RunResult]:
+def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
     from pytest_jsonmatch.api import evaluate
     from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
-    sides = open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
         total = _count_lines(sides.path)
@@ -178,7 +181,7 @@ def _evaluated(options: Namespace, keep: Any) -> tuple[Sides, RunResult]:
             raise CommandError(told) from None
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_gold)
-    return sides, run
+    return run
 
 
 def _count_lines(path: Path) -> int:
@@ -326,7 +329,7 @@ def _table(run: RunResult, options: Namespace, look: Look) -> list[StyledLine]:
 
 
 def _worst(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
-    from pytest_jsonmatch.report.escape import clip, pad
+    from pytest_jsonmatch.report.escape import clip, display_width, pad
     from pytest_jsonmatch.report.figures import fixed_figure
     from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
 
@@ -335,7 +338,7 @@ def _worst(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
         return
     yield [("the worst records:", BOLD)]
     names = [clip(_name(record.record_id, sides), look.width // 2, unicode=look.unicode) for record in worst]
-    column = max(map(len, names))
+    column = max(map(display_width, names))
     for record, name in zip(worst, names, strict=True):
         figure = fixed_figure(record.score, unicode=look.unicode)
         line = f"  {pad(name, column)}  {_fields(record)}"

@@ -75,20 +75,22 @@ def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
     raise CommandError(f"{name}:{line + error.line}:{error.column}: not valid JSON: {reason}{near}") from None
 
 
-def value_of(written: str) -> JsonValue:
-    """Return the JSON value that a file holds.
+def value_of(written: str, content: bytes | None = None) -> JsonValue:
+    """Return the JSON value that a file holds; its content, if that has been read already.
 
     Raises:
         OSError: it can't be read.
         CommandError: it is not strict JSON; the message says where.
     """
     try:
-        return parse_json(content_of(written))
+        return parse_json(content_of(written) if content is None else content)
     except JsonParseError as error:
         tell_where(name_of(written), error)
 
 
-def value_of_answer(written: str, expected: JsonValue, *, repair: bool) -> tuple[JsonValue, tuple[str, ...]]:
+def value_of_answer(
+    written: str, expected: JsonValue, *, repair: bool, content: bytes | None = None
+) -> tuple[JsonValue, tuple[str, ...]]:
     """Return the JSON value of an answer, and what was tolerated to read it.
 
     A file that holds JSON, and nothing else, is taken as it is. In anything else JSON is looked for, as in
@@ -98,7 +100,7 @@ def value_of_answer(written: str, expected: JsonValue, *, repair: bool) -> tuple
         OSError: it can't be read.
         CommandError: there is no JSON in it; the message says where it ends to be JSON.
     """
-    content = content_of(written)
+    content = content_of(written) if content is None else content
     name = name_of(written)
     try:
         return parse_json(content), ()

@@ -102,5 +102,8 @@ def _in_a_line(error: Exception) -> str:
 
 
 def _tell(command: str, line: str) -> int:
-    sys.stderr.write(f"{command}: {line}\n")
+    from pytest_jsonmatch.report.escape import printable
+
+    # A line may quote names and data: nothing in them reaches the terminal as more than text.
+    sys.stderr.write(f"{printable(f'{command}: {line}')}\n")
     return BAD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -54,8 +55,9 @@ class Sides:
     warnings: tuple[str, ...] = ()
 
 
-def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) -> Sides:
-    """Return what `--gold` and `--actual` name.
+@contextmanager
+def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) -> Iterator[Sides]:
+    """Open what `--gold` and `--actual` name.
 
     Raises:
         OSError: it can't be read.
@@ -68,50 +70,60 @@ def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) ->
             raise CommandError(
                 "files in folders find each other by their names; --id-field is for records in one file"
             )
-        return _folders(Path(gold), Path(actual))
-    if any(folders):
+        yield _folders(Path(gold), Path(actual))
+    elif any(folders):
         one, other = (gold, actual) if folders[0] else (actual, gold)
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
+    else:
+        with _stream(gold) as one_stream, _stream(actual) as other_stream:
+            yield _files(gold, one_stream, actual, other_stream, by_position=id_field is None, repair=repair)
+
+
+def _files(
+    gold: str, stream: Any, actual: str, answer_stream: Any, *, by_position: bool, repair: bool
+) -> Sides:
     records: Any = gold
     number, path = None, None
-    if _is_array(gold):
-        records = [_as_text(record) for record in _array(gold, value_of(gold))]
+    if _is_array(gold, stream):
+        found = value_of(gold, stream and stream.read())
+        records = [_as_text(record) for record in _array(gold, found)]
         number = len(records)
-    elif gold == STDIN:
-        records = _parsed_lines(_stdin_lines())
+    elif stream is not None:
+        records = map(_as_text, _values(_not_blank(stream), gold))
     else:
         path = Path(gold)
     answers: Any = actual
     warnings: tuple[str, ...] = ()
-    if _is_array(actual):
-        found, warnings = value_of_answer(actual, [], repair=repair)
+    if _is_array(actual, answer_stream):
+        content = answer_stream and answer_stream.read()
+        found, warnings = value_of_answer(actual, [], repair=repair, content=content)
         answers = _array(actual, found)
-        if type(records) is list and id_field is None:
+        if type(records) is list and by_position:
             # Where no object or array is expected, a string is a value, and no model's output.
             for at, record in enumerate(records[: len(answers)]):
                 answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
-    elif actual == STDIN:
-        answers = (line for _, line in _stdin_lines())
+    elif answer_stream is not None:
+        answers = (line for _, line in _not_blank(answer_stream))
     return Sides(records, answers, path=path, number=number, warnings=warnings)
 
 
-def gold_records(written: str) -> Iterable[Any]:
-    """Return the JSON values of one side: of lines, of an array, of a folder, or of a file with one value.
+def gold_records(written: str) -> Iterator[Any]:
+    """Yield the JSON values of one side: of lines, of an array, of a folder, or of a file with one value.
 
     Raises:
-        OSError: it can't be read; maybe only when the values are asked for.
-        CommandError: it is not strict JSON, likewise.
+        OSError: it can't be read.
+        CommandError: it is not strict JSON.
     """
     if written != STDIN and Path(written).is_dir():
         folder = Path(written)
-        return [value_of(str(folder / name)) for name in _names(folder, (".json",))]
-    if written != STDIN and Path(written).suffix.lower() in _LINES:
-        return _values(_file_lines(written), written)
-    content_is_array = _is_array(written)
-    if written == STDIN and not content_is_array:
-        return _values(_stdin_lines(), written)
-    found = value_of(written)
-    return found if content_is_array and type(found) is list else [found]
+        yield from (value_of(str(folder / name)) for name in _names(folder, (".json",)))
+        return
+    with _stream(written) as stream:
+        if _is_array(written, stream):
+            found = value_of(written, stream and stream.read())
+            yield from found if type(found) is list else [found]
+        else:
+            yield from _values(_file_lines(written) if stream is None else _not_blank(stream), written)
 
 
 def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
@@ -174,11 +186,23 @@ def _other(name: str) -> str:
 # -- files -------------------------------------------------------------------------------------------------
 
 
-def _is_array(written: str) -> bool:
-    """Tell whether a file holds one array, and not a record in each line."""
+@contextmanager
+def _stream(written: str) -> Iterator[Any]:
+    """Open what can be read once only, such as standard input or a pipe; None for a file."""
+    path = Path(written)
     if written == STDIN:
-        stdin: Any = sys.stdin.buffer  # a reader with a buffer: it can look ahead
-        return bool(stdin.peek(1).lstrip(_BLANK)[:1] == b"[")
+        yield sys.stdin.buffer
+    elif path.exists() and not path.is_file():
+        with path.open("rb") as stream:
+            yield stream
+    else:
+        yield None
+
+
+def _is_array(written: str, stream: Any) -> bool:
+    """Tell whether a file holds one array, and not a record in each line."""
+    if stream is not None:
+        return bool(stream.peek(1).lstrip(_BLANK)[:1] == b"[")
     path = Path(written)
     if path.suffix.lower() in _LINES:
         with path.open("rb"):  # can it be read?
@@ -196,10 +220,6 @@ def _array(written: str, found: Any) -> list[Any]:
     return found
 
 
-def _stdin_lines() -> Iterator[tuple[int, bytes]]:
-    return _not_blank(sys.stdin.buffer)
-
-
 def _file_lines(written: str) -> Iterator[tuple[int, bytes]]:
     with Path(written).open("rb") as file:
         yield from _not_blank(file)
@@ -207,10 +227,6 @@ def _file_lines(written: str) -> Iterator[tuple[int, bytes]]:
 
 def _not_blank(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     return ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines) if not line.isspace())
-
-
-def _parsed_lines(lines: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
-    return map(_as_text, _values(lines, STDIN))
 
 
 def _values(lines: Iterator[tuple[int, bytes]], written: str) -> Iterator[Any]:

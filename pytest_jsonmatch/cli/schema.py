@@ -92,16 +92,10 @@ def _infer(options: Namespace) -> int:
     from pytest_jsonmatch.schema.inference import infer_schema
 
     try:
-        schema = infer_schema(_values(gold_records(options.gold)))
+        schema = infer_schema(gold_records(options.gold))
     except ConfigurationError as error:
         raise CommandError(f"{name_of(options.gold)}: {error}") from None
     return _write(annotate_xeval(schema) if options.annotate else schema, options)
-
-
-def _values(records: Any) -> Any:
-    from pytest_jsonmatch.engine.values import MISSING
-
-    return (record for record in records if record is not MISSING)
 
 
 def _resolve(options: Namespace) -> int:
@@ -126,6 +120,7 @@ def _write(schema: dict[str, Any], options: Namespace) -> int:
 
 
 def _validate(options: Namespace) -> int:
+    from pytest_jsonmatch.cli.inputs import name_of
     from pytest_jsonmatch.cli.records import gold_records
     from pytest_jsonmatch.schema.documents import open_files
     from pytest_jsonmatch.schema.gold import validate_gold
@@ -157,9 +152,8 @@ def _validate(options: Namespace) -> int:
                 lines.append(f"error: {error}")
     lines = [*(f"warning: {each.message}" for each in caught), *lines]
     if not lines:
-        lines = [
-            f"{options.gold}: {number:,} {'record fits' if number == 1 else 'records fit'} {options.schema}"
-        ]
+        fit = "record fits" if number == 1 else "records fit"
+        lines = [f"{name_of(options.gold)}: {number:,} {fit} {options.schema}"]
     return _told(lines, NOT_FINE if lines[-1].startswith("error: ") else FINE)
 
 

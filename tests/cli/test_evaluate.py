@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -216,6 +217,38 @@ def test_standard_input(write, command, monkeypatch, content, line):
     )
     write(gold_jsonl=[{"a": 1}, {"a": 2}])
     assert "2 of 2 records right" in command(f"evaluate {line}").out
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there is no /dev/fd")
+@pytest.mark.parametrize(
+    "content", [b'{"a": 1}\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]'], ids=["lines", "array"]
+)
+def test_pipes_are_read_once(folder, command, content):
+    readers = []
+    for _ in range(2):
+        reader, writer = os.pipe()
+        os.write(writer, content)
+        os.close(writer)
+        readers.append(reader)
+    try:
+        gold, actual = (f"/dev/fd/{reader}" for reader in readers)
+        assert "2 of 2 records right" in command(f"evaluate --gold {gold} --actual {actual}").out
+    finally:
+        for reader in readers:
+            os.close(reader)
+
+
+def test_nothing_in_the_data_reaches_the_terminal_as_more_than_text(write, folder, command, refused):
+    gold = '{"id": "\\u001b[31mr\\u202e", "a\\ud800": "\\u0007"}\n'
+    write(gold_jsonl=gold, answers_jsonl=gold.replace("u0007", "u0008"))
+    ran = command(f"{SIDES} -v", "--gate", 'cases["\x1b*"].score == 1')
+    assert ran.code == 1
+    assert '  0.00  \\x1b[31mr\\u202e  ["a\\ud800"]\n' in ran.out
+    assert not {"\x1b", "\u202e", "\ud800", "\x07", "\x08"} & set(ran.out)
+    assert json.loads(command("schema infer gold.jsonl").out)["required"] == ["id", "a\ud800"]
+    (folder / "\x1b[31m.json").write_text("broken")
+    shown = refused("evaluate --actual gold.jsonl --gold", "\x1b[31m.json")
+    assert shown.startswith("jsonmatch evaluate: \\x1b[31m.json:1:1: not valid JSON")
 
 
 def test_folders(folder, command):
