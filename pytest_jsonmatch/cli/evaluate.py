@@ -297,7 +297,7 @@ def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
     )
     for label, (precision, recall, f1) in columns:
         yield [(f"  {label}: precision {text(precision)}, recall {text(recall)}, F1 {text(f1)}", PLAIN)]
-    parts = [f"{count(run.total_perfect)} of {count(run.total_records, 'record')} right in every field"]
+    parts = [f"{count(run.total_perfect)} of {count(run.total_records, 'record')} with score 1"]
     alone = len(run.unmatched_extracted) + len(sides.alone)
     if run.unmatched_gold:
         parts.append(f"{count(len(run.unmatched_gold))} without an answer")

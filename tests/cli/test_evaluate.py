@@ -36,7 +36,7 @@ def test_text(sides, command):
 schema_f1, 3 records: mean score 0.47
   mean of the records: precision 0.78, recall 0.50, F1 0.47
   all leaves together: precision 0.60, recall 0.50, F1 0.55
-  1 of 3 records right in every field, 1 without an answer, 1 answer not scored
+  1 of 3 records with score 1, 1 without an answer, 1 answer not scored
 
 schema_f1         n  match  mismatch  omitted  invented  score  precision  recall     F1
 c                 1      0         0        0         1  0.000      0.000       –  0.000
@@ -68,7 +68,7 @@ def test_all_well(write, command):
 schema_f1, 3 records: mean score 1.00
   mean of the records: precision 1.00, recall 1.00, F1 1.00
   all leaves together: precision 1.00, recall 1.00, F1 1.00
-  3 of 3 records right in every field
+  3 of 3 records with score 1
 
 gates, on 3 records:
   PASSED   pass_rate==1  1.00  slack 0.00 (3 of 3 records score 1)
@@ -193,18 +193,18 @@ def test_nulls_schema_config_and_repair(write, command):
 
 def test_arrays(write, command):
     write(gold_json=[{"a": 1}, "x", 3], answers_json=[{"a": 1}, "x", 4])
-    assert "2 of 3 records right" in command("evaluate --gold gold.json --actual answers.json").out
-    assert "3 of 3 records right" in command("evaluate --gold gold.json --actual gold.json").out
+    assert "2 of 3 records with" in command("evaluate --gold gold.json --actual answers.json").out
+    assert "3 of 3 records with" in command("evaluate --gold gold.json --actual gold.json").out
 
 
 def test_an_array_may_hold_answers_as_text(write, command):
     write(gold_json=[{"a": 1}], answers_json=['Sure: {"a": 1}'])
-    assert "1 of 1 record right" in command("evaluate --gold gold.json --actual answers.json").out
+    assert "1 of 1 record with" in command("evaluate --gold gold.json --actual answers.json").out
 
 
 def test_a_name_without_a_known_ending(write, command):
     write(gold_txt='[{"a": 1}, {"a": 2}]', answers_txt='{"a": 1}\n\n{"a": 2}\n')
-    assert "2 of 2 records right" in command("evaluate --gold gold.txt --actual answers.txt").out
+    assert "2 of 2 records with" in command("evaluate --gold gold.txt --actual answers.txt").out
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_standard_input(write, command, monkeypatch, content, line):
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)), encoding="utf-8")
     )
     write(gold_jsonl=[{"a": 1}, {"a": 2}])
-    assert "2 of 2 records right" in command(f"evaluate {line}").out
+    assert "2 of 2 records with" in command(f"evaluate {line}").out
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there is no /dev/fd")
@@ -232,7 +232,7 @@ def test_pipes_are_read_once(folder, command, content):
         readers.append(reader)
     try:
         gold, actual = (f"/dev/fd/{reader}" for reader in readers)
-        assert "2 of 2 records right" in command(f"evaluate --gold {gold} --actual {actual}").out
+        assert "2 of 2 records with" in command(f"evaluate --gold {gold} --actual {actual}").out
     finally:
         for reader in readers:
             os.close(reader)
@@ -266,7 +266,7 @@ def test_folders(folder, command):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     ran = command("evaluate --gold gold --actual answers --save r.json")
-    assert "2 of 4 records right in every field, 1 without an answer, 1 answer not scored\n" in ran.out
+    assert "2 of 4 records with score 1, 1 without an answer, 1 answer not scored\n" in ran.out
     assert "  0.00  deep/b.json  n\n" in ran.out
     assert "error: record 'd.json': there is no answer for it\n" in ran.out
     assert "not scored: 'z.json', which has no gold record" in ran.out
@@ -356,7 +356,7 @@ def test_a_broken_line_of_standard_input(bad, refused, monkeypatch):
 
 def test_a_broken_answer_counts_as_wrong(bad, command):
     ran = command("evaluate --gold gold.jsonl --actual latin.jsonl")
-    assert (ran.code, "0 of 1 record right" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
+    assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
 
 
 def test_a_folder_that_cannot_be_written(folder, monkeypatch):
