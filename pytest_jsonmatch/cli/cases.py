@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError, add_output, texts
 from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.sources import schema_source
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -79,7 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _write_schema(options: Namespace) -> int:
     from pytest_jsonmatch.golden.editor import completed
 
-    expected = None if options.expected is None else _resolved(_source(options.expected))
+    expected = None if options.expected is None else _resolved(schema_source(options.expected))
     document = completed(expected, _schemas_of(options.files))
     write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
     return FINE
@@ -97,34 +95,6 @@ def _write_header(options: Namespace) -> int:
         where = quote(where.replace(os.sep, "/"), safe="/:.~")
     write_output(f"# yaml-language-server: $schema={where}\n", None)
     return FINE
-
-
-def _source(written: str) -> SchemaSource:
-    """Return what `--expected` names: a path, or a model class."""
-    module_name, colon, name = written.partition(":")
-    if not colon or not name.isidentifier() or os.path.exists(written):  # noqa: PTH110 - not yet a path
-        return written
-    # As for `python -m`: what can be imported here can be named here.
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
-    try:
-        # What the module prints is not part of the schema.
-        with redirect_stdout(sys.stderr):
-            module = import_module(module_name)
-    except Exception as error:  # whatever a module does when it is imported
-        message = f"{written!r} can't be imported: {type(error).__name__}: {error}".splitlines()[0]
-        raise CommandError(message) from error
-    finally:
-        del sys.path[0]
-    try:
-        model: SchemaSource = getattr(module, name)
-    except AttributeError:
-        from pytest_jsonmatch.engine.errors import did_you_mean
-
-        public = [each for each in dir(module) if each[:1].isupper()]
-        raise CommandError(
-            f"{written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
-        ) from None
-    return model
 
 
 def _resolved(source: SchemaSource) -> dict[str, Any]:

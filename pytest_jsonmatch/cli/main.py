@@ -16,23 +16,31 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.arguments import Run
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "full_parser", "main"]
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "compare": "compare two JSON files",
+        "evaluate": "score a corpus of answers against gold records",
+        "diff": "compare two result files, of corpora or of pytest runs",
+        "schema": "eval schemas: infer, resolve, annotate, validate",
         "cases": "golden cases: the JSON Schema of the format, for editors",
+        "completion": "the script by which a shell completes this command",
     }
 )
 """The subcommands, each with its line of help.
 
-The module of the same name has a function `add_arguments(parser)`. It sets two defaults: `run`, a function
-from the parsed options to the exit code, and `command`, what errors begin with.
+The module of the same name has a function `add_arguments(parser)`, and `EXAMPLES` if it has no subcommands.
+The function sets two defaults: `run`, a function from the parsed options to the exit code, and `command`,
+what errors begin with.
 """
 
 _INTERRUPTED: Final = 130
 _EXAMPLES: Final = """\
+jsonmatch compare answer.json expected.json
+jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --gate 'f1 >= 0.9'
+jsonmatch diff yesterday.json today.json
 jsonmatch cases schema > golden-cases.schema.json
-jsonmatch cases --help
 """
 
 
@@ -51,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser(given).parse_args(given)
+    options = _parser(given[:1]).parse_args(given)
     run: Run = options.run
     try:
         return run(options)
@@ -61,16 +69,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _parser(given: Sequence[str]) -> Parser:
+def full_parser() -> Parser:
+    """Return the parser with all subcommands, for what wants to know them all.
+
+    >>> full_parser().parse_args(["cases", "header", "s.json"]).schema
+    's.json'
+    """
+    return _parser(list(COMMANDS))
+
+
+def _parser(wanted: Sequence[str]) -> Parser:
     summary = "Score JSON against JSON, field by field: what goes with the pytest plugin."
     parser = Parser(prog="jsonmatch", **texts(summary, _EXAMPLES))
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
-        command = commands.add_parser(name, help=text, **texts(f"{text[0].upper()}{text[1:]}."))
         # Only the one that was asked for is imported: no command is the slower for another.
-        if given[:1] == [name]:
-            import_module(f"pytest_jsonmatch.cli.{name}").add_arguments(command)
+        module = import_module(f"pytest_jsonmatch.cli.{name}") if name in wanted else None
+        examples = getattr(module, "EXAMPLES", "")
+        command = commands.add_parser(name, help=text, **texts(f"{text[0].upper()}{text[1:]}.", examples))
+        if module is not None:
+            module.add_arguments(command)
     return parser
 
 
@@ -83,5 +102,8 @@ def _in_a_line(error: Exception) -> str:
 
 
 def _tell(command: str, line: str) -> int:
-    sys.stderr.write(f"{command}: {line}\n")
+    from pytest_jsonmatch.report.escape import printable
+
+    # A line may quote names and data: nothing in them reaches the terminal as more than text.
+    sys.stderr.write(f"{printable(f'{command}: {line}')}\n")
     return BAD

@@ -30,7 +30,8 @@ def write_output(text: str, target: Path | None) -> None:
     >>> write_output("done\n", None)  # doctest: +SKIP
     done
     """
-    data = text.encode("utf-8")
+    # Half of a surrogate pair, as JSON may hold one, becomes the escape that JSON has for it.
+    data = text.encode("utf-8", "backslashreplace")
     if target is not None:
         write_file(target, data)
         return

@@ -15,7 +15,12 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchError,
+    JsonParseError,
+)
 from pytest_jsonmatch.engine.values import MISSING, to_json_value
 
 if TYPE_CHECKING:
@@ -49,6 +54,11 @@ class Pair(NamedTuple):
 def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -> GoldValidationError:
     """Return what is raised for a gold record with something wrong in it."""
     at = f"{where}: " if where else ""
+    if where and isinstance(error, JsonParseError) and error.line == 1:
+        # What the parser calls line 1 is a line of the file.
+        near = f" near {error.excerpt!r}" if error.excerpt else ""
+        reason = error.reason.replace(" opened at line 1", "")
+        return GoldValidationError(f"{where}:{error.column}: not valid JSON: {reason}{near}", record_id)
     return GoldValidationError(f"{at}record {record_id!r}: {error}", record_id, getattr(error, "path", ""))
 
 

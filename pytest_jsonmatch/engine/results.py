@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.paths import format_path
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.notebook import Library
@@ -899,9 +899,21 @@ class MatchResult:
 def approximate_warning(gap: float) -> str:
     """Return what is said of a result whose arrays could not be paired exactly."""
     return (
-        "the alignment is approximate: an unordered array is too large for memory_limit; "
+        f"{_APPROXIMATE}: an unordered array is too large for memory_limit; "
         f"its pairs' similarities may add up to {gap:.3g} less than the best"
     )
+
+
+_APPROXIMATE: Final = "the alignment is approximate"
+
+
+def is_approximate(warnings: Iterable[str]) -> bool:
+    """Tell whether one of a result's warnings says that its arrays could not be paired exactly.
+
+    >>> is_approximate([approximate_warning(0.5)]), is_approximate(["the key 'a' comes twice"])
+    (True, False)
+    """
+    return any(warning.startswith(_APPROXIMATE) for warning in warnings)
 
 
 def short_score(score: float) -> str:

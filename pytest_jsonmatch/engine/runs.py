@@ -212,6 +212,7 @@ class RunSums:
         "f1",
         "fields",
         "perfect",
+        "perfect_records",
         "precision",
         "recall",
         "records",
@@ -225,6 +226,7 @@ class RunSums:
         self.precision, self.recall, self.f1, self.score = ExactSum(), ExactSum(), ExactSum(), ExactSum()
         self.sum, self.expected, self.actual = ExactSum(), ExactSum(), ExactSum()
         self.perfect = True
+        self.perfect_records = 0
         self.fields: dict[tuple[str, float], _FieldSums] = {}
         self.errors = 0
         self.warnings = 0
@@ -235,6 +237,7 @@ class RunSums:
         if not totals:
             return
         self.records += len(totals)
+        self.perfect_records += sum(own >= 1.0 for _, _, _, own in figures)
         for sum_of_figures, column in zip(
             (self.precision, self.recall, self.f1, self.score), zip(*figures), strict=True
         ):
@@ -293,6 +296,7 @@ class RunSums:
     def merge(self, other: RunSums) -> None:
         """Add another's sums."""
         self.records += other.records
+        self.perfect_records += other.perfect_records
         self.errors += other.errors
         self.warnings += other.warnings
         self.approximate += other.approximate
@@ -439,6 +443,11 @@ class RunResult:
         return self._sums.records
 
     @property
+    def total_perfect(self) -> int:
+        """How many records score 1."""
+        return self._sums.perfect_records
+
+    @property
     def total_fields(self) -> int:
         """How many results were scored: matches, mismatches, omissions and hallucinations."""
         return self._count("total")
@@ -517,7 +526,7 @@ class RunResult:
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
         micro = ("micro_precision", "micro_recall", "micro_f1")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "fields", *counted, "approximate", "errors", "warnings")
+        totals = ("records", "perfect", "fields", *counted, "approximate", "errors", "warnings")
         return {
             "metric": self.metric,
             "signature": str(self.signature),

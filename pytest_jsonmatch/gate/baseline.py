@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, final
 from pytest_jsonmatch.results.model import merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.engine.results import FieldAggregation
+    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["BaselineDiff", "Delta", "Mismatch", "compare_runs"]
 
@@ -59,7 +60,7 @@ class BaselineDiff:
         before: the earlier run.
         after: the later one.
         cases: the score of each case that both have, by id.
-        fields: the score of each field that both have, over those cases.
+        fields: the score of each field that both have, over those cases, or over all records (`of_corpora`).
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
         mismatches: cases that were scored in different ways.
@@ -75,7 +76,10 @@ class BaselineDiff:
 
     @property
     def score(self) -> Delta | None:
-        """The mean score of the cases that both have; None if there is none."""
+        """The mean score of the cases that both have, or of all records (`of_corpora`); None without any."""
+        if self.of_corpora:
+            means = self.before.mean("score"), self.after.mean("score")
+            return None if means[0] is None or means[1] is None else Delta("score", means[0], means[1])
         if not self.cases:
             return None
         number = len(self.cases)
@@ -83,6 +87,15 @@ class BaselineDiff:
             fsum(column) / number for column in zip(*(each[1:] for each in self.cases), strict=True)
         )
         return Delta("score", before, after)
+
+    @property
+    def of_corpora(self) -> bool:
+        """Whether the figures are those of two corpora of which not all records are kept as cases."""
+        return (
+            self.before.corpus is not None
+            and self.after.corpus is not None
+            and (self.before.is_partial or self.after.is_partial)
+        )
 
     @property
     def is_comparable(self) -> bool:
@@ -102,20 +115,32 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     new = {case.id: case for case in after.cases}
     both = [name for name in old if name in new]
     deltas = [Delta(name, old[name].figure("score"), new[name].figure("score")) for name in both]
+    # Of a corpus that keeps only some of its records nobody knows which are new: a case that is not here may
+    # only not have been kept.
+    partial = before.is_partial or after.is_partial
+    fields = merged_fields(old[name] for name in both), merged_fields(new[name] for name in both)
+    mismatches = _mismatches(both, old, new)
+    if partial and before.corpus is not None and after.corpus is not None:
+        fields = dict(before.corpus.fields), dict(after.corpus.fields)
+        mismatches = _mismatches_of_corpora(before.corpus, after.corpus)
     return BaselineDiff(
         before,
         after,
         cases=tuple(deltas),
-        fields=tuple(_fields([old[name] for name in both], [new[name] for name in both])),
-        new=tuple(sorted(new.keys() - old.keys())),
-        vanished=tuple(sorted(old.keys() - new.keys())),
-        mismatches=tuple(_mismatches(both, old, new)),
+        fields=tuple(_fields(*fields)),
+        new=() if partial else tuple(sorted(new.keys() - old.keys())),
+        vanished=() if partial else tuple(sorted(old.keys() - new.keys())),
+        mismatches=tuple(mismatches),
     )
 
 
-def _fields(before: Iterable[Case], after: Iterable[Case]) -> Iterator[Delta]:
+def _mismatches_of_corpora(before: Corpus, after: Corpus) -> Iterator[Mismatch]:
+    if before.signature != after.signature:
+        yield Mismatch("all records", before.signature, after.signature)
+
+
+def _fields(old: Mapping[str, FieldAggregation], new: Mapping[str, FieldAggregation]) -> Iterator[Delta]:
     """Yield the scores of fields that both runs have, what lost most first."""
-    old, new = merged_fields(before), merged_fields(after)
     deltas = []
     for path in old.keys() & new.keys():
         scores = old[path].mean_score, new[path].mean_score

@@ -14,11 +14,11 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["check_gate"]
 
@@ -33,14 +33,15 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Chec
         results: the run.
         required: False leaves a gate undecided if there is no case at all: this run is about something else.
     """
-    if not results.cases and not required:
+    if not results.number and not required:
         return _check(gate, None, None, "nothing was compared")
     cases = results.cases
     if gate.cases is not None:
         cases = tuple(case for case in cases if _fits(case.id, gate.cases))
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
-    value, note = _value(gate, cases, results)
+    corpus = results.corpus if gate.cases is None else None
+    value, note = _value(gate, cases, results) if corpus is None else _of_corpus(gate, corpus, results)
     return _check(gate, value, value is not None and gate.holds(value), note)
 
 
@@ -54,7 +55,7 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         return None, "nothing was compared"
     name = gate.figure
     if gate.field is not None:
-        return _of_field(gate.field, name, cases)
+        return _of_fields(gate.field, name, merged_fields(cases))
     if gate.is_micro:
         return _figure(_merged(merged_fields(cases).values()), name), ""
     if name == "completeness":
@@ -77,6 +78,29 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     return fsum(case.figure(figure) for case in cases) / len(cases), ""
 
 
+def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
+    """Return a gate's figure over all records of a corpus, be they cases or not."""
+    if not corpus.records:
+        return None, "nothing was compared"
+    name = gate.figure
+    if gate.field is not None:
+        return _of_fields(gate.field, name, corpus.fields)
+    if gate.is_micro:
+        return _figure(_merged(corpus.fields.values()), name), ""
+    if name == "completeness":
+        return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
+    if name == "pass_rate":
+        return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
+    if name == "flip_rate":
+        return None, "a corpus is scored once"
+    counts = {
+        "batch_errors": sum(figures.batch_errors for figures in corpus.fields.values()),
+        "approximate": corpus.approximate,
+        "errors": corpus.errors,
+    }
+    return (counts[name] if name in counts else corpus.means.get(name)), ""
+
+
 def _of(cases: Sequence[Case], number: int) -> str:
     return f"{number} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
 
@@ -85,9 +109,8 @@ def _compared(cases: Iterable[Case]) -> Iterator[Comparison]:
     return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
-def _of_field(text: str, name: str, cases: Sequence[Case]) -> tuple[float | None, str]:
+def _of_fields(text: str, name: str, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
     pattern = parse_pattern(text)
-    fields = merged_fields(cases)
     matching = [figures for path, figures in fields.items() if pattern.matches(segments_of(path))]
     if not matching:
         near = nearest(text, sorted(fields))

@@ -39,6 +39,7 @@ def baseline_lines(
     mode: str = "auto",
     width: int = 80,
     unicode: bool = True,
+    hint: str = _HINT,
 ) -> list[StyledLine]:
     """Return the lines about a baseline.
 
@@ -49,8 +50,9 @@ def baseline_lines(
         mode: "all" names every case and field that has changed, the others those that changed most.
         width: columns of the terminal; a line that is longer is clipped.
         unicode: False keeps to ASCII.
+        hint: the option that shows what is left out here.
     """
-    return list(_lines(diff, name, verdict, None if mode == "all" else _MOST, width, unicode))
+    return list(_lines(diff, name, verdict, None if mode == "all" else _MOST, width, unicode, hint))
 
 
 def _lines(
@@ -60,17 +62,20 @@ def _lines(
     most: int | None,
     width: int,
     unicode: bool,
+    hint: str,
 ) -> Iterator[StyledLine]:
     made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
     title = f"baseline {printable(name, ascii_only=not unicode)}{f' ({made})' if made else ''}: "
     parts = [f"{count(len(diff.cases), 'case')} in both"]
+    if diff.of_corpora:
+        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
     if diff.new:
         parts.append(f"{count(len(diff.new))} new")
     if diff.vanished:
         parts.append(f"{count(len(diff.vanished))} {_gone(diff)}")
     yield [(clip(title + ", ".join(parts), width, unicode=unicode), BOLD)]
     if not diff.is_comparable:
-        yield from _refusal(diff, most, width, unicode)
+        yield from _refusal(diff, most, width, unicode, hint)
         return
     if diff.score is not None:
         yield _delta(diff.score, width, unicode)
@@ -85,7 +90,7 @@ def _lines(
             yield [(f"{what} that changed:", DIM)]
             yield from (_delta(each, width, unicode) for each in shown)
         if hidden := len(deltas) - len(shown):
-            yield [(clip(f"  {mark(unicode)} {count(hidden)} more ({_HINT})", width, unicode=unicode), DIM)]
+            yield [(clip(f"  {mark(unicode)} {count(hidden)} more ({hint})", width, unicode=unicode), DIM)]
     for what, names in (("new", diff.new), (_gone(diff), diff.vanished)):
         shown_names = names if most is None else names[:most]
         for each in shown_names:
@@ -96,7 +101,7 @@ def _lines(
         if hidden := len(names) - len(shown_names):
             yield [
                 (
-                    clip(f"  {mark(unicode)} {count(hidden)} more {what} ({_HINT})", width, unicode=unicode),
+                    clip(f"  {mark(unicode)} {count(hidden)} more {what} ({hint})", width, unicode=unicode),
                     DIM,
                 )
             ]
@@ -141,11 +146,13 @@ def _delta(delta: Delta, width: int, unicode: bool) -> StyledLine:
     return [(figures, markup), (clip_middle(delta.name, room, unicode=unicode), PLAIN)]
 
 
-def _refusal(diff: BaselineDiff, most: int | None, width: int, unicode: bool) -> Iterator[StyledLine]:
+def _refusal(
+    diff: BaselineDiff, most: int | None, width: int, unicode: bool, hint: str
+) -> Iterator[StyledLine]:
     text = f"  {count(len(diff.mismatches), 'case')} not scored as they were then: no comparison is made"
     yield [(clip(text, width, unicode=unicode), RED)]
     for each in diff.mismatches[: most and 3]:
         yield [(f"  {printable(each.case, ascii_only=not unicode)}", PLAIN)]
         yield [(f"    {printable(each.difference, ascii_only=not unicode)}", PLAIN)]
     if hidden := len(diff.mismatches) - len(diff.mismatches[: most and 3]):
-        yield [(clip(f"  {mark(unicode)} {count(hidden)} more ({_HINT})", width, unicode=unicode), DIM)]
+        yield [(clip(f"  {mark(unicode)} {count(hidden)} more ({hint})", width, unicode=unicode), DIM)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["STATUS_WORDS", "ThresholdFailure", "failure_message"]
+__all__ = ["MARGIN", "STATUS_WORDS", "ThresholdFailure", "failure_message"]
 
 STATUS_WORDS: Final = {
     "match": "match",
@@ -36,7 +36,8 @@ STATUS_WORDS: Final = {
 
 _QUIET: Final = frozenset({"match", "skipped"})
 # pytest sets "E" and the source's indentation before each line of a message.
-_MARGIN: Final = 8
+MARGIN: Final = 8
+"""The columns that are left to it."""
 _PATH_LEVELS: Final = 200
 _INDENT: Final = 6
 # Columns line up to these widths; what is longer sticks out by itself.
@@ -96,7 +97,7 @@ def failure_message(
         width: columns of the terminal; 8 of them are left to pytest's own margin.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
-    inner = max(width - _MARGIN, 40)
+    inner = max(width - MARGIN, 40)
     space = Space(
         inner - _INDENT, None if volume.value_lines is None else volume.value_lines * inner, unicode
     )

@@ -77,6 +77,7 @@ def summary_lines(
     unicode: bool = True,
     repeats: Repeats | None = None,
     pivot: str | None = None,
+    hint: str = _HINT,
 ) -> list[StyledLine]:
     """Return the lines of the summary, none wider than `width`.
 
@@ -89,6 +90,7 @@ def summary_lines(
         repeats: what repeated cases came to.
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
+        hint: the option that shows what is left out here.
     """
     if mode == "none" or not comparisons:
         return []
@@ -99,9 +101,9 @@ def summary_lines(
     if mode == "auto" and summary.is_perfect and not (repeats is not None and repeats.is_mixed):
         blocks.append([_all_well(summary, width, unicode)])
     else:
-        blocks += _draw_sections(summary.sections, mode, width, unicode)
-        blocks.append(_draw_cases(summary, mode, width, unicode))
-        blocks.append(_draw_narrow(summary, mode, width, unicode))
+        blocks += _draw_sections(summary.sections, mode, width, unicode, hint)
+        blocks.append(_draw_cases(summary, mode, width, unicode, hint))
+        blocks.append(_draw_narrow(summary, mode, width, unicode, hint))
         if pivot is not None or any(comparison.params for comparison in comparisons):
             from pytest_jsonmatch.report.pivot import pivot_blocks
 
@@ -151,7 +153,7 @@ class _Layout:
 
 
 def _draw_sections(
-    sections: Sequence[Section], mode: str, width: int, unicode: bool
+    sections: Sequence[Section], mode: str, width: int, unicode: bool, hint: str
 ) -> Iterator[list[StyledLine]]:
     limit = _MAX_ROWS if mode == "auto" else None
     shown = [worst_rows(section.rows, limit, only_imperfect=mode == "failed") for section in sections]
@@ -162,7 +164,7 @@ def _draw_sections(
     for section, rows in zip(sections, shown, strict=True):
         if rows or mode != "failed":
             title = _title(section, width, unicode) if titled else []
-            yield [*title, _header(first, layout), *_draw_rows(section, rows, layout, width, mode)]
+            yield [*title, _header(first, layout), *_draw_rows(section, rows, layout, width, mode, hint)]
 
 
 def _title(section: Section, width: int, unicode: bool) -> list[StyledLine]:
@@ -172,19 +174,21 @@ def _title(section: Section, width: int, unicode: bool) -> list[StyledLine]:
     return [[(clip(title, width, unicode=unicode), BOLD)]]
 
 
-def _draw_rows(section: Section, rows: list[Row], layout: _Layout, width: int, mode: str) -> list[StyledLine]:
+def _draw_rows(
+    section: Section, rows: list[Row], layout: _Layout, width: int, mode: str, hint: str
+) -> list[StyledLine]:
     lines = [_draw_row(_label(row, layout), row.figures, layout) for row in rows]
     hidden = len(section.rows) - len(rows)
     if hidden and mode == "auto":  # under "failed" it is the good ones that are not there
-        text = f"{mark(layout.unicode)} {count(hidden, 'more row')} ({_HINT})"
+        text = f"{mark(layout.unicode)} {count(hidden, 'more row')} ({hint})"
         lines.append([(clip(text, width, unicode=layout.unicode), DIM)])
     total = pad(clip("total", layout.path_width, unicode=layout.unicode), layout.path_width)
     lines += [_rule(layout), _draw_row(total, section.total, layout, BOLD)]
-    return [*lines, *_draw_unmatched(section.unmatched, mode, width, layout.unicode)]
+    return [*lines, *_draw_unmatched(section.unmatched, mode, width, layout.unicode, hint)]
 
 
 def _draw_unmatched(
-    arrays: Sequence[Unmatched], mode: str, width: int, unicode: bool
+    arrays: Sequence[Unmatched], mode: str, width: int, unicode: bool, hint: str
 ) -> Iterator[StyledLine]:
     if not arrays:
         return
@@ -199,7 +203,7 @@ def _draw_unmatched(
         path = clip_middle(each.path, room, unicode=unicode)
         yield [(clip(f"  {path}  {counts}", width, unicode=unicode), PLAIN)]
     if hidden := len(arrays) - len(shown):
-        text = f"  {mark(unicode)} {count(hidden, 'more array')} ({_HINT})"
+        text = f"  {mark(unicode)} {count(hidden, 'more array')} ({hint})"
         yield [(clip(text, width, unicode=unicode), DIM)]
 
 
@@ -269,21 +273,21 @@ def _draw_row(label: str, figures: FieldAggregation, layout: _Layout, markup: Ma
 # -- the cases ---------------------------------------------------------------------------------------------
 
 
-def _draw_cases(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
+def _draw_cases(summary: Summary, mode: str, width: int, unicode: bool, hint: str) -> list[StyledLine]:
     of = count(summary.runs, "run" if summary.runs > summary.cases else "case")
     title = f"{count(len(summary.below))} of {of} below the threshold:"
-    return _draw_listed(title, summary.below, mode, width, unicode)
+    return _draw_listed(title, summary.below, mode, width, unicode, hint)
 
 
-def _draw_narrow(summary: Summary, mode: str, width: int, unicode: bool) -> list[StyledLine]:
+def _draw_narrow(summary: Summary, mode: str, width: int, unicode: bool, hint: str) -> list[StyledLine]:
     verb = "passes" if len(summary.narrow) == 1 else "pass"
     noun = "run" if summary.runs > summary.cases else "case"
     title = f"{count(len(summary.narrow), noun)} {verb} by less than 0.01:"
-    return _draw_listed(title, summary.narrow, mode, width, unicode)
+    return _draw_listed(title, summary.narrow, mode, width, unicode, hint)
 
 
 def _draw_listed(
-    title: str, cases: Sequence[BelowLimit], mode: str, width: int, unicode: bool
+    title: str, cases: Sequence[BelowLimit], mode: str, width: int, unicode: bool, hint: str
 ) -> list[StyledLine]:
     if not cases:
         return []
@@ -302,7 +306,7 @@ def _draw_listed(
             ]
         )
     if hidden := len(cases) - len(shown):
-        text = f"  {mark(unicode)} {count(hidden, 'more case')} ({_HINT})"
+        text = f"  {mark(unicode)} {count(hidden, 'more case')} ({hint})"
         lines.append([(clip(text, width, unicode=unicode), DIM)])
     return lines
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.engine.results import FieldAggregation
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +24,7 @@ VERSION: Final = 1
 """Of the format: a file with a higher number is refused, one with a lower number is read."""
 
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
+_COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
 
 
 def to_text(results: ResultSet) -> str:
@@ -36,6 +37,8 @@ def to_text(results: ResultSet) -> str:
     True
     """
     signatures: dict[str, int] = {}
+    if results.corpus is not None:
+        signatures[results.corpus.signature] = 0
     for comparison in results.comparisons:
         signatures.setdefault(comparison.signature, len(signatures))
     head: dict[str, object] = {
@@ -47,13 +50,15 @@ def to_text(results: ResultSet) -> str:
         "collected": results.collected,
         "narrowed": list(results.narrowed),
         "figures": {
-            "cases": len(results.cases),
+            "cases": results.number,
             "pass_rate": results.pass_rate,
             **{str(name): results.mean(name) for name in FIGURES},
         },
         "signatures": list(signatures),
     }
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
+    if results.corpus is not None:
+        lines += _corpus(results.corpus, signatures)
     cases = ",\n".join("\n".join(_case(case, signatures)) for case in results.cases)
     listed = f"[\n{cases}\n  ]" if cases else "[]"
     return "\n".join(["{", *lines, f'  "cases": {listed}', "}", ""])
@@ -65,6 +70,22 @@ def _dump(value: object) -> str:
 
 def _members(pairs: Mapping[str, object]) -> str:
     return ", ".join(f"{_dump(key)}: {_dump(value)}" for key, value in pairs.items())
+
+
+def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> Iterator[str]:
+    own: dict[str, object] = {name: getattr(corpus, name) for name in _COUNTS_OF_CORPUS}
+    own.update(metric=corpus.metric, signature=signatures[corpus.signature], **corpus.means)
+    yield f'  "corpus": {{{_members(own)},'
+    yield '    "fields": {'
+    yield from _fields(corpus.fields, "      ")
+    yield "    }},"
+
+
+def _fields(fields: Mapping[str, FieldAggregation], indent: str) -> Iterator[str]:
+    for number, (path, figures) in enumerate(sorted(fields.items()), 1):
+        sums = {name: value for name, value in zip(_SUMS, figures.to_list(), strict=True) if value}
+        line = _members({"score": figures.mean_score, **sums})
+        yield f"{indent}{_dump(path)}: {{{line}}}{'' if number == len(fields) else ','}"
 
 
 def _case(case: Case, signatures: Mapping[str, int]) -> Iterator[str]:
@@ -104,11 +125,7 @@ def _comparison(comparison: Comparison, signatures: Mapping[str, int], comma: st
             del payload[key]
     yield f"          {{{_members(payload)},"
     yield '            "fields": {'
-    fields = sorted(comparison.fields.items())
-    for number, (path, figures) in enumerate(fields, 1):
-        sums = {name: value for name, value in zip(_SUMS, figures.to_list(), strict=True) if value}
-        line = _members({"score": figures.mean_score, **sums})
-        yield f"              {_dump(path)}: {{{line}}}{'' if number == len(fields) else ','}"
+    yield from _fields(comparison.fields, "              ")
     yield f"            }}}}{comma}"
 
 
@@ -164,7 +181,31 @@ def _results(found: dict[str, Any]) -> ResultSet:
         versions={_as(str, name): _as(str, text) for name, text in found["versions"].items()},
         collected=None if found["collected"] is None else _as(int, found["collected"]),
         narrowed=tuple(_as(str, reason) for reason in found["narrowed"]),
+        corpus=_read_corpus(found["corpus"], signatures) if "corpus" in found else None,
     )
+
+
+def _read_corpus(found: dict[str, Any], signatures: list[str]) -> Corpus:
+    counts = {name: _as(int, found[name]) for name in _COUNTS_OF_CORPUS}
+    means = {str(name): found[name] for name in FIGURES} if counts["records"] else {}
+    for name, mean in means.items():
+        _check_figure(name, mean, "the corpus")
+    return Corpus(
+        metric=_as(str, found["metric"]),
+        signature=signatures[found["signature"]],
+        means=means,
+        fields={path: FieldAggregation.from_list(sums) for path, sums in _sums_of(found["fields"]).items()},
+        **counts,
+    )
+
+
+def _sums_of(fields: dict[str, Any]) -> dict[str, list[float]]:
+    return {_as(str, path): [sums.get(name, 0) for name in _SUMS] for path, sums in fields.items()}
+
+
+def _check_figure(name: str, value: Any, of: str) -> None:
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"the {name} of {of} is {value!r}")
 
 
 def _read_case(found: dict[str, Any], signatures: list[str]) -> Case:
@@ -186,12 +227,9 @@ def _read_case(found: dict[str, Any], signatures: list[str]) -> Case:
 def _read_comparison(found: dict[str, Any], signatures: list[str]) -> Comparison:
     payload: dict[str, Any] = {"errors": [], "warnings": [], "arrays": {}, **found}
     payload["signature"] = signatures[found["signature"]]
-    payload["fields"] = {
-        _as(str, path): [sums.get(name, 0) for name in _SUMS] for path, sums in found["fields"].items()
-    }
+    payload["fields"] = _sums_of(found["fields"])
     for figure in FIGURES:
-        if not isinstance(payload[figure], (int, float)) or not 0 <= payload[figure] <= 1:
-            raise ValueError(f"the {figure} of {found['id']!r} is {payload[figure]!r}")
+        _check_figure(figure, payload[figure], repr(found["id"]))
     return Comparison.from_payload(payload)
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "FIGURES",
     "Case",
     "CaseRun",
+    "Corpus",
     "Figure",
     "ResultSet",
     "Verdict",
@@ -119,6 +120,34 @@ class Case:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Corpus:
+    """The figures of a whole corpus, of whose records not all need be cases.
+
+    Args:
+        metric: the metric's name.
+        signature: what all records were scored with.
+        records: how many gold records there are.
+        answered: how many of them have an answer.
+        perfect: how many score 1.
+        means: the mean of each figure over the records; empty without records.
+        fields: aggregates by schema path, over all records.
+        errors: how much went wrong without ending the run.
+        approximate: how many records have an array that was too large to be paired exactly.
+    """
+
+    metric: str
+    signature: str
+    records: int
+    answered: int
+    perfect: int
+    means: Mapping[str, float] = field(default_factory=dict)
+    fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
+    errors: int = 0
+    approximate: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ResultSet:
     """The cases of a run, by id, and what the run was.
 
@@ -129,6 +158,7 @@ class ResultSet:
         versions: of this package, Python, pytest and what scores depend on, by name.
         collected: how many cases there were to choose from; None if nobody knows.
         narrowed: why not all cases may be here, such as "-k".
+        corpus: the figures of all records, where the cases are records of a corpus; they outweigh the cases'.
     """
 
     cases: tuple[Case, ...] = ()
@@ -137,14 +167,29 @@ class ResultSet:
     versions: Mapping[str, str] = field(default_factory=dict)
     collected: int | None = None
     narrowed: tuple[str, ...] = ()
+    corpus: Corpus | None = None
+
+    @property
+    def number(self) -> int:
+        """How many cases the figures are of: more than there are here if a corpus keeps only some."""
+        return len(self.cases) if self.corpus is None else self.corpus.records
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether records of the corpus are not here as cases."""
+        return self.number > len(self.cases)
 
     def mean(self, name: Figure) -> float | None:
         """Return the mean of a figure over the cases; None without cases."""
+        if self.corpus is not None:
+            return self.corpus.means.get(name)
         return _mean([case.figure(name) for case in self.cases])
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of the cases that pass; None without cases."""
+        """The share of the cases that pass, of the records that score 1; None without cases."""
+        if self.corpus is not None:
+            return self.corpus.perfect / self.corpus.records if self.corpus.records else None
         return _mean([float(case.passed) for case in self.cases])
 
     @property
@@ -154,7 +199,12 @@ class ResultSet:
 
     @property
     def completeness(self) -> float | None:
-        """The share of the cases there were to choose from that have come to their end; None without any."""
+        """The share of the cases there were to choose from that have come to their end; None without any.
+
+        Of a corpus: the share of the gold records that have an answer.
+        """
+        if self.corpus is not None:
+            return self.corpus.answered / self.corpus.records if self.corpus.records else None
         complete = sum(case.is_complete for case in self.cases)
         total = max(len(self.cases), self.collected or 0)
         return complete / total if total else None

@@ -44,7 +44,14 @@ def test_version():
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), *((name,) for name in COMMANDS), ("cases", "schema"), ("cases", "header")]
+    "arguments",
+    [
+        (),
+        *((name,) for name in COMMANDS),
+        ("cases", "schema"),
+        ("cases", "header"),
+        *(("schema", name) for name in ("infer", "resolve", "annotate", "validate")),
+    ],
 )
 def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
     with pytest.raises(SystemExit) as left:
@@ -53,7 +60,7 @@ def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
     assert left.value.code == 0
     assert shown.startswith(f"usage: {' '.join(['jsonmatch', *arguments])} ")
     assert "\nexit codes:\n  0  fine\n" in shown
-    assert "\nexamples:\n  jsonmatch " in shown or arguments == ("cases",)
+    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("schema",)}
 
 
 @pytest.mark.parametrize(
@@ -100,10 +107,26 @@ def test_an_unknown_command(tmp_path):
         (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
         (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
+        *(
+            (
+                [*command.split()],
+                ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema", "shtab"],
+            )
+            for command in (
+                "compare a.json a.json",
+                "compare a.json a.json --report json",
+                "evaluate --gold a.jsonl --actual a.jsonl --gate f1>=0.5",
+                "diff --help",
+                "schema infer a.jsonl --annotate",
+                "completion --help",
+            )
+        ),
     ],
     ids=" ".join,
 )
-def test_what_is_not_needed_is_not_imported(arguments, foreign):
+def test_what_is_not_needed_is_not_imported(arguments, foreign, tmp_path):
+    for name in ("a.json", "a.jsonl"):
+        (tmp_path / name).write_text('{"a": 1, "b": "x", "c": [1, 2]}\n')
     code = f"""if True:
         import sys
         from pytest_jsonmatch.cli.main import main
@@ -113,7 +136,7 @@ def test_what_is_not_needed_is_not_imported(arguments, foreign):
             pass
         sys.stderr.write(" ".join(name for name in {foreign} if name in sys.modules))
     """
-    assert run(code=code).stderr == ""
+    assert run(code=code, cwd=tmp_path).stderr == ""
 
 
 def test_help_imports_no_subcommand():
@@ -147,6 +170,23 @@ def test_a_reader_that_has_had_enough_is_no_error():
     """
     done = run("cases", "schema", code=code)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["compare a.json b.json", "evaluate --gold a.jsonl --actual b.jsonl"])
+def test_a_reader_that_has_had_enough_changes_no_exit_code(command, tmp_path):
+    for name, content in (("a", '{"a": 1}'), ("b", '{"a": 2}')):
+        (tmp_path / f"{name}.json").write_text(content)
+        (tmp_path / f"{name}.jsonl").write_text(content)
+    code = f"""if True:
+        import os
+        reader, writer = os.pipe()
+        os.close(reader)
+        os.dup2(writer, 1)
+        {SCRIPT}
+    """
+    more = ["--threshold", "0.9"] if command.startswith("compare") else ["--gate", "f1 >= 0.9"]
+    done = run(*command.split(), *more, code=code, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_a_full_disk_is_told(tmp_path):

@@ -306,7 +306,9 @@ def test_bad_lines(tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"a": 1}\n\n{"a": \n', encoding="utf-8")
     answers = lines(tmp_path / "answers.jsonl", [{"a": 1}, {"a": 2}])
-    with pytest.raises(GoldValidationError, match=r"gold\.jsonl:3: record 1: not valid JSON"):
+    with pytest.raises(
+        GoldValidationError, match=r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
+    ):
         evaluate(gold, answers)
     gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")

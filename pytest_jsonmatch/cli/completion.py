@@ -1,0 +1,70 @@
+"""`jsonmatch completion`: a script that lets a shell complete the command."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.output import write_output
+
+if TYPE_CHECKING:
+    from argparse import Action, Namespace
+
+__all__ = ["EXAMPLES", "add_arguments"]
+
+EXAMPLES: Final = """\
+jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
+jsonmatch completion zsh > ~/.zfunc/_jsonmatch
+jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
+"""
+_FILES: Final = frozenset({"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "GOLD", "SCHEMA"})
+"""How arguments are called that are files."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the argument of `jsonmatch completion`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["fish"]).shell
+    'fish'
+    """
+    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+    parser.set_defaults(run=_run, command=parser.prog)
+
+
+def _run(options: Namespace) -> int:
+    try:
+        shtab: Any = import_module("shtab")
+    except ImportError:
+        message = "this needs shtab: pip install 'pytest-jsonmatch[completion]'"
+        raise CommandError(message) from None
+    from pytest_jsonmatch.cli.main import full_parser
+
+    parser = full_parser()
+    _mark_files(parser, shtab.FILE)
+    write_output(shtab.complete(parser, shell=options.shell).rstrip("\n") + "\n", None)
+    return FINE
+
+
+def _mark_files(parser: ArgumentParser, mark: Any) -> None:
+    """Tell shtab which arguments are files."""
+    for action in parser._actions:  # noqa: SLF001 - as shtab reads it: argparse has no public way
+        if action.metavar in _FILES or action.type is Path:
+            marked: Any = action
+            marked.complete = mark
+        for command in _commands(action):
+            _mark_files(command, mark)
+
+
+def _commands(action: Action) -> list[ArgumentParser]:
+    choices: Any = action.choices
+    return (
+        [each for each in choices.values() if isinstance(each, ArgumentParser)]
+        if isinstance(choices, dict)
+        else []
+    )

@@ -1,0 +1,395 @@
+"""`jsonmatch evaluate`: a corpus of answers against gold records."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from heapq import nsmallest
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.look import add_color, as_text, look_of
+from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.progress import Progress, is_watched
+from pytest_jsonmatch.cli.records import open_sides, refuse_twins
+from pytest_jsonmatch.cli.rules import add_rules, rules_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.records import Sides
+    from pytest_jsonmatch.engine.runs import RecordResult, RunResult
+    from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+
+__all__ = ["EXAMPLES", "add_arguments"]
+
+EXAMPLES: Final = """\
+jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --schema receipt.schema.json
+jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --gate 'f1 >= 0.9'
+jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.json
+"""
+_SHOWN: Final = 3
+"""So many fields of a record, and so many errors, are named."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `jsonmatch evaluate`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["--gold", "a.jsonl", "--actual", "b.jsonl"]).metric
+    'schema_f1'
+    """
+    parser.add_argument(
+        "--gold",
+        metavar="PATH",
+        required=True,
+        help="what is right: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
+    )
+    parser.add_argument("--actual", metavar="PATH", required=True, help="the answers, likewise")
+    parser.add_argument(
+        "--id-field",
+        metavar="NAME",
+        help="the member by which a record and its answer find each other; without it the position does",
+    )
+    add_rules(parser, "schema_f1")
+    parser.add_argument(
+        "--gate",
+        metavar="EXPR",
+        dest="gates",
+        action="append",
+        default=[],
+        help="exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+    )
+    parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
+    parser.add_argument(
+        "--keep",
+        choices=("worst", "all"),
+        default="worst",
+        help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
+    )
+    parser.add_argument(
+        "--report",
+        choices=("text", "json"),
+        default="text",
+        help="text for people (the default), or the result file on standard output",
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="count", default=0, help="show all fields, errors and notes"
+    )
+    add_color(parser)
+    add_output(parser)
+    parser.set_defaults(run=_run, command=parser.prog)
+
+
+def _run(options: Namespace) -> int:
+    gates = _gates(options.gates)
+    if options.save is not None:
+        _check_target(options.save)
+    keep = "all" if any(gate.cases for gate in gates) else options.keep
+    with (
+        plugins(options),
+        open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair) as sides,
+    ):
+        run = _evaluated(sides, options, keep)
+    from pytest_jsonmatch.gate.gates import check_gate
+
+    results = _results(run, sides, options)
+    checks = [check_gate(gate, results) for gate in gates]
+    if options.save is not None:
+        from pytest_jsonmatch.results.atomic import write_file
+
+        write_file(options.save, _file_text(results).encode("ascii"))
+    failed = [check for check in checks if not check.passed]
+    if options.report == "json":
+        look = look_of(options)._replace(color=False)
+        sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
+        write_output(_file_text(results), options.output)
+    else:
+        look = look_of(options)
+        write_output(as_text(_lines(run, sides, checks, options, look), look), options.output)
+    return NOT_FINE if failed else FINE
+
+
+def _gates(texts: Sequence[str]) -> list[Gate]:
+    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+
+    found = []
+    for text in texts:
+        try:
+            found.append(parse_gate(text))
+        except GateError as error:
+            told = str(error).partition("\n")[0]
+            raise CommandError(f"--gate {text!r}: {told}") from None
+    return found
+
+
+def _check_target(path: Path) -> None:
+    """Find out before an hour of scoring, not after it, that a file can't be written."""
+    folder = path.parent
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a directory", str(path))
+    if not folder.is_dir():
+        raise FileNotFoundError(2, "no such file or directory", str(folder))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, "permission denied", str(folder))
+
+
+# -- scoring -----------------------------------------------------------------------------------------------
+
+
+def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
+    from pytest_jsonmatch.api import evaluate
+    from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
+
+    rules = rules_of(options)
+    total = sides.number
+    if total is None and sides.path is not None and is_watched():
+        total = _count_lines(sides.path)
+    if options.repair:
+        rules["repair"] = True
+    with Progress(total=total) as progress:
+        try:
+            run = evaluate(
+                sides.gold,
+                sides.actual,
+                metric=options.metric,
+                id_field=options.id_field,
+                keep=keep,
+                progress=progress,
+                **rules,
+            )
+        except GoldValidationError as error:
+            if type(error.record_id) is not int or not sides.names:
+                raise
+            told = str(error).removeprefix(f"record {error.record_id}: ")
+            raise CommandError(f"{Path(options.gold) / sides.names[error.record_id]}: {told}") from None
+        except ConfigurationError as error:
+            if not str(error).startswith("there are more extracted records"):
+                raise
+            told = "there are more answers than gold records; without --id-field they go by their position"
+            raise CommandError(told) from None
+    if options.id_field is not None and sides.path is not None:
+        refuse_twins(sides.path, options.id_field, run.unmatched_gold)
+    return run
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
+# -- the result file ---------------------------------------------------------------------------------------
+
+
+def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
+    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.origin import with_origin
+
+    kept = sorted(run.records or run.worst, key=attrgetter("index"))
+    results = ResultSet(
+        tuple(_case(record, run, sides) for record in kept), collected=run.total_records, corpus=_corpus(run)
+    )
+    wanted = options.save is not None or options.report == "json"
+    return with_origin(results, Path.cwd()) if wanted else results
+
+
+def _file_text(results: ResultSet) -> str:
+    from pytest_jsonmatch.results.file import to_text
+
+    return to_text(results)
+
+
+def _corpus(run: RunResult) -> Corpus:
+    from pytest_jsonmatch.results.model import FIGURES, Corpus
+
+    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if run.total_records else {}
+    return Corpus(
+        metric=run.metric,
+        signature=str(run.signature),
+        records=run.total_records,
+        answered=run.total_records - len(run.unmatched_gold),
+        perfect=run.total_perfect,
+        means={str(name): mean for name, mean in means.items()},
+        fields=dict(run.per_field),
+        errors=run.total_errors,
+        approximate=run.total_approximate,
+    )
+
+
+def _case(record: RecordResult, run: RunResult, sides: Sides) -> Case:
+    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.engine.results import FieldTable, aggregate_rows, is_approximate
+    from pytest_jsonmatch.results.model import Case, CaseRun
+
+    name = _name(record.record_id, sides)
+    passed = record.score >= 1.0
+    comparison = Comparison(
+        id=name,
+        nodeid=name,
+        metric=run.metric,
+        signature=str(run.signature),
+        score=record.score,
+        precision=record.precision,
+        recall=record.recall,
+        f1=record.f1,
+        passed=passed,
+        fields=FieldTable(aggregate_rows(record.field_results)).short(),
+        counts=dict(record.counts),
+        errors=() if record.error is None else (record.error,),
+        warnings=record.warnings,
+        approximate=is_approximate(record.warnings),
+    )
+    return Case(name, (CaseRun(1, passed, (comparison,)),))
+
+
+def _name(record_id: str | int, sides: Sides) -> str:
+    return sides.names[record_id] if sides.names and type(record_id) is int else str(record_id)
+
+
+# -- text --------------------------------------------------------------------------------------------------
+
+
+def _lines(
+    run: RunResult, sides: Sides, checks: Sequence[Check], options: Namespace, look: Look
+) -> Iterator[StyledLine]:
+    yield from _head(run, sides, look)
+    blocks = [
+        _table(run, options, look) if run.total_records else [],
+        list(_worst(run, sides, look)),
+        list(_told(run, sides, options, look)),
+        _gate_lines(checks, run, look),
+    ]
+    for block in filter(None, blocks):
+        yield []
+        yield from block
+
+
+def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
+    from pytest_jsonmatch.report.escape import printable
+    from pytest_jsonmatch.report.figures import count, score_text
+    from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
+
+    def text(score: float | None) -> str:
+        return score_text(score, unicode=look.unicode)
+
+    metric = printable(run.metric, ascii_only=not look.unicode)
+    if not run.total_records:
+        yield [(f"{metric}: no records", BOLD)]
+        return
+    yield [
+        (f"{metric}, {count(run.total_records, 'record')}: mean score ", BOLD),
+        (text(run.mean_score), score_markup(run.mean_score)),
+    ]
+    columns = (
+        ("mean of the records", (run.mean_precision, run.mean_recall, run.mean_f1)),
+        ("all leaves together", (run.micro_precision, run.micro_recall, run.micro_f1)),
+    )
+    for label, (precision, recall, f1) in columns:
+        yield [(f"  {label}: precision {text(precision)}, recall {text(recall)}, F1 {text(f1)}", PLAIN)]
+    parts = [f"{count(run.total_perfect)} of {count(run.total_records, 'record')} with score 1"]
+    alone = len(run.unmatched_extracted) + len(sides.alone)
+    if run.unmatched_gold:
+        parts.append(f"{count(len(run.unmatched_gold))} without an answer")
+    if alone:
+        parts.append(f"{count(alone, 'answer')} not scored")
+    yield [(f"  {', '.join(parts)}", PLAIN)]
+
+
+def _table(run: RunResult, options: Namespace, look: Look) -> list[StyledLine]:
+    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.report.terminal import summary_lines
+
+    # (Of it the table reads the fields only.)
+    whole = Comparison(
+        id="",
+        nodeid="",
+        metric=run.metric,
+        signature=str(run.signature),
+        score=run.mean_score or 0.0,
+        precision=run.mean_precision or 0.0,
+        recall=run.mean_recall or 0.0,
+        f1=run.mean_f1 or 0.0,
+        passed=True,
+        fields=run.per_field,
+    )
+    mode = "auto" if options.verbose < 1 else "all"
+    lines = summary_lines([whole], mode=mode, width=look.width, unicode=look.unicode, hint="-v")
+    return lines if len(lines) > 1 else []
+
+
+def _worst(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
+    from pytest_jsonmatch.report.escape import clip, display_width, pad
+    from pytest_jsonmatch.report.figures import fixed_figure
+    from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
+
+    worst = [record for record in run.worst if record.score < 1.0]
+    if not worst:
+        return
+    yield [("the worst records:", BOLD)]
+    names = [clip(_name(record.record_id, sides), look.width // 2, unicode=look.unicode) for record in worst]
+    column = max(map(display_width, names))
+    for record, name in zip(worst, names, strict=True):
+        figure = fixed_figure(record.score, unicode=look.unicode)
+        line = f"  {pad(name, column)}  {_fields(record)}"
+        yield [
+            (f"  {figure}", score_markup(record.score)),
+            (clip(line, look.width - 6, unicode=look.unicode).rstrip(), PLAIN),
+        ]
+
+
+def _fields(record: RecordResult) -> str:
+    """Return the worst fields of a record, by name."""
+    if record.error is not None:
+        return record.error
+    wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
+    named = [each.short_path() for each in nsmallest(_SHOWN, wrong, key=attrgetter("score"))]
+    others = len(wrong) - len(named)
+    return ", ".join(named) + (f" and {others:,} more" if others else "")
+
+
+def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[StyledLine]:
+    """Yield what stands beside the figures: errors, warnings, what found no other."""
+    from pytest_jsonmatch.report.escape import fold
+    from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
+
+    most = None if options.verbose else _SHOWN
+    alone = [
+        f"{each!r}, which has no gold record, or is a second answer"
+        for each in (*sides.alone, *run.unmatched_extracted)
+    ]
+    warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
+    for what, texts, total, markup in (
+        ("error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED),
+        ("not scored", alone, len(alone), YELLOW),
+        ("note", warnings, len(sides.warnings) + run.total_warnings, DIM),
+    ):
+        shown = texts[:most]
+        for text in shown:
+            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
+                yield [(line, markup)]
+        if hidden := total - len(shown):
+            more = "" if options.verbose else " (-v)"
+            yield [(f"{what}: and {count(hidden)} more{more}", markup)]
+
+
+def _named(error: Any, sides: Sides) -> Any:
+    return replace(error, record_id=_name(error.record_id, sides)) if sides.names else error
+
+
+def _gate_lines(checks: Sequence[Check], run: RunResult, look: Look) -> list[StyledLine]:
+    from pytest_jsonmatch.report.checks import gate_lines
+    from pytest_jsonmatch.report.figures import count
+
+    return gate_lines(checks, on=count(run.total_records, "record"), unicode=look.unicode)

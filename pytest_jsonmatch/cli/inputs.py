@@ -1,0 +1,145 @@
+"""JSON from files and standard input; what is wrong with it is told as file:line:column."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.engine.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.parsing import extract_json, parse_json
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = [
+    "STDIN",
+    "content_of",
+    "name_of",
+    "read_config",
+    "refuse_two_stdins",
+    "tell_where",
+    "value_of",
+    "value_of_answer",
+]
+
+STDIN: Final = "-"
+
+
+def refuse_two_stdins(one: str, other: str) -> None:
+    """Refuse standard input on both sides: it can be read once.
+
+    Raises:
+        CommandError: both are "-".
+
+    >>> refuse_two_stdins("-", "gold.json")
+    """
+    if one == other == STDIN:
+        raise CommandError("both sides are '-', and standard input can be read once; give a file for one")
+
+
+def name_of(written: str) -> str:
+    """Return what an input is called in messages.
+
+    >>> name_of("-"), name_of("a.json")
+    ('<stdin>', 'a.json')
+    """
+    return "<stdin>" if written == STDIN else written
+
+
+def content_of(written: str) -> bytes:
+    """Return the content of a file, or of standard input for "-".
+
+    Raises:
+        OSError: it can't be read.
+    """
+    if written == STDIN:
+        return sys.stdin.buffer.read()
+    return Path(written).read_bytes()
+
+
+def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
+    """Raise what is wrong with JSON text, with its place in the file.
+
+    Args:
+        name: of the file.
+        error: what the parser says.
+        line: the number of lines before the text.
+
+    Raises:
+        CommandError: always.
+    """
+    near = f" near {error.excerpt!r}" if error.excerpt else ""
+    reason = error.reason.replace(" opened at line 1", "") if line else error.reason
+    raise CommandError(f"{name}:{line + error.line}:{error.column}: not valid JSON: {reason}{near}") from None
+
+
+def value_of(written: str, content: bytes | None = None) -> JsonValue:
+    """Return the JSON value that a file holds; its content, if that has been read already.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is not strict JSON; the message says where.
+    """
+    try:
+        return parse_json(content_of(written) if content is None else content)
+    except JsonParseError as error:
+        tell_where(name_of(written), error)
+
+
+def value_of_answer(
+    written: str, expected: JsonValue, *, repair: bool, content: bytes | None = None
+) -> tuple[JsonValue, tuple[str, ...]]:
+    """Return the JSON value of an answer, and what was tolerated to read it.
+
+    A file that holds JSON, and nothing else, is taken as it is. In anything else JSON is looked for, as in
+    every answer of a model.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: there is no JSON in it; the message says where it ends to be JSON.
+    """
+    content = content_of(written) if content is None else content
+    name = name_of(written)
+    try:
+        return parse_json(content), ()
+    except JsonParseError as error:
+        strict = error
+    want: Any = "object" if type(expected) is dict else "array" if type(expected) is list else None
+    try:
+        found = extract_json(content, want=want, repair=repair)
+    except JsonExtractionError as error:
+        # Of what is meant to be JSON the place says more than what was looked for in vain.
+        if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
+            tell_where(name, strict)
+        raise CommandError(f"{name}: {error}") from None
+    return found.value, found.warnings
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_config(written: str) -> dict[str, Any]:
+    """Return the options of a metric that a JSON file holds, under source 4's names too.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is no JSON object, or has an option that there is not.
+    """
+    from pytest_jsonmatch.engine.metrics import Options, merge_options
+
+    found = value_of(written)
+    name = name_of(written)
+    if type(found) is not dict:
+        raise CommandError(f"{name}: a configuration is a JSON object of options")
+    try:
+        merge_options(Options(), found)
+    except ConfigurationError as error:
+        raise CommandError(f"{name}: {error}") from None
+    return found

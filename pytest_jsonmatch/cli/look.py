@@ -1,0 +1,85 @@
+"""How what a command prints may look: colours, the characters that there are, the columns."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from pytest_jsonmatch.report.styled import StyledLine
+
+__all__ = ["Look", "add_color", "as_text", "look_of"]
+
+_COLUMNS: Final = 100
+"""Of what is no terminal: a file, a pipe."""
+
+
+@final
+class Look(NamedTuple):
+    """How a text may look."""
+
+    color: bool = False
+    unicode: bool = True
+    width: int = _COLUMNS
+
+
+def add_color(parser: ArgumentParser) -> None:
+    """Add the option `--color`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_color(parser)
+    >>> parser.parse_args([]).color
+    'auto'
+    """
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+    )
+
+
+def look_of(options: Namespace) -> Look:
+    """Return how the text of a command may look.
+
+    A file and a pipe get UTF-8 without colours, as wide as COLUMNS says; a terminal what it can show.
+    """
+    # (A command writes to a file, or to standard output.)
+    to_file = getattr(options, "output", None) is not None
+    terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
+    color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
+    unicode = not terminal or _can_write(sys.stdout.encoding)
+    return Look(color, unicode, max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40))
+
+
+def _auto(*, terminal: bool) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return terminal and os.environ.get("TERM") != "dumb"
+
+
+def _can_write(encoding: str) -> bool:
+    try:
+        "…–→█─".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def as_text(lines: Iterable[StyledLine], look: Look) -> str:
+    r"""Return styled lines as text, each with its line break.
+
+    >>> as_text([[("score ", {}), ("0.5", {"red": True})], []], Look())
+    'score 0.5\n\n'
+    """
+    from pytest_jsonmatch.report.styled import line_text
+
+    return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)

@@ -1,0 +1,120 @@
+"""Comparators, transforms and metrics of other packages, by the hook `pytest_jsonmatch_register`.
+
+pytest's own plugins are not imported here: that would cost more than most commands, and some of them change
+the process that they are imported into. A package that wants to be found says so in a group of ours:
+
+    [project.entry-points.jsonmatch]
+    its-name = "its_package.its_module"
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.sources import import_from_here
+from pytest_jsonmatch.engine.errors import JsonMatchError, did_you_mean
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["ENTRY_POINTS", "add_plugins", "plugins"]
+
+ENTRY_POINTS: Final = "jsonmatch"
+"""The group of entry points in which packages name a module with the hook."""
+_HOOK: Final = "pytest_jsonmatch_register"
+
+
+def add_plugins(parser: ArgumentParser) -> None:
+    """Add the option `-p MODULE`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_plugins(parser)
+    >>> parser.parse_args(["-p", "conftest", "-p", "no:theirs"]).plugins
+    ['conftest', 'no:theirs']
+    """
+    parser.add_argument(
+        "-p",
+        dest="plugins",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help=(
+            f"a module with the hook {_HOOK}, such as conftest; no:NAME leaves an installed one out; "
+            "repeatable"
+        ),
+    )
+
+
+@contextmanager
+def plugins(options: Namespace) -> Iterator[None]:
+    """Let what installed packages and `-p` register be known as long as a command runs.
+
+    Raises:
+        CommandError: a module can't be imported, does not have the hook, or registers what can't be.
+    """
+    found = [*_installed(options.plugins), *_asked_for(options.plugins)]
+    if not found:
+        yield
+        return
+    from pluggy import PluginManager, PluginValidationError
+
+    from pytest_jsonmatch import hooks
+    from pytest_jsonmatch.engine.registry import session_registry
+
+    class Manager(PluginManager):
+        """As in pytest, a function of the hook's name needs no decorator."""
+
+        def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+            if name != _HOOK:
+                return None
+            return super().parse_hookimpl_opts(plugin, name) or {}
+
+    manager = Manager("pytest")
+    manager.add_hookspecs(hooks)
+    with session_registry() as registry:
+        manager.hook.pytest_jsonmatch_register.call_historic(kwargs={"registry": registry})
+        for name, plugin in found:
+            if not hasattr(plugin, _HOOK):
+                raise CommandError(f"plugin {name!r} has no function {_HOOK}(registry)")
+            if manager.is_registered(plugin):
+                continue
+            try:
+                manager.register(plugin, name)
+            except JsonMatchError as error:
+                raise CommandError(f"plugin {name!r}: {error}") from error
+            except PluginValidationError as error:
+                told = " ".join(str(error).split())
+                raise CommandError(f"plugin {name!r}: {told}") from error
+            except Exception as error:  # whatever the hook of somebody does
+                raise CommandError(f"plugin {name!r} raised {type(error).__name__}: {error}") from error
+        yield
+
+
+def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    left_out = {name.removeprefix("no:") for name in asked if name.startswith("no:")}
+    points = sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    names = {point.name for point in points}
+    for name in sorted(left_out - names):
+        hint = did_you_mean(name, names) if names else "; none is"
+        raise CommandError(f"-p no:{name}: no plugin {name!r} is installed{hint}")
+    for point in points:
+        if point.name not in left_out:
+            try:
+                yield point.name, point.load()
+            except Exception as error:  # whatever a module does when it is imported
+                message = (
+                    f"the plugin {point.name!r} can't be imported: {type(error).__name__}: {error} "
+                    f"(-p no:{point.name} leaves it out)"
+                )
+                raise CommandError(message) from error
+
+
+def _asked_for(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for name in asked:
+        if not name.startswith("no:"):
+            yield name, import_from_here(name, name)

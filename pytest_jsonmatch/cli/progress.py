@@ -1,0 +1,74 @@
+"""How far a long command is, on a terminal only: a line on standard error that is gone when it ends."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Progress", "progress_line"]
+
+_PAUSE: Final = 0.1
+_BAR: Final = 24
+
+
+def progress_line(done: int, total: int | None, seconds: float) -> str:
+    """Return the line.
+
+    >>> progress_line(500, 2000, 2.0)
+    '[######..................]  25%  500 of 2,000 records, 250/s'
+    >>> progress_line(500, None, 0.0)
+    '500 records'
+    """
+    rate = f", {done / seconds:,.0f}/s" if seconds > 0 else ""
+    if not total:
+        return f"{done:,} records{rate}"
+    share = min(done / total, 1.0)
+    full = int(share * _BAR)
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {int(100 * share):3}%  {done:,} of {total:,} records{rate}"
+
+
+@final
+class Progress:
+    """Shows how many records are done, ten times a second at most; nothing where nobody looks.
+
+    >>> with Progress(total=10) as progress:
+    ...     progress(5, None)
+    """
+
+    def __init__(self, *, total: int | None = None) -> None:
+        self._total = total
+        self._begun = self._shown = monotonic()
+        self._width = 0
+        self.is_shown: bool = is_watched()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._width:
+            sys.stderr.write(f"\r{' ' * self._width}\r")
+            sys.stderr.flush()
+
+    def __call__(self, done: int, _: int | None) -> None:
+        """Show how far it is."""
+        now = monotonic()
+        if not self.is_shown or now - self._shown < _PAUSE:
+            return
+        self._shown = now
+        room = shutil.get_terminal_size().columns - 1
+        line = progress_line(done, self._total, now - self._begun)[:room]
+        sys.stderr.write(f"\r{line.ljust(self._width)}")
+        sys.stderr.flush()
+        self._width = len(line)
+
+
+def is_watched() -> bool:
+    """Tell whether somebody looks at standard error."""
+    return sys.stderr is not None and sys.stderr.isatty()

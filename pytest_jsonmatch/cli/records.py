@@ -1,0 +1,242 @@
+"""A corpus on the command line: JSON Lines, a JSON array, or a folder of JSON files, each side of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.inputs import (
+    STDIN,
+    name_of,
+    refuse_two_stdins,
+    tell_where,
+    value_of,
+    value_of_answer,
+)
+from pytest_jsonmatch.engine.errors import JsonParseError
+from pytest_jsonmatch.engine.parsing import parse_json
+from pytest_jsonmatch.engine.values import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["Sides", "gold_records", "open_sides", "refuse_twins"]
+
+_LINES: Final = {".jsonl", ".ndjson"}
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of a corpus, as `evaluate` takes them.
+
+    Args:
+        gold: the records that are right.
+        actual: the answers.
+        names: of folders: the names of the gold files, which are the ids of their records.
+        path: the gold records' file, if it is one of lines; nobody has counted them yet.
+        number: how many gold records there are, if that is known.
+        alone: files with answers that belong to no gold file.
+        warnings: what was tolerated.
+    """
+
+    gold: Any
+    actual: Any
+    names: Sequence[str] = ()
+    path: Path | None = None
+    number: int | None = None
+    alone: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@contextmanager
+def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) -> Iterator[Sides]:
+    """Open what `--gold` and `--actual` name.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is no corpus.
+    """
+    refuse_two_stdins(gold, actual)
+    folders = [side != STDIN and Path(side).is_dir() for side in (gold, actual)]
+    if all(folders):
+        if id_field is not None:
+            raise CommandError(
+                "files in folders find each other by their names; --id-field is for records in one file"
+            )
+        yield _folders(Path(gold), Path(actual))
+    elif any(folders):
+        one, other = (gold, actual) if folders[0] else (actual, gold)
+        raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
+    else:
+        with _stream(gold) as one_stream, _stream(actual) as other_stream:
+            yield _files(gold, one_stream, actual, other_stream, by_position=id_field is None, repair=repair)
+
+
+def _files(
+    gold: str, stream: Any, actual: str, answer_stream: Any, *, by_position: bool, repair: bool
+) -> Sides:
+    records: Any = gold
+    number, path = None, None
+    if _is_array(gold, stream):
+        found = value_of(gold, stream and stream.read())
+        records = [_as_text(record) for record in _array(gold, found)]
+        number = len(records)
+    elif stream is not None:
+        records = map(_as_text, _values(_not_blank(stream), gold))
+    else:
+        path = Path(gold)
+    answers: Any = actual
+    warnings: tuple[str, ...] = ()
+    if _is_array(actual, answer_stream):
+        content = answer_stream and answer_stream.read()
+        found, warnings = value_of_answer(actual, [], repair=repair, content=content)
+        answers = _array(actual, found)
+        if type(records) is list and by_position:
+            # Where no object or array is expected, a string is a value, and no model's output.
+            for at, record in enumerate(records[: len(answers)]):
+                answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
+    elif answer_stream is not None:
+        answers = (line for _, line in _not_blank(answer_stream))
+    return Sides(records, answers, path=path, number=number, warnings=warnings)
+
+
+def gold_records(written: str) -> Iterator[Any]:
+    """Yield the JSON values of one side: of lines, of an array, of a folder, or of a file with one value.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is not strict JSON.
+    """
+    if written != STDIN and Path(written).is_dir():
+        folder = Path(written)
+        yield from (value_of(str(folder / name)) for name in _names(folder, (".json",)))
+        return
+    with _stream(written) as stream:
+        if _is_array(written, stream):
+            found = value_of(written, stream and stream.read())
+            yield from found if type(found) is list else [found]
+        else:
+            yield from _values(_file_lines(written) if stream is None else _not_blank(stream), written)
+
+
+def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
+    """Refuse a file of gold records in which an id comes twice.
+
+    Args:
+        path: JSON Lines.
+        id_field: the member that is the id.
+        suspects: the ids of records without an answer: a second record of one id is among them.
+
+    Raises:
+        CommandError: an id comes twice.
+    """
+    looked_for = set(suspects)
+    lines: dict[Any, int] = {}
+    for before, line in _file_lines(str(path)) if looked_for else ():
+        record: Any = parse_json(line)
+        record_id = record.get(id_field) if type(record) is dict else None
+        if type(record_id) in {str, int} and record_id in looked_for:
+            first = lines.setdefault(record_id, before + 1)
+            if first != before + 1:
+                raise CommandError(
+                    f"{path}:{before + 1}: the {id_field} {record_id!r} is that of line {first} too"
+                )
+
+
+# -- folders -----------------------------------------------------------------------------------------------
+
+
+def _folders(gold: Path, actual: Path) -> Sides:
+    names = _names(gold, (".json",))
+    if not names:
+        raise CommandError(f"{gold} has no JSON files (*.json)")
+    there = set(_names(actual, (".json", ".txt")))
+    found = [name if name in there else _other(name) for name in names]
+    matched = [name if name in there else None for name in found]
+    if not any(matched):
+        raise CommandError(f"no file of {gold} has one of the same name in {actual}")
+    return Sides(
+        gold=(_as_text(value_of(str(gold / name))) for name in names),
+        actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
+        names=names,
+        number=len(names),
+        alone=tuple(sorted(there.difference(filter(None, matched)))),
+    )
+
+
+def _names(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files below a folder by their paths in it; not those that are hidden."""
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.suffix.lower() in suffixes]
+    shown = (path for path in paths if not any(part.startswith(".") for part in path.parts))
+    return sorted(path.as_posix() for path in shown if (folder / path).is_file())
+
+
+def _other(name: str) -> str:
+    """Return the other name that an answer may have: a model's output is not always JSON."""
+    return str(Path(name).with_suffix(".txt").as_posix())
+
+
+# -- files -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _stream(written: str) -> Iterator[Any]:
+    """Open what can be read once only, such as standard input or a pipe; None for a file."""
+    path = Path(written)
+    if written == STDIN:
+        yield sys.stdin.buffer
+    elif path.exists() and not path.is_file():
+        with path.open("rb") as stream:
+            yield stream
+    else:
+        yield None
+
+
+def _is_array(written: str, stream: Any) -> bool:
+    """Tell whether a file holds one array, and not a record in each line."""
+    if stream is not None:
+        return bool(stream.peek(1).lstrip(_BLANK)[:1] == b"[")
+    path = Path(written)
+    if path.suffix.lower() in _LINES:
+        with path.open("rb"):  # can it be read?
+            return False
+    with path.open("rb") as file:
+        return path.suffix.lower() == ".json" or file.read(4096).lstrip(_BLANK)[:1] == b"["
+
+
+def _array(written: str, found: Any) -> list[Any]:
+    if type(found) is not list:
+        raise CommandError(
+            f"{name_of(written)} holds one JSON value and no array of records; a file with a record in each "
+            "line ends in .jsonl, and two single values are for jsonmatch compare"
+        )
+    return found
+
+
+def _file_lines(written: str) -> Iterator[tuple[int, bytes]]:
+    with Path(written).open("rb") as file:
+        yield from _not_blank(file)
+
+
+def _not_blank(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    return ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines) if not line.isspace())
+
+
+def _values(lines: Iterator[tuple[int, bytes]], written: str) -> Iterator[Any]:
+    for before, line in lines:
+        try:
+            yield parse_json(line)
+        except JsonParseError as error:
+            tell_where(name_of(written), error, before)
+
+
+def _as_text(value: Any) -> Any:
+    """Return a gold record as `evaluate` takes it: there a str is JSON text."""
+    return json.dumps(value) if type(value) is str else value

@@ -1,0 +1,81 @@
+"""The options that say how values are compared, for all commands that compare."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, Any
+
+from pytest_jsonmatch.cli.inputs import read_config
+from pytest_jsonmatch.cli.plugins import add_plugins
+from pytest_jsonmatch.cli.sources import schema_source
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+__all__ = ["add_rules", "rules_of", "share"]
+
+
+def add_rules(parser: ArgumentParser, metric: str) -> None:
+    """Add the options, `metric` being the default one.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_rules(parser, "schema_f1")
+    >>> parser.parse_args(["--nulls", "absent"]).nulls
+    'absent'
+    """
+    parser.add_argument("--metric", metavar="NAME", default=metric, help=f"the metric; by default {metric}")
+    parser.add_argument(
+        "--schema",
+        metavar="SCHEMA",
+        help="a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
+    )
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="a JSON file with options of the metric, or structeval's configuration",
+    )
+    parser.add_argument(
+        "--nulls",
+        choices=("value", "absent"),
+        help="absent: a member that is null is not there; value: null is a value like any other",
+    )
+    parser.add_argument(
+        "--repair",
+        action="store_true",
+        help="repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
+    )
+    add_plugins(parser)
+
+
+def rules_of(options: Namespace) -> dict[str, Any]:
+    """Return the metric's options as `compare_json` and `evaluate` take them, the schema included.
+
+    Raises:
+        OSError: a file can't be read.
+        CommandError: a file is not what it should be.
+    """
+    found = {} if options.config is None else read_config(options.config)
+    if options.nulls is not None:
+        found["nulls"] = options.nulls
+    if options.schema is not None:
+        found["schema"] = schema_source(options.schema)
+    return found
+
+
+def share(text: str) -> float:
+    """Return a number from 0 to 1, as an option's value.
+
+    Raises:
+        ArgumentTypeError: it is none.
+
+    >>> share("0.9")
+    0.9
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return number

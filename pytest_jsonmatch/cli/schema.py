@@ -1,0 +1,164 @@
+"""`jsonmatch schema`: eval schemas, from gold data to a file that scores."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output, texts
+from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.plugins import add_plugins, plugins
+from pytest_jsonmatch.cli.sources import schema_source
+from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+__all__ = ["add_arguments"]
+
+_INFER: Final = "Write the schema of gold records: their types, members and which of these are always there."
+_INFER_EXAMPLES: Final = """\
+jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json
+jsonmatch schema infer gold/ > receipt.schema.json
+"""
+_RESOLVE: Final = "Write a schema without $ref and allOf that says the same."
+_RESOLVE_EXAMPLES: Final = """\
+jsonmatch schema resolve shop.models:Receipt > receipt.schema.json
+"""
+_ANNOTATE: Final = "Write a schema, resolved, with the comparator of its type at every leaf that has none."
+_ANNOTATE_EXAMPLES: Final = """\
+jsonmatch schema annotate receipt.schema.json --output receipt.eval.json
+"""
+_VALIDATE: Final = "Tell what is wrong with an eval schema, and which gold records do not fit it."
+_VALIDATE_EXAMPLES: Final = """\
+jsonmatch schema validate receipt.eval.json
+jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id
+"""
+_SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the subcommands of `jsonmatch schema`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["infer", "gold.jsonl"]).gold
+    'gold.jsonl'
+    """
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, told: str, described: str, examples: str, run: Callable[[Namespace], int]) -> Any:
+        command = commands.add_parser(name, help=told, **texts(described, examples))
+        command.set_defaults(run=run, command=command.prog)
+        return command
+
+    infer = add("infer", "the schema of gold records", _INFER, _INFER_EXAMPLES, _infer)
+    infer.add_argument(
+        "gold",
+        metavar="GOLD",
+        help="JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input",
+    )
+    infer.add_argument(
+        "--annotate", action="store_true", help="with the comparator of its type at every leaf"
+    )
+    add_output(infer)
+    resolve = add("resolve", "a schema without $ref and allOf", _RESOLVE, _RESOLVE_EXAMPLES, _resolve)
+    resolve.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+    add_output(resolve)
+    annotate = add(
+        "annotate", "a schema with a comparator at every leaf", _ANNOTATE, _ANNOTATE_EXAMPLES, _annotate
+    )
+    annotate.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+    add_output(annotate)
+    validate = add("validate", "what is wrong with a schema", _VALIDATE, _VALIDATE_EXAMPLES, _validate)
+    validate.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+    validate.add_argument("--gold", metavar="GOLD", help="gold records to hold against it, as for infer")
+    validate.add_argument(
+        "--id-field", metavar="NAME", help="the member that is a record's id, for the messages"
+    )
+    validate.add_argument(
+        "--strict-types", action="store_true", help="a value of another type is an error too"
+    )
+    add_plugins(validate)
+
+
+def _infer(options: Namespace) -> int:
+    from pytest_jsonmatch.cli.inputs import name_of
+    from pytest_jsonmatch.cli.records import gold_records
+    from pytest_jsonmatch.schema.defaults import annotate_xeval
+    from pytest_jsonmatch.schema.inference import infer_schema
+
+    try:
+        schema = infer_schema(gold_records(options.gold))
+    except ConfigurationError as error:
+        raise CommandError(f"{name_of(options.gold)}: {error}") from None
+    return _write(annotate_xeval(schema) if options.annotate else schema, options)
+
+
+def _resolve(options: Namespace) -> int:
+    return _write(_resolved(options.schema), options)
+
+
+def _annotate(options: Namespace) -> int:
+    from pytest_jsonmatch.schema.defaults import annotate_xeval
+
+    return _write(annotate_xeval(_resolved(options.schema)), options)
+
+
+def _resolved(written: str) -> dict[str, Any]:
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+    return resolve_schema_references(schema_source(written))
+
+
+def _write(schema: dict[str, Any], options: Namespace) -> int:
+    write_output(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", options.output)
+    return FINE
+
+
+def _validate(options: Namespace) -> int:
+    from pytest_jsonmatch.cli.inputs import name_of
+    from pytest_jsonmatch.cli.records import gold_records
+    from pytest_jsonmatch.schema.documents import open_files
+    from pytest_jsonmatch.schema.gold import validate_gold
+    from pytest_jsonmatch.schema.parsing import load_schema
+
+    source = schema_source(options.schema)
+    open_files(source)  # a file that is none is a bad input, and not a bad schema
+    lines: list[str] = []
+    with plugins(options):
+        try:
+            node = load_schema(source)
+        except ConfigurationError as error:
+            return _told([f"{options.schema}: {error}"], NOT_FINE)
+        if options.gold is None:
+            return _told([f"{options.schema} is valid"], FINE)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            number = 0
+
+            def counted() -> Any:
+                nonlocal number
+                for record in gold_records(options.gold):
+                    number += 1
+                    yield record
+
+            try:
+                validate_gold(counted(), node, id_field=options.id_field, strict_types=options.strict_types)
+            except GoldValidationError as error:
+                lines.append(f"error: {error}")
+    lines = [*(f"warning: {each.message}" for each in caught), *lines]
+    if not lines:
+        fit = "record fits" if number == 1 else "records fit"
+        lines = [f"{name_of(options.gold)}: {number:,} {fit} {options.schema}"]
+    return _told(lines, NOT_FINE if lines[-1].startswith("error: ") else FINE)
+
+
+def _told(lines: list[str], code: int) -> int:
+    from pytest_jsonmatch.report.escape import printable
+
+    write_output("".join(f"{printable(line)}\n" for line in lines), None)
+    return code

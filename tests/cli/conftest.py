@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import pytest
+
+from pytest_jsonmatch.cli.main import main
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def write(folder):
+    """Write files: text as it is, anything else as JSON, a list as JSON Lines where the name says so."""
+
+    def call(**files):
+        for name, content in files.items():
+            stem, _, suffix = name.rpartition("_")
+            path = folder / f"{stem}.{suffix}"
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            elif isinstance(content, str):
+                path.write_text(content, encoding="utf-8")
+            elif suffix == "jsonl":
+                path.write_text("".join(f"{json.dumps(each)}\n" for each in content), encoding="utf-8")
+            else:
+                path.write_text(json.dumps(content), encoding="utf-8")
+
+    return call
+
+
+@pytest.fixture
+def command(folder, capsys):
+    """Run a command line in the folder, and return its exit code and what it prints."""
+
+    def call(line, *more):
+        try:
+            code = main([*line.split(), *more])
+        except SystemExit as left:
+            code = left.code
+        shown = capsys.readouterr()
+        return Ran(code, shown.out, shown.err)
+
+    return call
+
+
+@pytest.fixture
+def refused(command):
+    """Run a command line that cannot be used, and return its one line."""
+
+    def call(line, *more):
+        ran = command(line, *more)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
+        return ran.err.removesuffix("\n")
+
+    return call

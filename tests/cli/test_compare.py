@@ -1,0 +1,277 @@
+"""`jsonmatch compare`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from pytest_jsonmatch.results.file import from_text
+
+RIGHT = {"shop": "Mill", "total": 11, "items": [{"name": "bun"}, {"name": "rye"}]}
+WRONG = {"shop": "Mill", "total": 12, "items": [{"name": "rye"}]}
+
+
+@pytest.fixture
+def files(write):
+    write(right_json=RIGHT, wrong_json=WRONG)
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def give(data):
+        reader = io.BufferedReader(io.BytesIO(data))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reader, encoding="utf-8"))
+
+    return give
+
+
+@pytest.mark.parametrize(
+    "line", ["compare wrong.json right.json", "compare --test wrong.json --gt right.json --report text"]
+)
+def test_text(files, command, line):
+    assert command(line) == (
+        0,
+        """\
+pairwise_f1 score 0.57
+4 fields: 2 match, 1 mismatch, 1 omitted; precision 0.67, recall 0.50
+
+  total          0.00  11 → 12            mismatch, 9.1 % off
+  items[0].name  0.00  "bun" → (missing)  omitted
+
+pairwise_f1       n  match  mismatch  omitted  invented  score  precision  recall     F1
+total             1      0         1        0         0  0.000      0.000   0.000  0.000
+items[].name      2      1         0        1         0  0.500      1.000   0.500  0.667
+shop              1      1         0        0         0  1.000      1.000   1.000  1.000
+────────────────────────────────────────────────────────────────────────────────────────
+total             4      2         1        1         0  0.500      0.667   0.500  0.571
+elements without a partner:
+  items  1 of 2 expected, 0 of 1 actual
+""",
+        "",
+    )
+
+
+def test_all_well(files, command):
+    assert command("compare right.json right.json --threshold 1") == (
+        0,
+        "pairwise_f1 score 1.00 (limit 1.0)\n4 fields: 4 match\n",
+        "",
+    )
+
+
+def test_threshold(files, command):
+    ran = command("compare wrong.json right.json --threshold 0.6")
+    assert (ran.code, ran.out.splitlines()[0], ran.err) == (1, "pairwise_f1 score 0.57 < 0.60", "")
+    assert command("compare wrong.json right.json --threshold 0.57").code == 0
+
+
+def test_beta(files, command):
+    assert command("compare wrong.json right.json --beta 0.5").out.splitlines()[:2] == [
+        "pairwise_f1 score 0.57",
+        "F0.5 0.62",
+    ]
+    assert command("compare wrong.json right.json --beta 0.5 --threshold 0.6").code == 0
+    ran = command("compare wrong.json right.json --beta 2 --threshold 0.57")
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "pairwise_f1 F2 0.53 < 0.57")
+
+
+def test_json_is_a_result_file(files, command):
+    ran = command("compare wrong.json right.json --report json --threshold 0.6")
+    results = from_text(ran.out, "out")
+    (case,) = results.cases
+    assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
+    assert (case.id, case.passed, round(case.figure("recall"), 2)) == ("right.json", False, 0.5)
+    assert case.runs[0].comparisons[0].threshold == {"score": 0.6}
+
+
+def test_output(files, command, folder):
+    assert command("compare right.json right.json --output out.txt --color auto") == (0, "", "")
+    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("pairwise_f1 score 1.00\n")
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "colored"),
+    [
+        ({}, "", False),
+        ({}, "--color always", True),
+        ({"FORCE_COLOR": "1"}, "", True),
+        ({"FORCE_COLOR": "1"}, "--color never", False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, "", False),
+        ({"NO_COLOR": "1"}, "--color always", True),
+    ],
+)
+def test_color(files, command, monkeypatch, environment, arguments, colored):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[" in command(f"compare wrong.json right.json {arguments}").out) is colored
+
+
+def test_width(files, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, command("compare wrong.json right.json").out.splitlines())) <= 60
+
+
+def test_verbose(write, command):
+    expected = {f"k{number:02}": number for number in range(40)}
+    write(a_json=dict.fromkeys(expected, -1), b_json=expected)
+    brief, more, everything = (command(f"compare a.json b.json {flag}").out for flag in ("", "-v", "-vv"))
+    assert "  … and 32 more (-v: more, -vv: all)\n" in brief
+    assert "… 10 more rows (-v)\n" in brief
+    assert "more" not in more
+    assert more.count("k39") == everything.count("k39") == 2
+
+
+def test_metric_config_nulls_and_schema(write, command):
+    write(
+        a_json={"n": 1, "note": None, "s": "rye bread"},
+        b_json={"n": 3, "s": "rye"},
+        config_json={
+            "string_evaluation_type": {"evaluation_type": "levenshtein"},
+            "number_evaluation_type": {
+                "evaluation_type": "threshold",
+                "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
+            },
+            "array_matching_threshold": 0.4,
+        },
+        schema_json={"properties": {"n": {"type": "integer"}, "s": {"type": "string", "x-eval-skip": True}}},
+    )
+    heads = [
+        command(f"compare a.json b.json {flags}").out.splitlines()[0]
+        for flags in (
+            "",
+            "--nulls absent",
+            "--nulls absent --config config.json",
+            "--metric schema_f1 --schema schema.json --nulls absent",
+            "--metric json_similarity",
+        )
+    ]
+    assert heads == [
+        "pairwise_f1 score 0.20",
+        "pairwise_f1 score 0.25",
+        "pairwise_f1 score 0.57",
+        "schema_f1 score 0.00",
+        "json_similarity score 0.33",
+    ]
+
+
+def test_a_model_is_a_schema(write, command, monkeypatch):
+    monkeypatch.delitem(sys.modules, "compare_models", raising=False)
+    write(
+        compare_models_py="import pydantic\nclass Receipt(pydantic.BaseModel):\n    n: float\n",
+        a_json={"n": 1},
+    )
+    assert command("compare a.json a.json --metric schema_f1 --schema compare_models:Receipt").code == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "notes"),
+    [
+        ('Sure:\n```json\n{"n": 1}\n```\n', 0),
+        ('{"n": 2, "n": 1}', 1),
+        ('<think>{"n": 2}</think>{"n": 1}', 0),
+        ('\ufeff{"n": 1}', 0),
+    ],
+)
+def test_an_answer_is_text_with_json_in_it(write, command, answer, notes):
+    write(a_txt=answer, b_json={"n": 1})
+    ran = command("compare a.txt b.json")
+    assert (ran.out.splitlines()[0], ran.out.count("note: ")) == ("pairwise_f1 score 1.00", notes)
+
+
+def test_repair(write, command, refused):
+    pytest.importorskip("json_repair")
+    write(a_json="{'n': 1}", b_json={"n": 1})
+    assert refused("compare a.json b.json").startswith("jsonmatch compare: a.json:1:2: not valid JSON: ")
+    assert command("compare a.json b.json --repair").out.startswith("pairwise_f1 score 1.00\n")
+
+
+def test_another_type_is_a_mismatch(write, command):
+    write(a_json=[1], b_json={"n": 1}, c_json='"text"')
+    assert command("compare a.json b.json").out.startswith("pairwise_f1 score 0.00\n1 field: 1 mismatch\n")
+    assert command("compare c.json b.json").code == 0
+    assert command("compare c.json c.json").out.startswith("pairwise_f1 score 1.00\n")
+
+
+@pytest.mark.parametrize("line", ["compare - right.json", "compare right.json -"])
+def test_standard_input(files, command, stdin, line):
+    stdin(json.dumps(RIGHT).encode())
+    assert command(line).out.startswith("pairwise_f1 score 1.00\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("right.json", "two files are needed, ACTUAL and EXPECTED (see jsonmatch compare --help)"),
+        ("", "two files are needed, ACTUAL and EXPECTED (see jsonmatch compare --help)"),
+        ("--test right.json", "--gt is missing: --test and --gt go together"),
+        ("--gt right.json", "--test is missing: --test and --gt go together"),
+        ("wrong.json --gt right.json", "give ACTUAL EXPECTED or --test and --gt, not both"),
+        ("- -", "both sides are '-', and standard input can be read once; give a file for one"),
+        ("no.json right.json", "no.json: no such file or directory"),
+        ("wrong.json no.json", "no.json: no such file or directory"),
+        ("wrong.json .", ".: is a directory"),
+        ("wrong.json broken.json", "broken.json:2:7: not valid JSON: a value should stand here, not '}'"),
+        ("broken.json right.json", "broken.json:2:7: not valid JSON: a value should stand here, not '}'"),
+        ("empty.json right.json", "empty.json:1:1: not valid JSON: the text is empty"),
+        ("prose.txt right.json", "prose.txt: no JSON found in the actual text: there is no object"),
+        ("latin.json right.json", "latin.json:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
+        ("wrong.json latin.json", "latin.json:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
+        (
+            "wrong.json right.json --metric pairwis_f1",
+            "unknown metric 'pairwis_f1'; did you mean 'pairwise_f1'?",
+        ),
+        ("wrong.json right.json --config no.json", "no.json: no such file or directory"),
+        ("wrong.json right.json --config broken.json", "broken.json:2:7: not valid JSON"),
+        (
+            "wrong.json right.json --config list.json",
+            "list.json: a configuration is a JSON object of options",
+        ),
+        (
+            "wrong.json right.json --config typo.json",
+            "typo.json: unknown option 'array_threshhold'; did you mean 'array_threshold'?",
+        ),
+        ("wrong.json right.json --schema no.json", "schema file 'no.json' does not exist"),
+        ("wrong.json right.json --schema shop.json", "right.json: 'total' is not in the schema; known: shop"),
+        ("extra.json shop-only.json --schema shop.json", "extra.json: "),
+        (
+            "list.json right.json --metric field_match",
+            "list.json: field_match compares two objects key by key",
+        ),
+        ("wrong.json right.json --output no/out.txt", "no/out.txt: no such file or directory"),
+        ("wrong.json right.json --threshold 1.5", "argument --threshold: '1.5' is no number from 0 to 1"),
+        ("wrong.json right.json --threshold x", "argument --threshold: 'x' is no number from 0 to 1"),
+        ("wrong.json right.json --beta 0", "argument --beta: '0' is no number above 0"),
+        ("wrong.json right.json --beta x", "argument --beta: 'x' is no number above 0"),
+        ("wrong.json right.json --report html", "argument --report: invalid choice: 'html'"),
+    ],
+)
+def test_bad_input_is_one_line(files, folder, write, refused, line, told):
+    write(
+        broken_json='{"a": 1,\n "b": }',
+        empty_json="",
+        prose_txt="I can't say.",
+        latin_json=b'{"\xe9": 1}',
+        list_json=[1],
+        typo_json={"array_threshhold": 0.4},
+        shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
+        extra_json={"shop": "Mill", "colour": "red"},
+    )
+    (folder / "shop-only.json").write_text('{"shop": "Mill"}')
+    shown = refused(f"compare {line}").replace(str(folder.resolve()) + "/", "").replace("\\", "/")
+    assert shown.startswith(f"jsonmatch compare: {told}")
+
+
+def test_a_comparator_that_fails(write, command, monkeypatch):
+    monkeypatch.delitem(sys.modules, "failing", raising=False)
+    write(
+        failing_py="def pytest_jsonmatch_register(registry):\n"
+        "    registry.comparator('ours', lambda expected, actual, params: 1 / 0)\n",
+        a_json={"n": 1},
+        config_json={"fields": {"n": {"compare": "ours"}}},
+    )
+    ran = command("compare a.json a.json -p failing --config config.json")
+    assert ran.code == 1
+    assert "error: comparator 'ours' at n: raised ZeroDivisionError" in ran.out

@@ -1,0 +1,112 @@
+"""`jsonmatch diff`."""
+
+from __future__ import annotations
+
+import pytest
+
+GOLD = [{"id": f"r{number}", "a": number, "b": "x"} for number in range(30)]
+
+
+@pytest.fixture
+def saved(write, command):
+    """Score answers, and save the result under a name."""
+    write(gold_jsonl=GOLD)
+
+    def call(name, answers, *more):
+        write(answers_jsonl=answers)
+        line = f"evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save {name}.json"
+        assert command(line, *more).code == 0
+
+    return call
+
+
+def without_title(out):
+    return out.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("keep", "title"), [("worst", ": 30 records, then 30\n"), ("all", ": 30 cases in both\n")]
+)
+def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, keep, title):
+    saved("a", GOLD, "--keep", keep)
+    saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
+    ran = command("diff a.json b.json")
+    assert (ran.code, ran.err, title in ran.out) == (0, "", True)
+    assert without_title(ran.out).startswith(
+        "   -0.23  1.00 → 0.77  score\nfields that changed:\n   -0.47  1.00 → 0.53  a\n"
+    )
+
+
+def test_brief_and_all(saved, command):
+    saved("a", GOLD, "--keep", "all")
+    saved("b", [{**each, "a": -1} for each in GOLD[1:]], "--keep", "all")
+    brief, everything = command("diff a.json b.json").out, command("diff a.json b.json -v").out
+    assert brief.endswith("  … 20 more (-v)\n")
+    assert (everything.count("→"), "more" in everything) == (33, False)
+
+
+def test_cases_that_come_and_go(write, command):
+    for name, records in {"a": GOLD[:2], "b": GOLD[1:3]}.items():
+        write(gold_jsonl=records)
+        line = f"evaluate --gold gold.jsonl --actual gold.jsonl --id-field id --save {name}.json"
+        command(line, "--keep", "all")
+    out = command("diff a.json b.json").out
+    assert ": 1 case in both, 1 new, 1 vanished\n" in out
+    assert out.endswith("  new: r2\n  vanished: r0\n")
+
+
+def test_one_kept_in_part_names_nothing_new(saved, command):
+    saved("a", GOLD)
+    saved("b", GOLD, "--keep", "all")
+    out = command("diff a.json b.json").out
+    assert without_title(out) == "    0.00  1.00 → 1.00  score\n"
+
+
+def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
+    write(a_json={"n": 1}, b_json={"n": 2})
+    for actual, name in (("a", "old"), ("b", "new")):
+        ran = command(f"compare {actual}.json a.json --report json --output {name}.json")
+        assert ran.code == 0
+    assert without_title(command("diff old.json new.json").out) == (
+        "   -1.00  1.00 → 0.00  score\n"
+        "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
+        "cases that changed:\n   -1.00  1.00 → 0.00  a.json\n"
+    )
+    pytester.makepyfile(
+        "from pytest_jsonmatch import assert_json_match\ndef test():\n    assert_json_match({'a': 1}, {'a': 1})"
+    )
+    pytester.chdir()
+    pytester.runpytest("-p", "no:cacheprovider", "--jsonmatch-json=run.json").assert_outcomes(passed=1)
+    assert ": 1 case in both\n" in command("diff run.json run.json").out
+
+
+def test_output_and_color(saved, command, folder):
+    saved("a", GOLD)
+    assert command("diff a.json a.json --output out.txt --color always").out == ""
+    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("\x1b[1mbaseline a.json")
+
+
+@pytest.mark.parametrize("keep", ["worst", "all"])
+def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
+    saved("a", GOLD, "--keep", keep)
+    saved("b", GOLD, "--keep", keep, "--metric", "json_similarity")
+    what, more = ("all records", "") if keep == "worst" else ("r0", " (and 29 more)")
+    assert refused("diff a.json b.json") == (
+        f"jsonmatch diff: not scored in the same way: {what}: schema_f1, now json_similarity{more}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("a.json no.json", "no.json can't be read: no such file or directory"),
+        ("gold.jsonl a.json", "gold.jsonl is no result file: it is not JSON: "),
+        ("a.json half.json", "half.json is no result file: it is damaged: "),
+        ("a.json", "the following arguments are required: AFTER"),
+    ],
+)
+def test_bad_input_is_one_line(saved, folder, refused, line, told):
+    saved("a", GOLD)
+    text = (folder / "a.json").read_text()
+    (folder / "half.json").write_text(text.replace('"records": 30', '"records": "thirty"'))
+    assert refused(f"diff {line}").startswith(f"jsonmatch diff: {told}")

@@ -1,0 +1,452 @@
+"""`jsonmatch evaluate`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch import evaluate
+from pytest_jsonmatch.cli.evaluate import _check_target
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.cli.progress import Progress, progress_line
+from pytest_jsonmatch.results.file import from_text, read_results, to_text
+
+GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
+ANSWERS = [{"id": "r3", "a": 4, "b": "z", "c": 1}, {"id": "r1", "a": 1, "b": "x"}, {"id": "r9", "a": 1}]
+SIDES = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id"
+
+
+@pytest.fixture
+def sides(write):
+    write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
+
+
+def test_text(sides, command):
+    assert command(SIDES, "--gate", "f1 >= 0.5", "--gate", "errors == 1") == (
+        1,
+        """\
+schema_f1, 3 records: mean score 0.47
+  mean of the records: precision 0.78, recall 0.50, F1 0.47
+  all leaves together: precision 0.60, recall 0.50, F1 0.55
+  1 of 3 records with score 1, 1 without an answer, 1 answer not scored
+
+schema_f1         n  match  mismatch  omitted  invented  score  precision  recall     F1
+c                 1      0         0        0         1  0.000      0.000       –  0.000
+a                 3      1         1        1         0  0.333      0.500   0.333  0.400
+b                 3      2         0        1         0  0.667      1.000   0.667  0.800
+────────────────────────────────────────────────────────────────────────────────────────
+total             7      3         1        2         1  0.429      0.600   0.500  0.545
+
+the worst records:
+  0.00  r2  there is no answer for it
+  0.40  r3  a, c
+
+error: record 'r2': there is no answer for it
+not scored: 'r9', which has no gold record, or is a second answer
+
+gates, on 3 records:
+  FAILED   f1 >= 0.5    0.47  slack -0.03
+  PASSED   errors == 1  1  slack 0
+""",
+        "",
+    )
+
+
+def test_all_well(write, command):
+    write(gold_jsonl=GOLD)
+    assert command("evaluate --gold gold.jsonl --actual gold.jsonl --gate pass_rate==1") == (
+        0,
+        """\
+schema_f1, 3 records: mean score 1.00
+  mean of the records: precision 1.00, recall 1.00, F1 1.00
+  all leaves together: precision 1.00, recall 1.00, F1 1.00
+  3 of 3 records with score 1
+
+gates, on 3 records:
+  PASSED   pass_rate==1  1.00  slack 0.00 (3 of 3 records score 1)
+""",
+        "",
+    )
+
+
+def test_no_records(write, command):
+    write(gold_jsonl="")
+    ran = command("evaluate --gold gold.jsonl --actual gold.jsonl --save r.json", "--gate", "f1 >= 0")
+    assert ran == (
+        1,
+        "schema_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("score >= 0.46", 0),
+        ("micro.recall >= 0.5", 0),
+        ("micro.recall > 0.5", 1),
+        ('fields["a"].precision == 0.5', 0),
+        ('fields["z"].precision >= 0', 1),
+        ("pass_rate >= 0.33", 0),
+        ("completeness == 1", 1),
+        ("completeness >= 0.66", 0),
+        ("batch_errors == 0", 0),
+        ("approximate == 0", 0),
+        ("errors == 0", 1),
+        ("flip_rate == 0", 1),
+        ('cases["r1"].score == 1', 0),
+        ('cases["r*"].score == 1', 1),
+        ('cases["none"].score >= 0', 1),
+    ],
+)
+def test_gates(sides, command, gate, code):
+    assert command(SIDES, "--gate", gate).code == code
+
+
+def test_a_gate_on_cases_looks_at_all_records(write, command):
+    write(gold_jsonl=[{"a": 1}] * 40, answers_jsonl=[{"a": 2}] * 20 + [{"a": 1}] * 20)
+    ran = command("evaluate --gold gold.jsonl --actual answers.jsonl --gate", 'cases["39"].score == 1')
+    assert (ran.code, "PASSED" in ran.out) == (0, True)
+
+
+def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
+    gold = [{"id": f"r{number}", "a": number, "b": number % 7} for number in range(300)]
+    answers = [{**each, "b": 3} for each in gold[:-1]]
+    write(gold_jsonl=gold, answers_jsonl=answers)
+    assert command(f"{SIDES} --save worst.json").code == 0
+    assert command(f"{SIDES} --save all.json --keep all").code == 0
+    worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
+    run = evaluate(gold, answers, id_field="id")
+    assert (len(worst.cases), len(everything.cases), worst.is_partial, everything.is_partial) == (
+        10,
+        300,
+        True,
+        False,
+    )
+    assert worst.corpus == everything.corpus
+    for figure in ("score", "precision", "recall", "f1"):
+        assert worst.mean(figure) == getattr(run, f"mean_{figure}")
+    assert dict(worst.corpus.fields) == dict(run.per_field)
+    assert (worst.pass_rate, worst.completeness) == (run.total_perfect / 300, 299 / 300)
+    assert from_text(to_text(worst), "again") == worst
+    by_id = {case.id: case for case in everything.cases}
+    assert list(by_id) == [each["id"] for each in gold]
+    assert (by_id["r3"].passed, by_id["r4"].passed, by_id["r4"].figure("score")) == (True, False, 0.5)
+    assert by_id["r299"].runs[0].comparisons[0].errors == ("there is no answer for it",)
+
+
+def test_report_json(sides, command):
+    ran = command(f"{SIDES} --report json", "--gate", "f1 >= 0.5", "--gate", "f1 >= 0.4")
+    assert (ran.code, ran.err) == (1, "gates, on 3 records:\n  FAILED   f1 >= 0.5  0.47  slack -0.03\n")
+    assert from_text(ran.out, "out").corpus.records == 3
+
+
+def test_output_and_color(sides, command, folder):
+    assert command(f"{SIDES} --output out.txt --color always") == (0, "", "")
+    assert "\x1b[31m0.47\x1b[0m" in (folder / "out.txt").read_text(encoding="utf-8")
+
+
+def test_verbose(write, command):
+    write(gold_jsonl=[{"id": str(number), "a": 1} for number in range(20)], answers_jsonl="")
+    brief, everything = command(SIDES).out, command(f"{SIDES} -v").out
+    assert (brief.count("error: record"), everything.count("error: record")) == (3, 20)
+    assert "error: and 17 more (-v)\n" in brief
+
+
+def test_nulls_schema_config_and_repair(write, command):
+    pytest.importorskip("json_repair")
+    write(
+        gold_jsonl=[{"a": 100, "b": None}],
+        answers_jsonl="{'a': 101}\n",
+        schema_json={
+            "properties": {"a": {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}}, "b": {}}
+        },
+        config_json={"number_evaluation_type": {"evaluation_type": "relative"}},
+    )
+    heads = [
+        command(f"evaluate --gold gold.jsonl --actual answers.jsonl {flags}").out.splitlines()[0]
+        for flags in (
+            "",
+            "--repair",
+            "--repair --nulls absent --config config.json",
+            "--repair --nulls absent --schema schema.json",
+        )
+    ]
+    assert heads == [
+        "schema_f1, 1 record: mean score 0.00",
+        "schema_f1, 1 record: mean score 0.00",
+        "schema_f1, 1 record: mean score 0.99",
+        "schema_f1, 1 record: mean score 1.00",
+    ]
+
+
+# -- what a side can be ------------------------------------------------------------------------------------
+
+
+def test_arrays(write, command):
+    write(gold_json=[{"a": 1}, "x", 3], answers_json=[{"a": 1}, "x", 4])
+    assert "2 of 3 records with" in command("evaluate --gold gold.json --actual answers.json").out
+    assert "3 of 3 records with" in command("evaluate --gold gold.json --actual gold.json").out
+
+
+def test_an_array_may_hold_answers_as_text(write, command):
+    write(gold_json=[{"a": 1}], answers_json=['Sure: {"a": 1}'])
+    assert "1 of 1 record with" in command("evaluate --gold gold.json --actual answers.json").out
+
+
+def test_a_name_without_a_known_ending(write, command):
+    write(gold_txt='[{"a": 1}, {"a": 2}]', answers_txt='{"a": 1}\n\n{"a": 2}\n')
+    assert "2 of 2 records with" in command("evaluate --gold gold.txt --actual answers.txt").out
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"a": 1}\n\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]'], ids=["lines", "array"]
+)
+@pytest.mark.parametrize("line", ["--gold - --actual gold.jsonl", "--gold gold.jsonl --actual -"])
+def test_standard_input(write, command, monkeypatch, content, line):
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)), encoding="utf-8")
+    )
+    write(gold_jsonl=[{"a": 1}, {"a": 2}])
+    assert "2 of 2 records with" in command(f"evaluate {line}").out
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there is no /dev/fd")
+@pytest.mark.parametrize(
+    "content", [b'{"a": 1}\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]'], ids=["lines", "array"]
+)
+def test_pipes_are_read_once(folder, command, content):
+    readers = []
+    for _ in range(2):
+        reader, writer = os.pipe()
+        os.write(writer, content)
+        os.close(writer)
+        readers.append(reader)
+    try:
+        gold, actual = (f"/dev/fd/{reader}" for reader in readers)
+        assert "2 of 2 records with" in command(f"evaluate --gold {gold} --actual {actual}").out
+    finally:
+        for reader in readers:
+            os.close(reader)
+
+
+def test_nothing_in_the_data_reaches_the_terminal_as_more_than_text(write, folder, command, refused):
+    gold = '{"id": "\\u001b[31mr\\u202e", "a\\ud800": "\\u0007"}\n'
+    write(gold_jsonl=gold, answers_jsonl=gold.replace("u0007", "u0008"))
+    ran = command(f"{SIDES} -v", "--gate", 'cases["\x1b*"].score == 1')
+    assert ran.code == 1
+    assert '  0.00  \\x1b[31mr\\u202e  ["a\\ud800"]\n' in ran.out
+    assert not {"\x1b", "\u202e", "\ud800", "\x07", "\x08"} & set(ran.out)
+    assert json.loads(command("schema infer gold.jsonl").out)["required"] == ["id", "a\ud800"]
+    (folder / "\x1b[31m.json").write_text("broken")
+    shown = refused("evaluate --actual gold.jsonl --gold", "\x1b[31m.json")
+    assert shown.startswith("jsonmatch evaluate: \\x1b[31m.json:1:1: not valid JSON")
+
+
+def test_folders(folder, command):
+    for name, content in {
+        "gold/a.json": '{"n": 1}',
+        "gold/deep/b.json": '{"n": 2}',
+        "gold/c.json": '"text"',
+        "gold/d.json": '{"n": 4}',
+        "gold/.hidden/x.json": "broken",
+        "answers/a.json": '{"n": 1}',
+        "answers/deep/b.txt": 'Here it is: {"n": 3}',
+        "answers/c.json": '"text"',
+        "answers/z.json": "1",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    ran = command("evaluate --gold gold --actual answers --save r.json")
+    assert "2 of 4 records with score 1, 1 without an answer, 1 answer not scored\n" in ran.out
+    assert "  0.00  deep/b.json  n\n" in ran.out
+    assert "error: record 'd.json': there is no answer for it\n" in ran.out
+    assert "not scored: 'z.json', which has no gold record" in ran.out
+    assert [case.id for case in read_results(folder / "r.json").cases] == [
+        "a.json",
+        "c.json",
+        "d.json",
+        "deep/b.json",
+    ]
+
+
+@pytest.fixture
+def bad(folder, write):
+    write(
+        gold_jsonl=[{"id": 1, "a": 1}],
+        two_jsonl=[{"id": 1, "a": 1}, {"id": 2, "a": 1}],
+        twins_jsonl=[{"id": 1, "a": 1}, {"id": 1, "a": 2}],
+        broken_jsonl='{"id": 1}\n\n{"id": 2,\n',
+        latin_jsonl=b'{"\xe9": 1}\n',
+        object_json={"id": 1},
+        broken_json='[{"id": 1},\n]',
+        noid_jsonl=[{"a": 1}],
+        shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
+    )
+    for name in ("empty", "some", "other", "bad"):
+        (folder / name).mkdir()
+    (folder / "some" / "a.json").write_text('{"a": 1}')
+    (folder / "other" / "b.json").write_text("{}")
+    (folder / "bad" / "a.json").write_text('{\n"a" 1}')
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("no.jsonl gold.jsonl", "no.jsonl: no such file or directory"),
+        ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
+        ("no.json gold.jsonl", "no.json: no such file or directory"),
+        ("- -", "both sides are '-', and standard input can be read once"),
+        (
+            "broken.jsonl gold.jsonl --id-field id",
+            "broken.jsonl:3:10: not valid JSON: the text ends inside an object near",
+        ),
+        ("broken.jsonl two.jsonl", "broken.jsonl:3:10: not valid JSON: the text ends inside an object near"),
+        ("latin.jsonl gold.jsonl", "latin.jsonl:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
+        ("broken.json gold.jsonl", "broken.json:2:1: not valid JSON: "),
+        ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
+        ("object.json gold.jsonl", "object.json holds one JSON value and no array of records"),
+        ("gold.jsonl object.json", "object.json holds one JSON value and no array of records"),
+        ("gold.jsonl two.jsonl", "there are more answers than gold records; without --id-field they go by"),
+        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is that of line 1 too"),
+        (
+            "noid.jsonl gold.jsonl --id-field id",
+            "gold at noid.jsonl:1 has no id; it has to be a string or an integer",
+        ),
+        ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 0: 'id' is not in the schema"),
+        ("some empty", "no file of some has one of the same name in empty"),
+        ("some other", "no file of some has one of the same name in other"),
+        ("empty some", "empty has no JSON files (*.json)"),
+        ("some gold.jsonl", "some is a folder and gold.jsonl is not; both are folders, or both files"),
+        ("gold.jsonl some", "some is a folder and gold.jsonl is not; both are folders, or both files"),
+        ("some some --id-field a", "files in folders find each other by their names"),
+        ("bad some", "bad/a.json:2:5: not valid JSON: "),
+        ("some some --schema shop.json", "some/a.json: 'a' is not in the schema; known: shop"),
+        ("gold.jsonl gold.jsonl --metric schema", "unknown metric 'schema'; did you mean 'schema_f1'?"),
+        ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
+        ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
+        ("gold.jsonl gold.jsonl --save no/r.json", "no: no such file or directory"),
+        ("gold.jsonl gold.jsonl --save some", "some: is a directory"),
+        ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
+    ],
+)
+def test_bad_input_is_one_line(bad, refused, line, told):
+    gold, actual, *more = line.split(" ")
+    shown = refused(f"evaluate --gold {gold} --actual {actual}", *more).replace("\\", "/")
+    assert shown.startswith(f"jsonmatch evaluate: {told}")
+
+
+def test_a_broken_line_of_standard_input(bad, refused, monkeypatch):
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'{"a": 1}\n{"a": \n')), encoding="utf-8")
+    )
+    shown = refused("evaluate --gold - --actual two.jsonl")
+    assert shown.startswith(
+        "jsonmatch evaluate: <stdin>:2:7: not valid JSON: the text ends inside an object near"
+    )
+
+
+def test_a_broken_answer_counts_as_wrong(bad, command):
+    ran = command("evaluate --gold gold.jsonl --actual latin.jsonl")
+    assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
+
+
+def test_a_folder_that_cannot_be_written(folder, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(PermissionError):
+        _check_target(folder / "r.json")
+
+
+def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(sides, folder, refused, monkeypatch):
+    (folder / "r.json").write_text("old")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert refused(f"{SIDES} --save r.json").endswith("r.json: no space left on device")
+    assert (folder / "r.json").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "r.json"]
+
+
+# -- long runs ---------------------------------------------------------------------------------------------
+
+
+def lines_of(folder, number):
+    record = {"shop": "Corner Bakery", "total": 11.5, "paid": True, "note": "with a receipt"}
+    with (folder / "gold.jsonl").open("w") as gold, (folder / "answers.jsonl").open("w") as answers:
+        for index in range(number):
+            gold.write(json.dumps({"id": index, **record}) + "\n")
+            answers.write(json.dumps({"id": index, **record, "total": index % 20}) + "\n")
+
+
+def test_memory_does_not_grow_with_the_records(folder, command):
+    peaks = []
+    for number in (1_000, 10_000):
+        lines_of(folder, number)
+        command(f"{SIDES} --save r.json")
+        tracemalloc.start()
+        try:
+            assert command(f"{SIDES} --save r.json").code == 0
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0] + 100_000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_leaves_what_was_there(folder, write):
+    write(gold_jsonl=[{"a": 1}], r_json='"old"')
+    # The answers never end: what reads them waits until it is interrupted.
+    code = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            code,
+            *["evaluate", "--gold", "gold.jsonl", "--actual", "-", "--save", "r.json"],
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    # More than a pipe holds: it is written once the command is reading answers.
+    running.stdin.write(b"\n" * 1_000_000)
+    running.stdin.flush()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, b"", b"")
+    assert (folder / "r.json").read_text() == '"old"'
+    assert sorted(path.name for path in folder.iterdir()) == ["gold.jsonl", "r.json"]
+
+
+def test_progress_on_a_terminal_only(folder, write, command, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("pytest_jsonmatch.cli.progress._PAUSE", 0.0)
+    write(gold_jsonl=[{"a": 1}] * 600)
+    assert command("evaluate --gold gold.jsonl --actual gold.jsonl").err == ""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main(["evaluate", "--gold", "gold.jsonl", "--actual", "gold.jsonl"]) == 0
+    shown = terminal.getvalue().split("\r")
+    assert shown[1].startswith("[##########..............]  42%  256 of 600 records, ")
+    assert shown[3].startswith("[########################] 100%  600 of 600 records, ")
+    assert (shown[-2].strip(), shown[-1]) == ("", "")
+
+
+def test_progress_without_an_end():
+    assert progress_line(1_500, None, 3.0) == "1,500 records, 500/s"
+    with Progress() as progress:
+        progress(1, None)
+        assert progress.is_shown is False

@@ -1,0 +1,62 @@
+"""Colours, characters and columns: on a terminal, and elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from argparse import Namespace
+
+import pytest
+
+from pytest_jsonmatch.cli.look import Look, look_of
+
+
+@pytest.mark.parametrize(
+    ("encoding", "environment", "output", "look"),
+    [
+        ("utf-8", {}, None, Look(color=True, unicode=True, width=70)),
+        ("ascii", {}, None, Look(color=True, unicode=False, width=70)),
+        ("no-such-encoding", {}, None, Look(color=True, unicode=False, width=70)),
+        ("utf-8", {"TERM": "dumb"}, None, Look(color=False, unicode=True, width=70)),
+        ("utf-8", {"NO_COLOR": "1"}, None, Look(color=False, unicode=True, width=70)),
+        ("ascii", {}, "out.txt", Look(color=False, unicode=True, width=70)),
+        ("utf-8", {"COLUMNS": "3"}, None, Look(color=True, unicode=True, width=40)),
+    ],
+)
+def test_look_of_a_terminal(monkeypatch, encoding, environment, output, look):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    Terminal.encoding = encoding
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"COLUMNS": "70", "TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert look_of(Namespace(color="auto", output=output)) == look
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal of POSIX")
+def test_a_real_terminal_gets_colours(write, folder):
+    write(a_json={"n": 1}, b_json={"n": 2})
+    environment = {"TERM": "xterm", "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
+    reader, writer = os.openpty()
+    try:
+        code = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+        done = subprocess.run(
+            [sys.executable, "-c", code, "compare", "a.json", "b.json"],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            env={**kept, **environment},
+            check=False,
+        )
+        shown = os.read(reader, 100_000).decode()
+    finally:
+        os.close(writer)
+        os.close(reader)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "\x1b[31m0.00\x1b[0m" in shown

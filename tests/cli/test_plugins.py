@@ -1,0 +1,124 @@
+"""Comparators and metrics of others: `-p MODULE`, and the entry points of installed packages."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from pytest_jsonmatch.engine.registry import active_registry
+
+COMPARE = "compare a.json a.json --metric ours"
+
+
+@pytest.fixture
+def plugin(write, monkeypatch):
+    """Write a module with the hook; the body is that of the hook."""
+    write(a_json={"n": 1})
+
+    def call(body="registry.metric('ours', base='json_similarity')", name="jm_ours"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        write(**{f"{name}_py": f"def pytest_jsonmatch_register(registry):\n    {body}\n"})
+
+    return call
+
+
+@pytest.fixture
+def installed(folder, plugin, monkeypatch):
+    """Install the module as a package that is known by an entry point."""
+
+    def call(body="registry.metric('ours', base='json_similarity')"):
+        plugin(body)
+        info = folder / "receipts-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: receipts\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[jsonmatch]\nreceipts = jm_ours\n")
+        monkeypatch.syspath_prepend(folder)
+
+    return call
+
+
+def test_a_module_from_here(plugin, command):
+    plugin()
+    before = list(sys.path), active_registry()
+    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00\n")
+    assert (list(sys.path), active_registry()) == before
+
+
+def test_a_module_twice(plugin, command):
+    plugin()
+    assert command(f"{COMPARE} -p jm_ours -p jm_ours").code == 0
+
+
+def test_a_hook_need_not_take_what_it_does_not_use(folder, plugin, command):
+    plugin()
+    (folder / "jm_ours.py").write_text(
+        "import pytest\nfrom pytest_jsonmatch import register_metric\n"
+        "@pytest.hookimpl(tryfirst=True)\ndef pytest_jsonmatch_register():\n    pass\n"
+        "def pytest_configure(config):\n    raise AssertionError('a hook that is not ours')\n"
+    )
+    assert command("compare a.json a.json -p jm_ours").code == 0
+
+
+def test_evaluate_knows_plugins(plugin, write, command):
+    plugin("registry.comparator('first', lambda expected, actual, params: expected[0] == actual[0])")
+    write(
+        gold_jsonl=[{"s": "apple"}],
+        answers_jsonl=[{"s": "avocado"}],
+        config_json={"compare": {"string": "first"}},
+    )
+    line = "evaluate --gold gold.jsonl --actual answers.jsonl --config config.json -p jm_ours --gate f1==1"
+    assert command(line).code == 0
+
+
+def test_an_installed_package(installed, command, refused):
+    installed()
+    assert command(COMPARE).out.startswith("ours score 1.00\n")
+    assert refused(f"{COMPARE} -p no:receipts").startswith("jsonmatch compare: unknown metric 'ours'")
+
+
+def test_an_installed_package_that_is_broken(installed, folder, refused, command):
+    installed()
+    (folder / "jm_ours.py").write_text("import nowhere\n")
+    assert refused(COMPARE) == (
+        "jsonmatch compare: the plugin 'receipts' can't be imported: ModuleNotFoundError: "
+        "No module named 'nowhere' (-p no:receipts leaves it out)"
+    )
+    assert command("compare a.json a.json -p no:receipts").code == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("registry.metric('field_match')", "plugin 'jm_ours': 'field_match' is a built-in metric"),
+        (
+            "registry.metric('ours', arays='ordered')",
+            "plugin 'jm_ours': unknown option 'arays'; did you mean 'arrays'?",
+        ),
+        ("raise RuntimeError('no')", "plugin 'jm_ours' raised RuntimeError: no"),
+        (
+            "pass\ndef pytest_jsonmatch_register(regsitry): pass",
+            "plugin 'jm_ours': Plugin 'jm_ours' for hook",
+        ),
+        (
+            "pass\ndel pytest_jsonmatch_register",
+            "plugin 'jm_ours' has no function pytest_jsonmatch_register(registry)",
+        ),
+        ("pass\nraise ImportError('gone')", "'jm_ours' can't be imported: ImportError: gone"),
+    ],
+)
+def test_a_plugin_that_is_wrong(plugin, refused, body, told):
+    plugin(body)
+    assert refused(f"{COMPARE} -p jm_ours").startswith(f"jsonmatch compare: {told}")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("nowhere", "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"),
+        ("no:nobody", "-p no:nobody: no plugin 'nobody' is installed"),
+    ],
+)
+def test_a_plugin_that_is_not_there(plugin, refused, asked, told):
+    plugin()
+    assert refused(f"{COMPARE} -p {asked}").startswith(f"jsonmatch compare: {told}")

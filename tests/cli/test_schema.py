@@ -1,0 +1,117 @@
+"""`jsonmatch schema`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+RECORDS = [{"shop": "Mill", "total": 1}, {"shop": "Hill", "total": 1.5, "paid": True}]
+INFERRED = {
+    "type": "object",
+    "properties": {"shop": {"type": "string"}, "total": {"type": "number"}, "paid": {"type": "boolean"}},
+    "required": ["shop", "total"],
+}
+
+
+@pytest.fixture
+def files(write):
+    write(
+        gold_jsonl=RECORDS,
+        gold_json=RECORDS,
+        one_json=RECORDS[1],
+        schema_json={
+            "$ref": "#/$defs/r",
+            "$defs": {"r": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+        },
+        typo_json={"properties": {"n": {"x-eval-compare": "exakt"}}},
+        list_json=[1],
+        broken_json='{"a": 1,\n "b": }',
+        empty_jsonl="",
+        wrong_jsonl=[{"n": 1}, {"m": 1}],
+        types_jsonl=[{"n": 1}, {"n": "x"}, {}],
+    )
+
+
+@pytest.mark.parametrize("gold", ["gold.jsonl", "gold.json"])
+def test_infer(files, command, gold):
+    ran = command(f"schema infer {gold}")
+    assert (ran.code, json.loads(ran.out), ran.err) == (0, INFERRED, "")
+
+
+def test_infer_of_one_record_of_a_folder_and_of_standard_input(files, folder, command, monkeypatch):
+    (folder / "gold").mkdir()
+    for number, record in enumerate(RECORDS):
+        (folder / "gold" / f"{number}.json").write_text(json.dumps(record))
+    assert json.loads(command("schema infer gold").out) == INFERRED
+    assert json.loads(command("schema infer one.json").out)["required"] == ["shop", "total", "paid"]
+    stdin = io.BufferedReader(io.BytesIO((folder / "gold.jsonl").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin, encoding="utf-8"))
+    assert json.loads(command("schema infer -").out) == INFERRED
+
+
+def test_infer_and_annotate_into_a_file(files, folder, command):
+    assert command("schema infer gold.jsonl --annotate --output out.json") == (0, "", "")
+    properties = json.loads((folder / "out.json").read_text())["properties"]
+    assert [each["x-eval-compare"] for each in properties.values()] == ["exact", "numeric", "exact"]
+
+
+def test_resolve_and_annotate(files, command):
+    resolved = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    assert json.loads(command("schema resolve schema.json").out) == resolved
+    resolved["properties"]["n"]["x-eval-compare"] = "numeric"
+    assert json.loads(command("schema annotate schema.json").out) == resolved
+
+
+def test_validate(files, command):
+    assert command("schema validate schema.json") == (0, "schema.json is valid\n", "")
+    assert command("schema validate typo.json") == (
+        1,
+        "typo.json: n: unknown comparator 'exakt'; did you mean 'exact'?\n",
+        "",
+    )
+
+
+def test_validate_gold(files, write, command):
+    write(fits_jsonl=[{"id": "a", "n": 1}, {"id": "b", "n": 2}])
+    assert command("schema validate schema.json --gold fits.jsonl --id-field id") == (
+        0,
+        "fits.jsonl: 2 records fit schema.json\n",
+        "",
+    )
+    ran = command("schema validate schema.json --gold wrong.jsonl")
+    assert (ran.code, ran.out.splitlines()[-1][:42]) == (1, "error: record 1: 'm' is not in the schema;")
+    ran = command("schema validate schema.json --gold types.jsonl")
+    assert (ran.code, ran.out.count("warning: ")) == (0, 2)
+    ran = command("schema validate schema.json --gold types.jsonl --strict-types")
+    assert (ran.code, ran.out) == (1, "error: record 1: 'n' is not of type integer\n")
+
+
+def test_validate_knows_plugins(files, write, command, monkeypatch):
+    monkeypatch.delitem(sys.modules, "schema_plugin", raising=False)
+    write(
+        schema_plugin_py="def pytest_jsonmatch_register(registry):\n"
+        "    registry.comparator('exakt', lambda expected, actual, params: 1.0)\n"
+    )
+    assert command("schema validate typo.json -p schema_plugin").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("infer no.jsonl", "no.jsonl: no such file or directory"),
+        ("infer empty.jsonl", "empty.jsonl: infer_schema needs at least one instance"),
+        ("infer broken.json", "broken.json:2:7: not valid JSON"),
+        ("resolve no.json", "schema file 'no.json' does not exist"),
+        ("annotate list.json", "schema file 'list.json' holds no JSON Schema"),
+        ("validate no.json", "schema file 'no.json' does not exist"),
+        ("validate broken.json", "schema file 'broken.json': not valid JSON (line 2, column 7)"),
+        ("validate schema.json --gold no.jsonl", "no.jsonl: no such file or directory"),
+        ("validate schema.json --gold broken.json", "broken.json:2:7: not valid JSON"),
+        ("resolve nowhere:Model", "'nowhere:Model' can't be imported: ModuleNotFoundError"),
+    ],
+)
+def test_bad_input_is_one_line(files, refused, line, told):
+    assert refused(f"schema {line}").startswith(f"jsonmatch schema {line.split()[0]}: {told}")
