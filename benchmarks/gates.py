@@ -334,7 +334,7 @@ def wilsons(runs: int) -> None:
         for n in SIZES:
             passes = source("wilson", rate, n).binomial(n, rate, size=max(runs, 20_000))
             hits = np.isin(passes, covering(rate, n)).sum()
-            row.append(f"{share(hits, len(passes))} / {100 * exact_coverage(rate, n):.1f}")
+            row.append(f"{share(float(hits), len(passes))} / {100 * exact_coverage(rate, n):.1f}")
         rows.append([*row, ""])
     print(tables.render(["", *(f"n = {n}" for n in SIZES), ""], rows))
 

@@ -41,8 +41,18 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
     ... )
     {'type': 'object', 'properties': {'unit': {'type': 'string'}}}
     """
-    reader = open_reader(schema)
-    return _Writer(reader).written()
+    written = _Writer(open_reader(schema)).written()
+    if "$defs" not in written:
+        return written
+    # Where a schema recurs, two of its places may turn out to say the same only once they are written out.
+    for _ in range(_MOST_PASSES):
+        before, written = written, _Writer(open_reader(written)).written()
+        if written == before:
+            break
+    return written
+
+
+_MOST_PASSES: Final = 8
 
 
 @final
