@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch import publishing
 from pytest_jsonmatch.recording import is_there_to_compare
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) ->
     baseline = [*_compare(config, results)]
     verdict = config.stash[_VERDICT] = SessionVerdict((*gates, *baseline), found.checks)
     _remember(config, session, verdict)
+    if publishing.is_asked(session):
+        _report(config, session)
     written = _write_files(config, session, results)
     return verdict.failed or not written
 
@@ -135,32 +138,55 @@ def _compare(config: pytest.Config, results: ResultSet) -> Iterator[Check]:
         yield Check(f"--jsonmatch-baseline={name}", "comparable", None, 1.0, passed=False, note=note)
 
 
+def _report(config: pytest.Config, session: Session) -> None:
+    """Make the report that files and annotations are made of."""
+    results = config.stash[_RESULTS]
+    publishing.make_report(
+        config,
+        session,
+        results,
+        config.stash[_VERDICT],
+        on=_extent(results),
+        baseline=session.settings.baseline or "",
+        diff=config.stash.get(_DIFF, None),
+    )
+
+
 def _write_files(config: pytest.Config, session: Session, results: ResultSet) -> bool:
-    """Write the files that were asked for; return whether all could be written."""
-    settings = session.settings
-    targets = []
-    if settings.json is not None:
-        targets.append(config.invocation_params.dir / settings.json)
-    if settings.save is not None:
-        targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
-    if not targets:
-        return True
+    """Write the files that were asked for, each whatever becomes of the others; tell if all are there."""
     from pytest_jsonmatch.results.atomic import write_file
-    from pytest_jsonmatch.results.file import to_text
-    from pytest_jsonmatch.results.origin import with_origin
 
     notes = config.stash[_NOTES] = []
-    data = to_text(with_origin(results, config.rootpath)).encode("ascii")
     written = True
-    for path in targets:
+    for path, what, data in _files(config, session, results):
         try:
             write_file(path, data, make_folders=True)
         except OSError as error:
             written = False
             notes.append((f"{path} can't be written: {(error.strerror or str(error)).lower()}", "red"))
         else:
-            notes.append((f"results written to {path}", ""))
+            notes.append((f"{what} written to {path}", ""))
+    if publishing.is_asked(session) and (problem := publishing.write_step_summary(config)):
+        notes.append((problem, "yellow"))
     return written
+
+
+def _files(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[tuple[Path, str, bytes]]:
+    """Yield the files that were asked for: where, what it is, and its content."""
+    settings = session.settings
+    targets = []
+    if settings.json is not None:
+        targets.append(config.invocation_params.dir / settings.json)
+    if settings.save is not None:
+        targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
+    if targets:
+        from pytest_jsonmatch.results.file import to_text
+        from pytest_jsonmatch.results.origin import with_origin
+
+        data = to_text(with_origin(results, config.rootpath)).encode("ascii")
+        yield from ((path, "results", data) for path in targets)
+    if publishing.is_asked(session):
+        yield from publishing.reports(config, session)
 
 
 def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:
@@ -199,6 +225,7 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if checks and len(lines) > 1:
         terminalreporter.line("")
     _write(terminalreporter, checks)
+    publishing.show_annotations(terminalreporter, config, unicode=session.look.unicode)
 
 
 def _summary(
@@ -248,17 +275,21 @@ def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
 def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -> Sequence[StyledLine]:
     """Return the lines of all gates, and of the cases that failed as a whole."""
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
-    from pytest_jsonmatch.report.figures import count
 
-    results = config.stash[_RESULTS]
-    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
-    if results.narrowed:
-        on += f" ({', '.join(results.narrowed)})"
+    on = _extent(config.stash[_RESULTS])
     unicode = session.look.unicode
     gates = gate_lines(verdict.gates, on=on, unicode=unicode)
     cases = check_lines(verdict.unsettled_cases, unicode=unicode)
     return [*gates, *([[]] if gates and cases else []), *cases]
+
+
+def _extent(results: ResultSet) -> str:
+    """Return what was evaluated, such as "12 of 80 cases (-k)"."""
+    from pytest_jsonmatch.report.figures import count
+
+    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
 
 
 def _show_failures(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import ending, hooks, recording
+from pytest_jsonmatch import ending, hooks, publishing, recording
 from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
 
@@ -200,7 +200,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         output["jsonmatch_collected"] = sorted(own.collected)
         return
     failed = False
-    if exitstatus in _JUDGED and not _runs_nothing(config) and (own.settings.judges or own.outcomes.has_runs):
+    wanted = own.settings.judges or own.outcomes.has_runs or (own.outcomes and publishing.is_asked(own))
+    if exitstatus in _JUDGED and not _runs_nothing(config) and wanted:
         failed = ending.judge(config, own, _narrowed(session))
     # Interrupted, or nothing ran: then nothing is written.
     if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:

@@ -271,13 +271,16 @@ class Settings:
     """The folder of baselines, relative to the rootdir."""
     json: str | None = None
     save: str | None = None
+    markdown: str | None = None
+    gitlab: str | None = None
     baseline: str | None = None
     baseline_required: bool = False
 
     @property
     def judges(self) -> bool:
         """Whether something is asked of the run as a whole."""
-        return bool(self.gates or self.asked_gates or self.json or self.save or self.baseline)
+        reports = self.json or self.save or self.markdown or self.gitlab
+        return bool(self.gates or self.asked_gates or reports or self.baseline)
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -300,6 +303,8 @@ class Settings:
             baselines=BASELINES.read(config),
             json=config.getoption("--jsonmatch-json"),
             save=_name(config.getoption("--jsonmatch-save")),
+            markdown=config.getoption("--jsonmatch-markdown"),
+            gitlab=config.getoption("--jsonmatch-gitlab"),
             baseline=config.getoption("--jsonmatch-baseline"),
             baseline_required=config.getoption("--jsonmatch-baseline-required"),
             **_writing(config),
@@ -390,6 +395,18 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="NAME",
         default=None,
         help="write the results of the run to the folder of baselines",
+    )
+    group.addoption(
+        "--jsonmatch-markdown",
+        metavar="FILE",
+        default=None,
+        help="write a report for a pull request to a file, as Markdown",
+    )
+    group.addoption(
+        "--jsonmatch-gitlab",
+        metavar="FILE",
+        default=None,
+        help="write the cases that failed to a file, as a code quality report of GitLab",
     )
     group.addoption(
         "--jsonmatch-baseline",
