@@ -201,7 +201,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     failed = False
     wanted = own.settings.judges or own.outcomes.has_runs or (own.outcomes and publishing.is_asked(own))
-    if exitstatus in _JUDGED and not _runs_nothing(config) and wanted:
+    if exitstatus not in _NOT_JUDGED and not _runs_nothing(config) and wanted:
         failed = ending.judge(config, own, _narrowed(session))
     # Interrupted, or nothing ran: then nothing is written.
     if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
@@ -212,7 +212,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-_JUDGED = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED})
+# Any other number may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
+_NOT_JUDGED = frozenset(
+    {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
+)
 
 
 def _runs_nothing(config: pytest.Config) -> bool:
@@ -236,7 +239,7 @@ def _narrowed(session: pytest.Session) -> tuple[str, ...]:
     ]
     if any("::" in argument for argument in session.config.args):
         reasons.append("node ids")
-    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
+    if session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         reasons.append("interrupted")
     elif session.shouldfail or session.shouldstop:
         reasons.append("stopped early")
