@@ -38,6 +38,8 @@ _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
 _REPEATS: pytest.StashKey[Repeats] = pytest.StashKey()
 _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
+_HIDING: Final = frozenset({"--lf", "node ids"})
+"""What keeps cases from being collected at all, so that nobody knows how many there are."""
 
 
 def read_gates(config: pytest.Config, session: Session) -> None:
@@ -110,7 +112,9 @@ def judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) ->
     cases = session.outcomes.cases()
     collected = session.collected - session.outcomes.cases_left_out
     results = config.stash[_RESULTS] = ResultSet(
-        cases, collected=len(collected) if collected else None, narrowed=narrowed
+        cases,
+        collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
+        narrowed=narrowed,
     )
     found = config.stash[_REPEATS] = repeats(cases)
     gates = [check_gate(gate, results, required=asked) for gate, asked in config.stash.get(_GATES, ())]

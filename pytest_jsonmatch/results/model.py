@@ -154,7 +154,12 @@ class ResultSet:
 
     @property
     def completeness(self) -> float | None:
-        """The share of the cases there were to choose from that have come to their end; None without any."""
+        """The share of the cases there were to choose from that have come to their end.
+
+        None without any, or if something kept cases from running and nobody knows how many.
+        """
+        if self.narrowed and self.collected is None:
+            return None
         complete = sum(case.is_complete for case in self.cases)
         total = max(len(self.cases), self.collected or 0)
         return complete / total if total else None
