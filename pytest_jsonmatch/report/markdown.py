@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.runreport import Fault, RunReport
 
-__all__ = ["code", "markdown"]
+__all__ = ["cell", "code", "markdown"]
 
 _OPEN: Final = 15
 """How many rows of a list are seen at once; the others are in a part that opens."""
@@ -60,17 +60,29 @@ def markdown(report: RunReport, limit: int) -> str:
 
 
 def code(text: str, width: int = _WIDTH) -> str:
-    r"""Return text as a code span that is the same text in a table, whatever is in it.
-
-    A pipe after a backslash, on which renderers do not agree, is written as an escape.
+    r"""Return text as a code span that is the same text whatever is in it, outside of tables.
 
     >>> print(code("a|b"), code("one `two`"), code("line\nbreak"))
-    `a\|b` `` one `two` `` `line\nbreak`
+    `a|b` `` one `two` `` `line\nbreak`
     """
-    shown = clip_middle(text, width)
+    return _span(clip_middle(text, width))
+
+
+def cell(text: str, width: int = _WIDTH) -> str:
+    r"""Return text as a code span for a table: there pipes need a backslash.
+
+    A pipe that has one before it, on which renderers do not agree, is written as an escape.
+
+    >>> print(cell("a|b"), cell("a\\|b"))
+    `a\|b` `a\\x7cb`
+    """
+    shown = re.sub(r"(?<=\\)\|", r"\\x7c", clip_middle(text, width))
+    return _span(shown.replace("|", "\\|"))
+
+
+def _span(shown: str) -> str:
     if not shown.strip():
         shown = f'"{shown}"'
-    shown = re.sub(r"(?<=\\)\|", r"\\x7c", shown).replace("|", "\\|")
     ticks = "`" * (_longest_ticks(shown) + 1)
     space = " " if shown[0] in "` " or shown[-1] in "` " else ""
     return f"{ticks}{space}{shown}{space}{ticks}"
@@ -82,7 +94,7 @@ def _longest_ticks(text: str) -> int:
 
 def _prose(text: str) -> str:
     """Return a note of ours as it is, or as code if anything may come from data."""
-    return text if not text or _PLAIN.fullmatch(text) else code(text, 200)
+    return text if not text or _PLAIN.fullmatch(text) else cell(text, 200)
 
 
 def _lines(report: RunReport, most: int) -> Iterator[str]:
@@ -197,13 +209,13 @@ _SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped
 
 def _gate(check: Check) -> list[str]:
     value, limit, slack = check_figures(check)
-    return [_SIGNS[check.passed], code(check.subject), value or "–", limit, slack or "–"]
+    return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–"]
 
 
 def _repeated(check: Check) -> list[str]:
     value, limit, _ = check_figures(check)
     sign = "➖ undecided" if check.passed is None else _SIGNS[check.passed]
-    return [sign, code(check.subject), value, limit]
+    return [sign, cell(check.subject), value, limit]
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -259,7 +271,7 @@ def _is_perfect(figures: FieldAggregation) -> bool:
 
 
 def _field(row: Row) -> list[str]:
-    return [code(row.path, 80), *_cells(row.figures)]
+    return [cell(row.path, 80), *_cells(row.figures)]
 
 
 def _cells(figures: FieldAggregation) -> Iterator[str]:
@@ -286,12 +298,12 @@ def _cases(report: RunReport, most: int) -> Iterator[str]:
 
 
 def _case(fault: Fault, link: str) -> list[str]:
-    fields = [f"{code(path, 60)} {score_text(score)}" for path, score in fault.fields[:_FIELDS_OF_CASE]]
+    fields = [f"{cell(path, 60)} {score_text(score)}" for path, score in fault.fields[:_FIELDS_OF_CASE]]
     if len(fault.fields) > _FIELDS_OF_CASE:
         fields.append(f"{count(len(fault.fields) - _FIELDS_OF_CASE)} more")
     return [
         score_text(fault.score),
-        code(fault.case) + (f" ({fault.note})" if fault.note else ""),
+        cell(fault.case) + (f" ({fault.note})" if fault.note else ""),
         ", ".join(fields) or _prose(fault.headline) or "–",
         _place(fault, link),
     ]
@@ -300,7 +312,7 @@ def _case(fault: Fault, link: str) -> list[str]:
 def _place(fault: Fault, link: str) -> str:
     if not fault.path:
         return "–"
-    place = code(f"{fault.path}:{fault.line}")
+    place = cell(f"{fault.path}:{fault.line}")
     if not link or fault.path.startswith("/"):
         return place
     return f"[{place}]({link}{quote(fault.path, errors='backslashreplace')}#L{fault.line})"
@@ -328,7 +340,7 @@ def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
     yield ", ".join(parts) + (f"; made {code(made, 40)}" if made else "") + "."
     yield ""
     if not diff.is_comparable:
-        rows = [[code(each.case), code(each.difference, 200)] for each in diff.mismatches]
+        rows = [[cell(each.case), cell(each.difference, 200)] for each in diff.mismatches]
         header = [("not scored as it was then", _TEXT), ("then, and now", _TEXT)]
         yield from _listed(header, rows, most, "case")
         return
@@ -356,5 +368,5 @@ def _delta(delta: Delta) -> list[str]:
         f"**{change}**" if delta.change < 0 else change,
         score_text(delta.before),
         score_text(delta.after),
-        code(delta.name),
+        cell(delta.name),
     ]

@@ -12,7 +12,7 @@ from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.session import Check, SessionVerdict
 from pytest_jsonmatch.report.github import MOST, workflow_commands
 from pytest_jsonmatch.report.gitlab import code_quality
-from pytest_jsonmatch.report.markdown import code, markdown
+from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.runreport import RunReport, make_fault
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
@@ -68,13 +68,19 @@ def rendered(text: str) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_code_span_in_a_table_stays_one_cell_and_text(text):
-    span = code(text)
+    span = cell(text)
     assert "\n" not in span
     html = rendered(f"| a | b | c |\n| --- | --- | --- |\n| 1 | {span} | 3 |\n")
     cells = re.findall(r"<td>(.*?)</td>", html, re.DOTALL)
     assert len(cells) == 3
     assert (cells[0], cells[2]) == ("1", "3")
     assert re.fullmatch(r"<code>[^<]*</code>", cells[1])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_code_span_in_a_list_is_one_and_text(text):
+    html = rendered(f"- {code(text)}\n- next\n")
+    assert re.fullmatch(r"<ul>\n<li><code>[^<]*</code></li>\n<li>next</li>\n</ul>\n", html)
 
 
 def test_very_long_text_is_clipped():
@@ -168,7 +174,7 @@ def test_a_baseline(monkeypatch):
     assert "### Against the baseline `main`" in text
     assert "1 case in both, 1 new, 1 vanished; made `2026-01-02, 0123456789`." in text
     assert re.search(r"\| \*\*-[\d.]+\*\* \| 1\.00 \| [\d.]+ \| `x` \|", text)
-    assert "New cases:\n\n- `n\\|w`\n" in text
+    assert "New cases:\n\n- `n|w`\n" in text
     assert "Vanished cases:\n\n- `gone`\n" in text
 
 
