@@ -86,10 +86,10 @@ def _baseline_path(config: pytest.Config, settings: Settings) -> Path:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    from pytest_jsonmatch.golden.collector import run_of
-
     for item in items:
         if is_there_to_compare(item):
+            from pytest_jsonmatch.golden.collector import run_of  # there may be none
+
             run = run_of(item, item.nodeid)
             session.collected.add(item.nodeid if run is None else run.case)
 

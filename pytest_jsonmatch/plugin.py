@@ -179,7 +179,7 @@ def pytest_runtest_makereport(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take note of all cases, before some are chosen."""
     session = config.stash[_SESSION]
-    if session.settings.judges:
+    if session.settings.judges or publishing.is_asked(session):
         ending.take_collected(session, items)
 
 

@@ -68,9 +68,15 @@ def make_report(
         baseline,
         diff,
         session.outcomes.failed_otherwise,
-        tuple(session.outcomes.left_out.items()),
+        tuple(_left_out(session)),
         _link(),
     )
+
+
+def _left_out(session: Session) -> Iterator[tuple[str, int]]:
+    left_out = session.outcomes.left_out
+    # What failed before it compared is missing in tables of fields only: its case counts as 0.
+    return ((reason, left_out[reason]) for reason in ("skipped", "expected to fail") if reason in left_out)
 
 
 def _link() -> str:

@@ -303,7 +303,10 @@ class _Test:
         if where is not None and (self.crash is None or self.crash.line == 0):
             self.crash = Crash(str(where.path), where.lineno, str(where.message), test)
         elif self.crash is None:
-            self.crash = Crash("", 0, report.longreprtext, test)
+            text = report.longreprtext
+            # Where a fixture is missing, all of them are listed below the line that says so.
+            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+            self.crash = Crash("", 0, "\n".join(said) or text, test)
 
 
 def _comparisons(test: _Test) -> list[Comparison]:

@@ -190,6 +190,8 @@ def _sums(report: RunReport) -> Iterator[str]:
         if report.faults
         else f"no case of {cases} failed"
     )
+    if unscored := sum(not fault.metric for fault in report.faults):
+        yield f"{count(unscored)} before comparing, which counts as 0"
     if report.on != cases:
         yield f"evaluated on {report.on}"
     if report.others_failed:
