@@ -7,8 +7,9 @@ can't break a table.
 from __future__ import annotations
 
 import re
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
 from pytest_jsonmatch.report.baseline import change_text
@@ -20,15 +21,17 @@ from pytest_jsonmatch.report.runreport import message_lines
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.results import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta, Mismatch
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.runreport import Fault, RunReport
 
 __all__ = ["cell", "code", "markdown"]
+
+T = TypeVar("T")
 
 _OPEN: Final = 15
 """How many rows of a list are seen at once; the others are in a part that opens."""
@@ -52,8 +55,10 @@ def markdown(report: RunReport, limit: int) -> str:
         limit: how long it may be, in bytes of UTF-8; lists are cut, the worst stays, and a line says so.
     """
     text = ""
+    figures = list(_headline(report))
+    sections = summarize(report.results.comparisons).sections
     for most in _STEPS:
-        text = "\n".join(_lines(report, most)) + "\n"
+        text = "\n".join(_lines(report, figures, sections, most)) + "\n"
         if len(text.encode()) <= limit:
             break
     return text
@@ -97,10 +102,12 @@ def _prose(text: str) -> str:
     return text if not text or _PLAIN.fullmatch(text) else cell(text, 200)
 
 
-def _lines(report: RunReport, most: int) -> Iterator[str]:
+def _lines(
+    report: RunReport, figures: Sequence[str], sections: Sequence[Section], most: int
+) -> Iterator[str]:
     yield from _verdict(report, most)
-    yield from _headline(report)
-    yield from _fields(report, most)
+    yield from figures
+    yield from _fields(sections, most)
     yield from _cases(report, most)
     if report.diff is not None:
         yield from _baseline(report.diff, report.baseline, most)
@@ -119,20 +126,21 @@ def _table(header: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> 
 
 def _listed(
     header: Sequence[tuple[str, str]],
-    rows: Sequence[Sequence[str]],
+    items: Sequence[T],
+    row: Callable[[T], Sequence[str]],
     most: int,
     noun: str,
     *,
     of: str = "",
     total: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Yield a table of the first rows, the others in a part that opens, and a line that says what was cut."""
-    shown = rows[: min(_OPEN, most)]
-    yield from _table(header, [*shown, *([] if total is None else [total])])
-    if more := rows[len(shown) : most]:
-        yield from _folded(f"{count(len(more))} more", _table(header, more))
-    if len(rows) > most:
-        hidden, every = count(len(rows) - most), count(len(rows), noun)
+    """Yield a table of the first items, one to open with the others, and a line that says what was cut."""
+    shown = items[: min(_OPEN, most)]
+    yield from _table(header, [*map(row, shown), *([] if total is None else [total])])
+    if more := items[len(shown) : most]:
+        yield from _folded(f"{count(len(more))} more", _table(header, map(row, more)))
+    if len(items) > most:
+        hidden, every = count(len(items) - most), count(len(items), noun)
         yield f"*Cut to keep this short: {hidden} of {every}{of} not shown.*"
         yield ""
 
@@ -165,14 +173,12 @@ def _verdict(report: RunReport, most: int) -> Iterator[str]:
         yield ""
         gates = sorted(report.verdict.gates, key=lambda check: check.passed is not False)
         header = [("", _TEXT), ("gate", _TEXT), ("value", _FIGURE), ("limit", _FIGURE), ("slack", _FIGURE)]
-        rows = [[*_gate(check), _prose(check.note)] for check in gates]
-        yield from _listed([*header, ("", _TEXT)], rows, max(most, _OPEN), "gate")
+        yield from _listed([*header, ("", _TEXT)], gates, _gate, max(most, _OPEN), "gate")
     if report.verdict.unsettled_cases:
         yield "### Repeated cases that did not pass"
         yield ""
         header = [("", _TEXT), ("case", _TEXT), ("pass rate", _FIGURE), ("wanted", _FIGURE), ("", _TEXT)]
-        rows = [[*_repeated(check), _prose(check.note)] for check in report.verdict.unsettled_cases]
-        yield from _listed(header, rows, most, "case")
+        yield from _listed(header, report.verdict.unsettled_cases, _repeated, most, "case")
 
 
 def _sums(report: RunReport) -> Iterator[str]:
@@ -211,13 +217,13 @@ _SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped
 
 def _gate(check: Check) -> list[str]:
     value, limit, slack = check_figures(check)
-    return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–"]
+    return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–", _prose(check.note)]
 
 
 def _repeated(check: Check) -> list[str]:
     value, limit, _ = check_figures(check)
     sign = "➖ undecided" if check.passed is None else _SIGNS[check.passed]
-    return [sign, cell(check.subject), value, limit]
+    return [sign, cell(check.subject), value, limit, _prose(check.note)]
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -234,8 +240,7 @@ def _headline(report: RunReport) -> Iterator[str]:
     yield from _table([(title, _FIGURE) for title in titles], [[count(len(results.cases)), *figures]])
 
 
-def _fields(report: RunReport, most: int) -> Iterator[str]:
-    sections = summarize(report.results.comparisons).sections
+def _fields(sections: Sequence[Section], most: int) -> Iterator[str]:
     if not sections:
         return
     yield "### Fields, the worst first"
@@ -253,8 +258,7 @@ def _section(section: Section, most: int) -> Iterator[str]:
     perfect = rows[len(imperfect) :]
     header = [("field", _TEXT), *((column.title, _FIGURE) for column in COLUMNS)]
     total = ["**all**", *_cells(section.total)]
-    listed = [_field(row) for row in imperfect]
-    yield from _listed(header, listed, most, "field", of=" below 1", total=total)
+    yield from _listed(header, imperfect, _field, most, "field", of=" below 1", total=total)
     if perfect:
         title = f"{count(len(perfect), 'field')} without a fault"
         if len(perfect) > most:
@@ -293,7 +297,7 @@ def _cases(report: RunReport, most: int) -> Iterator[str]:
     yield f"### Cases that failed: {count(len(faults))}"
     yield ""
     header = [("score", _FIGURE), ("case", _TEXT), ("worst fields", _TEXT), ("at", _TEXT)]
-    yield from _listed(header, [_case(fault, report.link) for fault in faults], most, "case")
+    yield from _listed(header, faults, partial(_case, link=report.link), most, "case")
     said = [fault for fault in faults[: min(most, _MESSAGES)] if fault.message]
     for fault in said:
         yield from _said(fault)
@@ -342,9 +346,8 @@ def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
     yield ", ".join(parts) + (f"; made {code(made, 40)}" if made else "") + "."
     yield ""
     if not diff.is_comparable:
-        rows = [[cell(each.case), cell(each.difference, 200)] for each in diff.mismatches]
         header = [("not scored as it was then", _TEXT), ("then, and now", _TEXT)]
-        yield from _listed(header, rows, most, "case")
+        yield from _listed(header, diff.mismatches, _mismatch, most, "case")
         return
     for what, deltas in (
         ("field", [each for each in diff.fields if each.change]),
@@ -352,7 +355,7 @@ def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
     ):
         header = [("change", _FIGURE), ("then", _FIGURE), ("now", _FIGURE), (what, _TEXT)]
         if deltas:
-            yield from _listed(header, [_delta(each) for each in deltas], most, what)
+            yield from _listed(header, deltas, _delta, most, what)
     for title, names in (("new cases", diff.new), ("vanished cases", diff.vanished)):
         if names:
             lines = [*(f"- {code(each)}" for each in names[:most]), ""]
@@ -362,6 +365,10 @@ def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
                 yield from [f"{title.capitalize()}:", "", *lines]
             else:
                 yield from _folded(f"{count(len(names))} {title}", lines)
+
+
+def _mismatch(mismatch: Mismatch) -> list[str]:
+    return [cell(mismatch.case), cell(mismatch.difference, 200)]
 
 
 def _delta(delta: Delta) -> list[str]:
