@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.results.model import merged_fields
+from pytest_jsonmatch.results.model import Case, merged_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.session import SessionVerdict
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.model import CaseRun, ResultSet
 
 __all__ = ["Fault", "RunReport", "make_fault", "message_lines"]
 
@@ -105,7 +105,8 @@ def make_fault(case: Case, run: CaseRun, place: tuple[str, int], message: str) -
         place: file and line at which it failed.
         message: what the test said.
     """
-    scores = {path: figures.mean_score for path, figures in merged_fields([_only(case, run)]).items()}
+    alone = merged_fields([Case(case.id, (run,))])
+    scores = {path: figures.mean_score for path, figures in alone.items()}
     fields = sorted((score, path) for path, score in scores.items() if score is not None and score < 1)
     note = "" if case.of == 1 else f"run {run.number} of {case.of}"
     metric = run.comparisons[0].metric if run.comparisons else ""
@@ -119,10 +120,6 @@ def make_fault(case: Case, run: CaseRun, place: tuple[str, int], message: str) -
         message or run.error,
         note,
     )
-
-
-def _only(case: Case, run: CaseRun) -> Case:
-    return type(case)(case.id, (run,))
 
 
 def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:
