@@ -66,7 +66,7 @@ def test_a_name_that_is_none(suite, name):
 
 
 def test_what_became_of_each_case(suite, workers, monkeypatch):
-    suite.runpytest("--jsonmatch-save=main", *workers)
+    suite.runpytest("--jsonmatch-save=main")
     monkeypatch.setenv("WORSE", "b")
     monkeypatch.setenv("OTHER", "d")
     run = suite.runpytest("--jsonmatch-baseline=main", *workers)
@@ -104,7 +104,7 @@ def test_a_run_can_replace_the_baseline_it_is_compared_with(suite, monkeypatch):
 
 
 def test_scores_of_another_metric_are_not_compared(suite, workers, monkeypatch):
-    suite.runpytest("--jsonmatch-save=main", *workers)
+    suite.runpytest("--jsonmatch-save=main")
     monkeypatch.setenv("METRIC", "json_similarity")
     run = suite.runpytest("--jsonmatch-baseline=main", *workers)
     assert run.ret == pytest.ExitCode.TESTS_FAILED

@@ -208,7 +208,7 @@ def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
 
 def test_last_failed(suite, workers):
     suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
-    suite.runpytest(*workers)
+    suite.runpytest()
     gates = ["--jsonmatch-gate=score >= 0.6", "--jsonmatch-gate=completeness == 1"]
     run = suite.runpytest("--lf", *gates, *workers)
     # pytest collects nothing else then: how many cases there are is not to be known.
