@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch import publishing
 from pytest_jsonmatch.recording import is_there_to_compare
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
 _REPEATS: pytest.StashKey[Repeats] = pytest.StashKey()
 _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
+_HIDING: Final = frozenset({"--lf", "node ids"})
+"""What keeps cases from being collected at all, so that nobody knows how many there are."""
 
 
 def prepare(config: pytest.Config, session: Session) -> None:
@@ -96,10 +99,10 @@ def _baseline_path(config: pytest.Config, settings: Settings) -> Path:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    from pytest_jsonmatch.golden.collector import run_of
-
     for item in items:
         if is_there_to_compare(item):
+            from pytest_jsonmatch.golden.collector import run_of  # there may be none
+
             run = run_of(item, item.nodeid)
             session.collected.add(item.nodeid if run is None else run.case)
 
@@ -139,7 +142,7 @@ def judge(session: pytest.Session, own: Session) -> bool:
     settled is no less than a whole one.
     """
     config = session.config
-    if session.exitstatus not in _JUDGED or any(
+    if session.exitstatus in _NOT_JUDGED or any(
         getattr(config.option, name, False) for name in ("collectonly", "setuponly", "setupplan")
     ):
         return False
@@ -151,7 +154,10 @@ def judge(session: pytest.Session, own: Session) -> bool:
     return failed
 
 
-_JUDGED: Final = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED})
+# Any other number may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
+_NOT_JUDGED: Final = frozenset(
+    {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
+)
 _NARROWING: Final = (
     ("keyword", "-k"),
     ("markexpr", "-m"),
@@ -169,7 +175,7 @@ def _narrowed(session: pytest.Session, *, is_decided: bool) -> tuple[str, ...]:
         reasons.append("node ids")
     if is_decided:
         return tuple(reasons)
-    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
+    if session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         reasons.append("interrupted")
     elif session.shouldfail or session.shouldstop:
         reasons.append("stopped early")
@@ -185,13 +191,17 @@ def _judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -
     cases = session.outcomes.cases()
     collected = session.collected - session.outcomes.cases_left_out
     results = config.stash[_RESULTS] = ResultSet(
-        cases, collected=len(collected) if collected else None, narrowed=narrowed
+        cases,
+        collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
+        narrowed=narrowed,
     )
     found = config.stash[_REPEATS] = repeats(cases)
     gates = [check_gate(gate, results, required=asked) for gate, asked in config.stash.get(_GATES, ())]
     baseline = [*_compare(config, session, results)]
     verdict = config.stash[_VERDICT] = SessionVerdict((*gates, *baseline), found.checks)
     _remember(config, session, verdict)
+    if session.settings.reports:
+        _report(config, session)
     written = _write_files(config, session, results)
     return verdict.failed or not written
 
@@ -244,25 +254,28 @@ def _compare(config: pytest.Config, session: Session, results: ResultSet) -> Ite
         yield Check(subject, "drop", None, settings.max_drop, passed=scores.passed, note=words)
 
 
+def _report(config: pytest.Config, session: Session) -> None:
+    """Make the report that files and annotations are made of."""
+    results = config.stash[_RESULTS]
+    publishing.make_report(
+        config,
+        session,
+        results,
+        config.stash[_VERDICT],
+        on=_extent(results),
+        baseline=session.settings.baseline or "",
+        diff=config.stash.get(_DIFF, None),
+    )
+
+
 def _write_files(config: pytest.Config, session: Session, results: ResultSet) -> bool:
-    """Write the files that were asked for; return whether all could be written."""
-    settings = session.settings
-    targets = []
-    if settings.json is not None:
-        targets.append(config.invocation_params.dir / settings.json)
-    if settings.save is not None:
-        targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
-    if not targets:
-        return True
+    """Write the files that were asked for, each whatever becomes of the others; tell if all are there."""
     from pytest_jsonmatch.golden.naming import display_name
     from pytest_jsonmatch.results.atomic import write_file
-    from pytest_jsonmatch.results.file import to_text
-    from pytest_jsonmatch.results.origin import with_origin
 
     notes = config.stash[_NOTES] = []
-    data = to_text(with_origin(results, config.rootpath)).encode("ascii")
     written = True
-    for path in targets:
+    for path, what, data in _files(config, session, results):
         name = display_name(path, config.invocation_params.dir)
         try:
             write_file(path, data, make_folders=True)
@@ -270,8 +283,28 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
             written = False
             notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
         else:
-            notes.append((f"results written to {name}", ""))
+            notes.append((f"{what} written to {name}", ""))
+    if session.settings.reports and (problem := publishing.write_step_summary(config)):
+        notes.append((problem, "yellow"))
     return written
+
+
+def _files(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[tuple[Path, str, bytes]]:
+    """Yield the files that were asked for: where, what it is, and its content."""
+    settings = session.settings
+    targets = []
+    if settings.json is not None:
+        targets.append(config.invocation_params.dir / settings.json)
+    if settings.save is not None:
+        targets.append(config.rootpath / settings.baselines / f"{settings.save}.json")
+    if targets:
+        from pytest_jsonmatch.results.file import to_text
+        from pytest_jsonmatch.results.origin import with_origin
+
+        data = to_text(with_origin(results, config.rootpath)).encode("ascii")
+        yield from ((path, "results", data) for path in targets)
+    if session.settings.reports:
+        yield from publishing.reports(config, session)
 
 
 def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:
@@ -316,6 +349,7 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if checks and len(lines) > 1:
         terminalreporter.line("")
     _write(terminalreporter, checks)
+    publishing.show_annotations(terminalreporter, config, unicode=session.look.unicode)
 
 
 def _summary(
@@ -385,11 +419,7 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
     from pytest_jsonmatch.report.figures import count
 
-    results = config.stash[_RESULTS]
-    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
-    if results.narrowed:
-        on += f" ({', '.join(results.narrowed)})"
+    on = _extent(config.stash[_RESULTS])
     unicode = session.look.unicode
     stopper = config.stash.get(_STOPPER, None)
     if stopper is not None and stopper.reason is not None:
@@ -397,6 +427,15 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     gates = gate_lines(verdict.gates, on=on, unicode=unicode)
     cases = check_lines(verdict.unsettled_cases, unicode=unicode)
     return [*gates, *([[]] if gates and cases else []), *cases]
+
+
+def _extent(results: ResultSet) -> str:
+    """Return what was evaluated, such as "12 of 80 cases (-k)"."""
+    from pytest_jsonmatch.report.figures import count
+
+    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
 
 
 def _show_failures(

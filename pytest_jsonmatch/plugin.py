@@ -179,7 +179,7 @@ def pytest_runtest_makereport(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take note of all cases, before some are chosen."""
     session = config.stash[_SESSION]
-    if session.settings.judges:
+    if session.settings.judges or session.settings.reports:
         from pytest_jsonmatch import ending
 
         ending.take_collected(session, items)
@@ -212,7 +212,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         output["jsonmatch_collected"] = sorted(own.collected)
         return
     failed = False
-    if own.settings.judges or own.outcomes.has_runs:
+    if own.settings.judges or own.outcomes.has_runs or (own.outcomes and own.settings.reports):
         from pytest_jsonmatch import ending
 
         failed = ending.judge(session, own)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REPORT_ATTRIBUTE",
+    "Crash",
     "Look",
     "Outcomes",
     "Recorder",
@@ -45,6 +46,7 @@ One ASCII string a comparison, and not a tree of dicts: it passes between proces
 of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
 """
 
+_FIGURES: Final = ("score", "precision", "recall", "f1")
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
 
@@ -80,15 +82,28 @@ class Run(NamedTuple):
 
 
 @final
+class Crash(NamedTuple):
+    """Where a test failed, and what it said; paths as pytest has them."""
+
+    path: str
+    line: int
+    message: str
+    test: tuple[str, int]
+    """Where the test itself stands, relative to the rootdir."""
+
+
+@final
 class Recorder:
     """What is compared while one item runs, by whichever thread."""
 
     __slots__ = (
+        "_compared",
         "_count",
         "_lock",
         "_names",
         "_pending",
         "_properties",
+        "_sums",
         "item",
         "nodeid",
         "outputs",
@@ -108,6 +123,8 @@ class Recorder:
         self._names: set[str] = set()
         self._pending: list[Payload] = []
         self._properties: list[tuple[str, object]] = []
+        self._sums = [0.0] * len(_FIGURES)
+        self._compared = 0
         self._count = 0
         self.updates: list[str] = []
         """What the item wants to be written into golden files."""
@@ -129,12 +146,11 @@ class Recorder:
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
         with self._lock:
-            for entry in self._properties:
-                if entry in self.item.user_properties:
-                    self.item.user_properties.remove(entry)
+            self._take_properties_away()
             self._names.clear()
             self._pending.clear()
-            self._properties.clear()
+            self._sums = [0.0] * len(_FIGURES)
+            self._compared = 0
             self._count = 0
             self.updates.clear()
             self.wanted = False
@@ -153,15 +169,29 @@ class Recorder:
             self._names.add(short)
         comparison = make(_text(f"{self.nodeid}{short}" if name is None else short))
         payload = (comparison.id, comparison.to_text())
-        entry = (
-            f"jsonmatch_score{short}" if name is None else f"jsonmatch_score[{_text(short)}]",
-            comparison.score,
-        )
+        figures = [getattr(comparison, name) for name in _FIGURES]
         with self._lock:
             self.under |= not comparison.passed and not comparison.errors
             self._pending.append(payload)
-            self._properties.append(entry)
-            self.item.user_properties.append(entry)
+            self._sums = [total + figure for total, figure in zip(self._sums, figures, strict=True)]
+            self._compared += 1
+            self._put_properties()
+
+    def _put_properties(self) -> None:
+        """Put the figures of the test among its properties, where JUnit files and others find them.
+
+        They are four, however much a test compares: the means of its comparisons, as gates have them.
+        """
+        self._take_properties_away()
+        means = (total / self._compared for total in self._sums)
+        self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
+        self.item.user_properties += self._properties
+
+    def _take_properties_away(self) -> None:
+        for entry in self._properties:
+            if entry in self.item.user_properties:
+                self.item.user_properties.remove(entry)
+        self._properties = []
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1
@@ -267,6 +297,21 @@ class _Test:
     """The report that says so: the run of a case is not good enough, and need not be."""
     ended: bool = False
     """Whether the test itself has run, or could not."""
+    crash: Crash | None = None
+    """Where it failed first."""
+
+    def take_crash(self, report: pytest.TestReport) -> None:
+        """Take where a report says that the test failed; a place in the code goes before a mere text."""
+        where = getattr(report.longrepr, "reprcrash", None)
+        path, line, _ = report.location
+        test = path, (line or 0) + 1
+        if where is not None and (self.crash is None or self.crash.line == 0):
+            self.crash = Crash(str(where.path), where.lineno, str(where.message), test)
+        elif self.crash is None:
+            text = report.longreprtext
+            # Where a fixture is missing, all of them are listed below the line that says so.
+            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+            self.crash = Crash("", 0, "\n".join(said) or text, test)
 
 
 def _comparisons(test: _Test) -> list[Comparison]:
@@ -307,6 +352,7 @@ class Outcomes:
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
         self._by_case: dict[str, list[str]] = {}
+        self._failed_otherwise: set[str] = set()
         self.planned: Mapping[str, int] = {}
         """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
 
@@ -319,8 +365,12 @@ class Outcomes:
         if test is None:
             # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
             if carried is None and report.when in {"setup", "call", "teardown"}:
+                if report.failed:
+                    self._failed_otherwise.add(report.nodeid)
                 return
             test = self._tests[report.nodeid] = _Test()
+        if report.failed or (carried is not None and carried.get("tolerated")):
+            test.take_crash(report)
         if carried is not None:
             test.comparisons.update(carried.get("comparisons", ()))
             test.updates += carried.get("updates", ())
@@ -369,6 +419,21 @@ class Outcomes:
             for nodeid, test in self._counted()
             if test.run is not None and test.tolerated is not None
         ]
+
+    @property
+    def crashes(self) -> dict[tuple[str, int], Crash]:
+        """Where runs of cases failed, by the id of the case and the number of the run."""
+        found = {}
+        for nodeid, test in self._counted():
+            if test.crash is not None:
+                run = test.run or Run(nodeid, 1, 1, None)
+                found[run.case, run.number] = test.crash
+        return found
+
+    @property
+    def failed_otherwise(self) -> int:
+        """How many tests failed that have nothing to do with comparisons."""
+        return len(self._failed_otherwise - self._tests.keys())
 
     @property
     def run_ids(self) -> dict[str, list[str]]:

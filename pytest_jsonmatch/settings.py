@@ -292,6 +292,8 @@ class Settings:
     """The folder of baselines, relative to the rootdir."""
     json: str | None = None
     save: str | None = None
+    markdown: str | None = None
+    gitlab: str | None = None
     baseline: str | None = None
     baseline_required: bool = False
     max_drop: float | None = None
@@ -302,7 +304,15 @@ class Settings:
     @property
     def judges(self) -> bool:
         """Whether something is asked of the run as a whole."""
-        return bool(self.gates or self.asked_gates or self.json or self.save or self.baseline)
+        reports = self.json or self.save or self.markdown or self.gitlab
+        return bool(self.gates or self.asked_gates or reports or self.baseline)
+
+    @property
+    def reports(self) -> bool:
+        """Whether anybody wants a report of the run: on the command line, or GitHub Actions."""
+        if self.markdown is not None or self.gitlab is not None:
+            return True
+        return bool(os.environ.get("GITHUB_STEP_SUMMARY")) or os.environ.get("GITHUB_ACTIONS") == "true"
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -328,6 +338,8 @@ class Settings:
             baselines=BASELINES.read(config),
             json=config.getoption("--jsonmatch-json"),
             save=_name(config.getoption("--jsonmatch-save")),
+            markdown=config.getoption("--jsonmatch-markdown"),
+            gitlab=config.getoption("--jsonmatch-gitlab"),
             baseline=config.getoption("--jsonmatch-baseline"),
             baseline_required=config.getoption("--jsonmatch-baseline-required"),
             max_drop=config.getoption("--jsonmatch-max-drop"),
@@ -429,6 +441,18 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="NAME",
         default=None,
         help="write the results of the run to the folder of baselines",
+    )
+    group.addoption(
+        "--jsonmatch-markdown",
+        metavar="FILE",
+        default=None,
+        help="write a report for a pull request to a file, as Markdown",
+    )
+    group.addoption(
+        "--jsonmatch-gitlab",
+        metavar="FILE",
+        default=None,
+        help="write the cases that failed to a file, as a code quality report of GitLab",
     )
     group.addoption(
         "--jsonmatch-baseline",

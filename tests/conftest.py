@@ -42,6 +42,9 @@ def without_others(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         request.getfixturevalue("pytester")  # which clears the variable
         without = ("rerunfailures", "randomly", "pytest_cov", "hypothesispytest")
         monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in without))
+        # What a run inside a test prints and writes must not depend on where the tests run.
+        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -59,7 +59,9 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     if gate.is_micro:
         return _figure(_merged(merged_fields(cases).values()), name), ""
     if name == "completeness":
-        return results.completeness, ""
+        value = results.completeness
+        reasons = ", ".join(results.narrowed)
+        return value, "" if value is not None else f"nobody knows how many cases there are ({reasons})"
     if name == "pass_rate":
         return fsum(case.passed for case in cases) / len(cases), _of(
             cases, sum(case.passed for case in cases)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["check_lines", "gate_lines"]
+__all__ = ["check_figures", "check_lines", "gate_lines"]
 
 
 def check_lines(checks: Iterable[Check], *, unicode: bool = True) -> list[StyledLine]:
@@ -63,13 +63,21 @@ def gate_lines(checks: Sequence[Check], *, on: str, unicode: bool = True) -> lis
 
 
 def _figures(check: Check, unicode: bool) -> str:
-    if check.value is None or check.slack is None:
+    value, _, slack = check_figures(check, unicode=unicode)
+    if not slack:
         return check.note
-    note = f" ({check.note})" if check.note else ""
+    return f"{value}  slack {slack}{f' ({check.note})' if check.note else ''}"
+
+
+def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
+    """Return a check's value, limit and slack, with as many decimals as it takes to tell them apart.
+
+    Value and slack are empty where there is no figure.
+    """
+    if check.value is None or check.slack is None:
+        return "", f"{check.limit:g}", ""
     if isinstance(check.value, int):
-        slack = f"{check.slack:+g}" if check.slack else "0"
-        return f"{count(check.value)}  slack {slack}{note}"
-    value = compare_figures(check.value, check.limit)[0]
-    slack = score_text(abs(check.slack), unicode=unicode)
+        return count(check.value), f"{check.limit:g}", f"{check.slack:+g}" if check.slack else "0"
+    value, limit = compare_figures(check.value, check.limit)
     sign = "" if not check.slack else "+" if check.slack > 0 else "-"
-    return f"{value}  slack {sign}{slack}{note}"
+    return value, limit, sign + score_text(abs(check.slack), unicode=unicode)

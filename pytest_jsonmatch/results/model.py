@@ -199,12 +199,15 @@ class ResultSet:
 
     @property
     def completeness(self) -> float | None:
-        """The share of the cases there were to choose from that have come to their end; None without any.
+        """The share of the cases there were to choose from that have come to their end.
 
-        Of a corpus: the share of the gold records that have an answer.
+        None without any, or if something kept cases from running and nobody knows how many. Of a corpus: the
+        share of the gold records that have an answer.
         """
         if self.corpus is not None:
             return self.corpus.answered / self.corpus.records if self.corpus.records else None
+        if self.narrowed and self.collected is None:
+            return None
         complete = sum(case.is_complete for case in self.cases)
         total = max(len(self.cases), self.collected or 0)
         return complete / total if total else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -323,7 +324,11 @@ def test_a_rerun_begins_its_user_properties_anew(pytester):
     reports = pytester.inline_run("-p", "rerunfailures", "--reruns", "1").getreports(
         "pytest_runtest_logreport"
     )
-    assert reports[-1].user_properties == [("try", 0), ("try", 1), ("jsonmatch_score#1", 1.0)]
+    assert reports[-1].user_properties == [
+        ("try", 0),
+        ("try", 1),
+        *((f"jsonmatch_{figure}", 1.0) for figure in ("score", "precision", "recall", "f1")),
+    ]
 
 
 def test_groups_of_xdist_do_not_show_in_ids(pytester, recorded):
@@ -363,21 +368,30 @@ def test_half_a_surrogate_pair_does_not_end_a_run(pytester, recorded, workers):
     assert recorded() == [("\\ud83d", 0.0)]
 
 
-def test_scores_are_user_properties(pytester, workers):
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_figures_are_properties_of_the_test_in_junit(pytester, workers, family):
     pytester.makepyfile(
         test_it="""
         from pytest_jsonmatch import assert_json_match
 
         def test_one():
             assert_json_match({}, {})
-            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, name="half", threshold=0.5)
+            assert_json_match({"a": 1}, {"a": 1, "b": 3}, name="half", threshold=0.5)
+
+        def test_without():
+            pass
         """
     )
-    pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(passed=1)
+    run = pytester.runpytest("--junitxml=junit.xml", "-o", f"junit_family={family}", *workers)
+    run.assert_outcomes(passed=2)
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
-    assert '<property name="jsonmatch_score#1" value="1.0"' in junit
-    assert '<property name="jsonmatch_score[half]" value="0.5"' in junit
-    assert junit.count("<property ") == 2
+    found = re.findall('<property name="jsonmatch_([^"]*)" value="([^"]*)"', junit)
+    assert found == [
+        ("score", "0.75"),
+        ("precision", "1.0"),
+        ("recall", "0.75"),
+        ("f1", "0.8333333333333333"),
+    ]
 
 
 def test_reports_carry_built_in_types_only(pytester):

@@ -1,0 +1,80 @@
+"""Workflow commands of GitHub Actions: lines of a log that become annotations of a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.report.checks import check_figures
+from pytest_jsonmatch.report.escape import clip, clip_middle, printable
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.runreport import message_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.runreport import Fault, RunReport
+
+__all__ = ["MOST", "command", "workflow_commands"]
+
+MOST: Final = 10
+"""How many errors of a step GitHub shows."""
+_LINES: Final = 12
+_WIDTH: Final = 160
+
+
+def command(name: str, message: str, **properties: str) -> str:
+    r"""Return a workflow command.
+
+    >>> command("error", "50 %\nof it", file="a,b.yaml", line="3")
+    '::error file=a%2Cb.yaml,line=3::50 %25%0Aof it'
+    """
+    written = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name}{f' {written}' if written else ''}::{_escaped(message)}"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def workflow_commands(report: RunReport, *, unicode: bool = True) -> Iterator[str]:
+    """Yield a command for the gates that failed, and one for each case, the worst first; ten at most.
+
+    Args:
+        report: the run.
+        unicode: False keeps to ASCII.
+    """
+    gates = [check for check in report.verdict.gates if check.passed is False]
+    if gates:
+        yield command("error", "\n".join(_gates(gates, unicode)), title=f"{count(len(gates), 'gate')} failed")
+    room = MOST - bool(gates)
+    for fault in report.faults[:room]:
+        yield _fault(fault, unicode)
+    hidden = len(report.faults) - room
+    if hidden > 0:
+        text = f"{count(hidden, 'more case')} failed, none with a lower score than those above"
+        yield command("notice", text, title="jsonmatch")
+
+
+def _gates(gates: Sequence[Check], unicode: bool) -> Iterator[str]:
+    for check in gates[:_LINES]:
+        value, _, slack = check_figures(check, unicode=unicode)
+        figures = f"{value}, slack {slack}" if slack else "no figure"
+        note = f" ({check.note})" if check.note else ""
+        yield clip(f"{check.subject}: {figures}{note}", _WIDTH, unicode=unicode)
+    if len(gates) > _LINES:
+        yield f"and {count(len(gates) - _LINES)} more"
+
+
+def _fault(fault: Fault, unicode: bool) -> str:
+    title = clip_middle(fault.case.rpartition("::")[2] or fault.case, 80, unicode=unicode)
+    if fault.note:
+        title += f" ({fault.note})"
+    message = fault.message.removeprefix("AssertionError: ") or "failed"
+    text = "\n".join(message_lines(message, _LINES, width=_WIDTH, unicode=unicode))
+    place = {"file": printable(fault.path), "line": str(fault.line)} if fault.path else {}
+    return command("error", text, **place, title=title)

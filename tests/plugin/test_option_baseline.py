@@ -1,0 +1,129 @@
+"""`--jsonmatch-save`, `--jsonmatch-baseline` and `--jsonmatch-baseline-required`."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch.results.file import read_results
+
+SUITE = """\
+import os
+import pytest
+
+@pytest.mark.parametrize("name", ["a", "b", os.environ.get("OTHER", "c")])
+def test_it(assert_json_match, name):
+    answer = {"x": 1, "y": 1}
+    if name == os.environ.get("WORSE"):
+        answer["y"] = 2
+    assert_json_match(answer, {"x": 1, "y": 1}, threshold=0, metric=os.environ.get("METRIC"))
+"""
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    for name in ("OTHER", "WORSE", "METRIC"):
+        monkeypatch.delenv(name, raising=False)
+    pytester.makepyfile(test_it=SUITE)
+    return pytester
+
+
+def baseline_lines(run):
+    lines = run.outlines
+    start = next(number for number, line in enumerate(lines) if line.startswith("baseline "))
+    return lines[start : lines.index("", start)] if "" in lines[start:] else lines[start:]
+
+
+def test_a_first_run_has_none(suite, workers):
+    run = suite.runpytest("--jsonmatch-baseline=main", *workers)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines(
+        "baseline main: there is none yet (*main.json); --jsonmatch-save=NAME writes one"
+    )
+
+
+@pytest.mark.parametrize("name", ["main", "./main.json"])
+def test_one_that_is_required(suite, name):
+    run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(
+        "ERROR: --jsonmatch-baseline: *main.json can't be read: no such file or directory"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "jsonmatch-results", "version": 99}'])
+def test_one_that_is_none(suite, text):
+    (suite.path / "main.json").write_text(text, encoding="utf-8")
+    run = suite.runpytest("--jsonmatch-baseline=main.json")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("ERROR: --jsonmatch-baseline: *main.json is *")
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "x:y"])
+def test_a_name_that_is_none(suite, name):
+    run = suite.runpytest(f"--jsonmatch-save={name}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("ERROR: --jsonmatch-save: *can't name a baseline*")
+
+
+def test_what_became_of_each_case(suite, workers, monkeypatch):
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("WORSE", "b")
+    monkeypatch.setenv("OTHER", "d")
+    run = suite.runpytest("--jsonmatch-baseline=main", *workers)
+    assert run.ret == pytest.ExitCode.OK  # whether that is too much is for gates to say
+    head, *lines = baseline_lines(run)
+    assert head.startswith("baseline main (20")
+    assert head.endswith("): 2 cases in both, 1 new, 1 vanished")
+    assert lines == [
+        "   -0.25  1.00 → 0.75  score",
+        "fields that changed:",
+        "   -0.50  1.00 → 0.50  y",
+        "cases that changed:",
+        "   -0.50  1.00 → 0.50  test_it.py::test_it[b]",
+        "  new: test_it.py::test_it[d]",
+        "  vanished: test_it.py::test_it[c]",
+    ]
+
+
+def test_a_path_and_a_folder_of_ones_own(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_baselines = kept/here\n")
+    suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json", *workers)
+    for name in ("main", "kept/here/main.json", "other/name.json"):
+        run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+        assert baseline_lines(run)[1:] == ["    0.00  1.00 → 1.00  score"]
+
+
+def test_a_run_can_replace_the_baseline_it_is_compared_with(suite, monkeypatch):
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("WORSE", "b")
+    run = suite.runpytest("--jsonmatch-save=main", "--jsonmatch-baseline=main")
+    assert baseline_lines(run)[1] == "   -0.17  1.00 → 0.83  score"
+    assert read_results(suite.path / "jsonmatch-baselines" / "main.json").mean("score") == pytest.approx(
+        5 / 6
+    )
+
+
+def test_scores_of_another_metric_are_not_compared(suite, workers, monkeypatch):
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("METRIC", "json_similarity")
+    run = suite.runpytest("--jsonmatch-baseline=main", *workers)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        [
+            "  3 cases not scored as they were then: no comparison is made",
+            "  test_it.py::test_it[[]a[]]",
+            "    *field_match*, now *json_similarity*",
+            "  FAILED   --jsonmatch-baseline=main  3 cases scored in another way",
+        ]
+    )
+
+
+def test_the_report_says_so_too(suite, monkeypatch):
+    suite.runpytest("--jsonmatch-markdown=r.md", "--jsonmatch-baseline=main")
+    assert "there is no baseline `main` yet." in (suite.path / "r.md").read_text(encoding="utf-8")
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("WORSE", "b")
+    suite.runpytest("--jsonmatch-markdown=r.md", "--jsonmatch-baseline=main")
+    text = (suite.path / "r.md").read_text(encoding="utf-8")
+    assert "score against `main`: -0.17." in text
+    assert "| **-0.50** | 1.00 | 0.50 | `test_it.py::test_it[b]` |" in text

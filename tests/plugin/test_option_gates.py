@@ -1,0 +1,341 @@
+"""`--jsonmatch-gate`, `--jsonmatch-fail-under` and the ini option `jsonmatch_gates`."""
+
+from __future__ import annotations
+
+import pytest
+
+# Of 10 cases, 8 are right; the two others are good enough for their own threshold.
+SUITE = """\
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(10))
+def test_it(assert_json_match, number):
+    assert_json_match({"n": 1, "m": number // 8}, {"n": 1, "m": 0}, threshold=0.5)
+
+def test_other():
+    pass
+"""
+native = pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="native TOML came with pytest 9")
+
+
+@pytest.fixture
+def suite(pytester):
+    pytester.makepyfile(test_it=SUITE)
+    return pytester
+
+
+def gate_lines(run):
+    """The lines about gates, each without the spaces at its start."""
+    lines = iter(run.outlines)
+    head = next((line for line in lines if line.startswith("gates, on ")), None)
+    found = [head]
+    for line in lines:
+        if not line.startswith("  "):
+            break
+        found.append(line.strip())
+    return found
+
+
+def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
+    run = suite.runpytest(
+        "--jsonmatch-gate=f1 >= 0.95",
+        "--jsonmatch-gate=pass_rate == 1",
+        '--jsonmatch-gate=fields["m"].score > 0.8',
+        "--jsonmatch-gate=batch_errors == 0",
+        "--jsonmatch-fail-under=0.9",
+        *workers,
+    )
+    run.assert_outcomes(passed=11)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert gate_lines(run) == [
+        "gates, on 10 cases:",
+        "PASSED   score >= 0.9             0.90  slack 0.00",
+        "FAILED   f1 >= 0.95               0.90  slack -0.05",
+        "PASSED   pass_rate == 1           1.00  slack 0.00 (10 of 10 cases)",
+        'FAILED   fields["m"].score > 0.8  0.80  slack 0.00',
+        "PASSED   batch_errors == 0        0  slack 0",
+    ]
+
+
+def test_gates_that_hold(suite, workers):
+    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-fail-under=0.9", *workers)
+    assert run.ret == pytest.ExitCode.OK
+
+
+def test_a_gate_is_shown_whatever_the_summary_says(suite):
+    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.95", "--jsonmatch-summary=none")
+    assert gate_lines(run) == ["gates, on 10 cases:", "FAILED   f1 >= 0.95  0.90  slack -0.05"]
+
+
+@pytest.mark.parametrize(("gate", "status"), [("score >= 0", 1), ("score >= 1", 1)])
+def test_the_status_of_failed_tests_stays(suite, gate, status):
+    suite.makepyfile(test_it=SUITE + "    assert 0\n")
+    assert suite.runpytest(f"--jsonmatch-gate={gate}").ret == status
+
+
+def test_no_test_no_gate(suite):
+    run = suite.runpytest("--jsonmatch-gate=score >= 1", "-k", "nothing")
+    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--setup-only", "--setup-plan"])
+def test_gates_of_runs_in_which_nothing_runs(suite, option):
+    run = suite.runpytest("--jsonmatch-gate=score >= 1", option)
+    assert run.ret == pytest.ExitCode.OK
+    assert gate_lines(run) == [None]
+
+
+# -- what is a gate ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gate", "message"),
+    [
+        ("f2 >= 0.9", ["*--jsonmatch-gate: unknown figure 'f2'; known: *", "  f2 >= 0.9", "  ^"]),
+        ("f1 >> 0.9", ["*--jsonmatch-gate: a number belongs here, not '>'", "  f1 >> 0.9", "      ^"]),
+        ("f1 >= many", ["*--jsonmatch-gate: *", "  f1 >= many", "        ^"]),
+        ('fields["a.f1 >= 1', ["*--jsonmatch-gate: *", '  fields["a.f1 >= 1', "         ^"]),
+        ("", ["*--jsonmatch-gate: *"]),
+    ],
+)
+def test_no_gate_is_a_usage_error(suite, gate, message):
+    run = suite.runpytest(f"--jsonmatch-gate={gate}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(message)
+
+
+@pytest.mark.parametrize("score", ["2", "-0.1", "nan", "high"])
+def test_no_score_is_a_usage_error(suite, score):
+    run = suite.runpytest(f"--jsonmatch-fail-under={score}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("*argument --jsonmatch-fail-under: *")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", '[pytest]\njsonmatch_gates =\n    f1 >= 0.95\n    fields["m"].score >= 0.8\n'),
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\njsonmatch_gates = ["f1 >= 0.95", "fields[\\"m\\"].score >= 0.8"]\n',
+        ),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\njsonmatch_gates = '''\nf1 >= 0.95\nfields[\"m\"].score >= 0.8\n'''\n",
+        ),
+        pytest.param(
+            "pytest.toml",
+            '[pytest]\njsonmatch_gates = ["f1 >= 0.95", "fields[\\"m\\"].score >= 0.8"]\n',
+            marks=native,
+        ),
+    ],
+)
+def test_gates_of_the_configuration(suite, file, text):
+    (suite.path / file).write_text(text, encoding="utf-8")
+    run = suite.runpytest("--jsonmatch-gate=errors == 0")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert gate_lines(run) == [
+        "gates, on 10 cases:",
+        "FAILED   f1 >= 0.95                0.90  slack -0.05",
+        'PASSED   fields["m"].score >= 0.8  0.80  slack 0.00',
+        "PASSED   errors == 0               0  slack 0",
+    ]
+
+
+def test_a_wrong_gate_of_the_configuration(suite):
+    suite.makeini("[pytest]\njsonmatch_gates =\n    f1 >= 0.9\n    f2 >= 0.9\n")
+    run = suite.runpytest()
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(["*jsonmatch_gates: *unknown figure 'f2'*"])
+
+
+def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_gates = f1 >= 0.95\n")
+    run = suite.runpytest("-k", "other", *workers)
+    assert run.ret == pytest.ExitCode.OK
+    assert gate_lines(run)[1] == "SKIPPED  f1 >= 0.95  nothing was compared"
+
+
+def test_gates_that_were_asked_for_do(suite):
+    run = suite.runpytest("-k", "other", "--jsonmatch-gate=f1 >= 0")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert gate_lines(run) == [
+        "gates, on 0 of 10 cases (-k):",
+        "FAILED   f1 >= 0  nothing was compared",
+    ]
+
+
+# -- partial runs ------------------------------------------------------------------------------------------
+
+
+def test_some_of_the_cases(suite, workers):
+    run = suite.runpytest("-k", "1 or 9", "--jsonmatch-gate=completeness == 1", *workers)
+    run.assert_outcomes(passed=2, deselected=0 if workers else 9)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert gate_lines(run) == [
+        "gates, on 2 of 10 cases (-k):",
+        "FAILED   completeness == 1  0.20  slack -0.80",
+    ]
+
+
+def test_node_ids(suite):
+    run = suite.runpytest("test_it.py::test_it[1]", "--jsonmatch-gate=completeness == 1")
+    assert gate_lines(run) == [
+        "gates, on 1 case (node ids):",
+        "FAILED   completeness == 1  nobody knows how many cases there are (node ids)",
+    ]
+
+
+def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
+    suite.makepyfile(
+        test_it="""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_one():
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_two():
+            assert_json_match({"a": 1}, {"a": 1})
+        """
+    )
+    gate = "--jsonmatch-gate=completeness == 1"
+    assert gate_lines(suite.runpytest(gate))[1] == "PASSED   completeness == 1  1.00  slack 0.00"
+    assert gate_lines(suite.runpytest(gate, "-k", "one"))[1] == (
+        "FAILED   completeness == 1  nobody knows how many cases there are (-k)"
+    )
+
+
+def test_last_failed(suite, workers):
+    suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
+    suite.runpytest()
+    gates = ["--jsonmatch-gate=score >= 0.6", "--jsonmatch-gate=completeness == 1"]
+    run = suite.runpytest("--lf", *gates, *workers)
+    # pytest collects nothing else then: how many cases there are is not to be known.
+    assert gate_lines(run) == [
+        "gates, on 2 cases (--lf):",
+        "FAILED   score >= 0.6       0.50  slack -0.10",
+        "FAILED   completeness == 1  nobody knows how many cases there are (--lf)",
+    ]
+
+
+@pytest.mark.parametrize("option", ["-x", "--maxfail=1"])
+def test_stopped_at_the_first_failure(suite, option):
+    suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
+    run = suite.runpytest(option, "--jsonmatch-gate=score >= 0.9")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert gate_lines(run) == [
+        "gates, on 9 of 10 cases (stopped early):",
+        "PASSED   score >= 0.9  0.94  slack +0.04",
+    ]
+
+
+def test_stopped_at_the_first_failure_with_workers(suite):
+    suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
+    run = suite.runpytest("-x", "-n", "2", "--jsonmatch-gate=completeness == 1")
+    assert run.ret != pytest.ExitCode.OK
+    (line,) = [line for line in run.outlines if line.startswith("gates, on ")]
+    assert line.endswith(("of 10 cases (interrupted):", "10 cases (interrupted):", "(stopped early):"))
+
+
+def test_a_worker_that_crashes(suite):
+    suite.makepyfile(
+        test_it=SUITE.replace("    assert_json", "    if number == 9:\n        os._exit(1)\n    assert_json")
+    )
+    run = suite.runpytest_subprocess("-n", "1", "--jsonmatch-gate=score >= 0.9")
+    run.assert_outcomes(passed=10, failed=1)
+    assert gate_lines(run) == ["gates, on 10 cases:", "FAILED   score >= 0.9  0.85  slack -0.05"]
+
+
+# -- what counts -------------------------------------------------------------------------------------------
+
+
+def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all(pytester, workers):
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+
+        @pytest.fixture
+        def broken():
+            raise RuntimeError
+
+        def test_right(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_setup(assert_json_match, broken):
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_before(assert_json_match):
+            raise RuntimeError
+
+        @pytest.fixture
+        def broken_later():
+            yield
+            raise RuntimeError
+
+        def test_teardown(assert_json_match, broken_later):
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_skipped(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 2}, threshold=0)
+            pytest.skip("not now")
+
+        @pytest.mark.xfail
+        def test_xfail(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 2})
+        """
+    )
+    run = pytester.runpytest(
+        "--jsonmatch-gate=score >= 0.5",
+        "--jsonmatch-gate=pass_rate >= 0.25",
+        "--jsonmatch-gate=errors == 0",
+        "--jsonmatch-gate=completeness == 1",
+        *workers,
+    )
+    assert gate_lines(run) == [
+        "gates, on 4 cases:",
+        "PASSED   score >= 0.5       0.50  slack 0.00",
+        "PASSED   pass_rate >= 0.25  0.25  slack 0.00 (1 of 4 cases)",
+        "FAILED   errors == 0        2  slack -2",
+        "FAILED   completeness == 1  0.50  slack -0.50",
+    ]
+
+
+@pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
+def test_subtests_belong_to_their_test(pytester, workers):
+    pytester.makepyfile(
+        test_it="""
+        def test_it(subtests, assert_json_match):
+            with subtests.test("right"):
+                assert_json_match({"a": 1}, {"a": 1})
+            with subtests.test("wrong"):
+                assert_json_match({"a": 1}, {"a": 2})
+
+        def test_other(subtests, assert_json_match):
+            assert_json_match({"a": 1}, {"a": 1})
+            with subtests.test("wrong"):
+                assert 0
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.75", "--jsonmatch-gate=pass_rate == 0", *workers)
+    assert gate_lines(run) == [
+        "gates, on 2 cases:",
+        "PASSED   score >= 0.75   0.75  slack 0.00",
+        "PASSED   pass_rate == 0  0.00  slack 0.00 (0 of 2 cases)",
+    ]
+
+
+def test_no_figure_looks_like_a_limit_that_it_misses(pytester):
+    pytester.makepyfile(
+        test_it="""
+        def test_it(assert_json_match):
+            expected = {str(number): 1 for number in range(10_001)}
+            assert_json_match({**expected, **{str(number): 2 for number in range(501)}}, expected, threshold=0)
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.95", "--jsonmatch-gate=score < 0.95")
+    assert gate_lines(run) == [
+        "gates, on 1 case:",
+        "FAILED   score >= 0.95  0.9499  slack -0.0001",
+        "PASSED   score < 0.95   0.9499  slack +0.0001",
+    ]

@@ -1,0 +1,108 @@
+"""`--jsonmatch-markdown`: a report for a pull request."""
+
+from __future__ import annotations
+
+import pytest
+
+GOLDEN = """\
+cases:
+  - id: wrong
+    actual: { total: 1, "na|me": Ann }
+    expected:
+      total: 1
+      "na|me": Anne
+  - id: flaky
+    repeat: 3
+    min_pass_rate: 0.6
+    expected: { n: 1 }
+  - id: right
+    actual: { n: 1 }
+    expected: { n: 1 }
+  - id: later
+    marks: [skip]
+    actual: { n: 1 }
+    expected: { n: 1 }
+"""
+CONFTEST = """\
+import pytest
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    return {"n": jsonmatch_case.run} if jsonmatch_case.base_id == "flaky" else jsonmatch_case.actual
+"""
+HEAD = """\
+## ❌ jsonmatch: failed
+
+**1 of 2 gates failed**; **2 of 3 cases failed**; 1 test that compared nothing failed too; not counted: 1 skipped.
+
+### Gates, on 3 cases
+
+|  | gate | value | limit | slack |  |
+| --- | --- | ---: | ---: | ---: | --- |
+| ❌ **failed** | `pass_rate > 0.9` | 0.33 | 0.90 | -0.57 | 1 of 3 cases |
+| ✅ passed | `fields["[\\"na\\|me\\"]"].score == 0` | 0.00 | 0.00 | 0.00 |  |
+
+### Repeated cases that did not pass
+
+|  | case | pass rate | wanted |  |
+| --- | --- | ---: | ---: | --- |
+| ❌ **failed** | `a.golden.yaml::flaky` | 0.33 | 0.60 | 1 of 3 runs passed |
+
+### Figures
+
+| cases | pass rate | score | precision | recall | F1 |
+| ---: | ---: | ---: | ---: | ---: | ---: |
+| 3 | 0.33 | 0.61 | 0.61 | 0.61 | 0.61 |
+
+### Fields, the worst first
+
+| field | n | match | mismatch | omitted | invented | score | precision | recall | F1 |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| `["na\\|me"]` | 1 | 0 | 1 | 0 | 0 | 0.00 | 0.00 | 0.00 | 0.00 |
+| `n` | 4 | 2 | 2 | 0 | 0 | 0.67 | 0.67 | 0.67 | 0.67 |
+"""
+
+
+@pytest.fixture
+def suite(pytester):
+    (pytester.path / "a.golden.yaml").write_text(GOLDEN, encoding="utf-8")
+    pytester.makeconftest(CONFTEST)
+    return pytester
+
+
+def report(suite, *arguments):
+    suite.runpytest("--jsonmatch-markdown=out.md", *arguments)
+    return (suite.path / "out.md").read_text(encoding="utf-8")
+
+
+def test_the_worst_comes_first(suite, workers):
+    suite.makepyfile(test_plain="def test_plain():\n    assert 0\n")
+    gates = [r'--jsonmatch-gate=fields["[\"na|me\"]"].score == 0', "--jsonmatch-gate=pass_rate > 0.9"]
+    text = report(suite, *gates, *workers)
+    assert text.startswith(HEAD)
+    assert "| 0.33 | `a.golden.yaml::flaky` (run 2 of 3) | `n` 0.00 | `a.golden.yaml:10` |\n" in text
+    assert '| 0.50 | `a.golden.yaml::wrong` | `["na\\|me"]` 0.00 | `a.golden.yaml:6` |\n' in text
+
+
+def test_a_run_in_which_all_is_well(suite):
+    text = report(suite, "-k", "right")
+    assert text.startswith(
+        "## ✅ jsonmatch: passed\n\nno case of 1 case failed; evaluated on 1 of 4 cases (-k).\n"
+    )
+
+
+def test_a_run_in_which_nothing_was_compared(suite):
+    suite.makepyfile(test_plain="def test_plain():\n    pass\n")
+    assert report(suite, "test_plain.py").startswith("## ➖ jsonmatch: nothing was compared\n")
+
+
+def test_what_failed_before_it_compared_counts(suite):
+    text = report(suite, "-k", "wrong or right", "-o", "usefixtures=nothing")
+    assert "**2 of 2 cases failed**; 2 before comparing, which counts as 0; " in text
+    assert "| 0.00 | `a.golden.yaml::right` | `fixture 'nothing' not found` | `a.golden.yaml:11` |" in text
+
+
+def test_no_colors_are_written(suite):
+    text = report(suite, "--color=yes")
+    assert "\x1b" not in text
+    assert "\\x1b" not in text

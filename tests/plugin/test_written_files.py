@@ -1,0 +1,238 @@
+"""Files that a run leaves: whole or not at all, whatever becomes of the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.results.file import read_results
+
+SUITE = """\
+import os, pathlib, signal, time
+import pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_it(assert_json_match, number):
+    assert_json_match({"n": number % 2}, {"n": 0})
+"""
+FILES = {
+    "--jsonmatch-json=out/results.json": "out/results.json",
+    "--jsonmatch-save=main": "jsonmatch-baselines/main.json",
+    "--jsonmatch-markdown=out/report.md": "out/report.md",
+    "--jsonmatch-gitlab=out/quality.json": "out/quality.json",
+}
+# Where nothing can be made, not even by root.
+BELOW_A_FILE = "test_it.py/out"
+KERNEL = "/proc/out"
+
+
+@pytest.fixture
+def suite(pytester):
+    pytester.makepyfile(test_it=SUITE)
+    return pytester
+
+
+def check_files(folder: Path, cases: int) -> None:
+    """Each file is there, whole, and nothing is left beside it."""
+    for name in ("out/results.json", "jsonmatch-baselines/main.json"):
+        assert len(read_results(folder / name).cases) == cases
+    assert isinstance(json.loads((folder / "out/quality.json").read_text()), list)
+    assert (folder / "out/report.md").read_text(encoding="utf-8").startswith("## ")
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "quality.json",
+        "report.md",
+        "results.json",
+    ]
+
+
+def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
+    run = suite.runpytest(*FILES, *workers)
+    run.assert_outcomes(passed=2, failed=2)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    check_files(suite.path, 4)
+    report = (suite.path / "out/report.md").read_text(encoding="utf-8")
+    assert (suite.path / "summary.md").read_text(encoding="utf-8") == f"\n{report}"
+    run.stdout.fnmatch_lines(
+        [
+            f"results written to *{Path('out', 'results.json')}",
+            f"results written to *{Path('jsonmatch-baselines', 'main.json')}",
+            f"report written to *{Path('out', 'report.md')}",
+            f"code quality report written to *{Path('out', 'quality.json')}",
+        ]
+    )
+
+
+def test_the_same_files_with_and_without_workers(suite, monkeypatch):
+    texts = []
+    for arguments in ((), ("-n", "2")):
+        suite.runpytest(*FILES, *arguments)
+        texts.append([(suite.path / name).read_text(encoding="utf-8") for name in FILES.values()])
+    plain, spread = texts
+    assert plain[2:] == spread[2:]
+    assert json.loads(plain[0])["cases"] == json.loads(spread[0])["cases"]
+
+
+@pytest.mark.parametrize("command", [("--collect-only",), ("--setup-plan",), ("-k", "nothing")])
+def test_no_file_of_a_run_in_which_nothing_runs(suite, command, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
+    suite.runpytest(*FILES, *command)
+    assert not any((suite.path / name).exists() for name in [*FILES.values(), "summary.md"])
+
+
+def test_workers_that_collect_only_write_nothing(suite):
+    suite.runpytest(*FILES, "--collect-only", "-n", "2")
+    assert not (suite.path / "out").exists()
+
+
+# -- where nothing can be written --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["json", "markdown", "gitlab"])
+@pytest.mark.parametrize("folder", [BELOW_A_FILE, KERNEL])
+def test_a_file_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_others(suite, option, folder):
+    if folder == KERNEL and not sys.platform.startswith("linux"):
+        pytest.skip("/proc is Linux's")
+    others = [name for name in FILES if option not in name]
+    run = suite.runpytest("-k", "0", f"--jsonmatch-{option}={folder}/file", *others)
+    run.assert_outcomes(passed=1, deselected=3)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.re_match_lines([rf".*{folder}/file can't be written: (not a directory|no such file.*)"])
+    assert all((suite.path / FILES[name]).exists() for name in others)
+
+
+def test_a_baseline_that_cannot_be_written(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_baselines = test_it.py\n")
+    run = suite.runpytest("-k", "0", "--jsonmatch-save=main", "--jsonmatch-json=out.json", *workers)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.re_match_lines([r".*test_it\.py/main\.json can't be written: (file exists|not a directory)"])
+    assert (suite.path / "out.json").exists()
+
+
+def test_a_folder_is_no_file(suite):
+    run = suite.runpytest("-k", "0", "--jsonmatch-markdown=.")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines("* can't be written: is a directory")
+
+
+# -- interrupted -------------------------------------------------------------------------------------------
+
+SLEEPER = (
+    SUITE
+    + """
+def test_that_hangs(assert_json_match):
+    assert_json_match({"n": 1}, {"n": 2}, threshold=0)
+    pathlib.Path("hangs").touch()
+    time.sleep(60)
+"""
+)
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(2_000):
+        if path.exists():
+            return
+        time.sleep(0.01)
+    pytest.fail(f"{path} did not come")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+def test_an_interrupt_leaves_all_files(suite, workers, monkeypatch):
+    suite.makepyfile(test_it=SLEEPER)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
+    gate = "--jsonmatch-gate=completeness == 1"
+    process = start(suite.path, *FILES, gate, *workers)
+    wait_for(suite.path / "hangs")
+    time.sleep(0.3 if workers else 0)  # the other worker's reports
+    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does it: to the workers too
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    check_files(suite.path, 4)
+    assert "interrupted" in read_results(suite.path / "out/results.json").narrowed
+    assert "gates, on 4 of 5 cases (interrupted):" in output
+    assert "FAILED   completeness == 1  0.80  slack -0.20" in output
+    assert "4 of 5 cases (interrupted)" in (suite.path / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_worker_that_is_killed_counts_as_zero(suite):
+    suite.makepyfile(
+        test_it=SUITE
+        + """
+def test_that_is_killed(assert_json_match):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    )
+    run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-n", "2")
+    run.assert_outcomes(passed=2, failed=3)
+    check_files(suite.path, 5)
+    run.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10"])
+    assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
+
+
+def test_pytest_exit_leaves_all_files(suite):
+    suite.makepyfile(test_it=SUITE + "\ndef test_that_ends_it():\n    pytest.exit('enough', returncode=7)\n")
+    run = suite.runpytest_subprocess(*FILES)
+    assert run.ret == 7
+    assert read_results(suite.path / "out/results.json").narrowed == ("interrupted",)
+    check_files(suite.path, 4)
+
+
+# -- two at once -------------------------------------------------------------------------------------------
+
+
+def test_two_runs_write_the_same_files_at_once(suite):
+    suite.makepyfile(
+        test_it="""
+        import os
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.parametrize("number", range(200))
+        def test_it(number):
+            assert_json_match({"n": 1}, {"n": 1}, name=os.environ["RUN"] + str(number))
+        """
+    )
+    processes = []
+    for name in ("one", "two"):
+        os.environ["RUN"] = name
+        processes.append(start(suite.path, "-q", *FILES))
+    os.environ.pop("RUN")
+    assert [process.wait(timeout=30) for process in processes] == [0, 0]
+    for process in processes:
+        process.stdout.close()
+    check_files(suite.path, 200)
+    for name in ("out/results.json", "jsonmatch-baselines/main.json"):
+        ids = [comparison.id for comparison in read_results(suite.path / name).comparisons]
+        assert len({identity[:3] for identity in ids}) == 1
+    assert [path.name for path in (suite.path / "jsonmatch-baselines").iterdir()] == ["main.json"]
+
+
+def test_two_runs_append_to_the_same_summary(suite, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
+    processes = [start(suite.path, "-q") for _ in range(2)]
+    for process in processes:
+        process.communicate(timeout=30)
+    summary = (suite.path / "summary.md").read_text(encoding="utf-8")
+    half = len(summary) // 2
+    assert summary[:half] == summary[half:]
+    assert summary.count("## ❌ jsonmatch: failed") == 2

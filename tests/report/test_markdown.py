@@ -1,0 +1,225 @@
+"""A run as Markdown, with values that would rather be something else than text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.session import Check, SessionVerdict
+from pytest_jsonmatch.report.github import MOST, workflow_commands
+from pytest_jsonmatch.report.gitlab import code_quality
+from pytest_jsonmatch.report.markdown import cell, code, markdown
+from pytest_jsonmatch.report.runreport import RunReport, make_fault
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+
+HOSTILE = [
+    "a|b",
+    "a\\|b",
+    "a\\\\|b",
+    "||",
+    "`",
+    "``x`",
+    "`|`",
+    " padded ",
+    "   ",
+    "",
+    "<script>alert(1)</script>",
+    "</code></details>",
+    "@octocat and #1",
+    "https://example.com www.example.com me@example.com",
+    "**bold** _it_ [link](http://x) ![i](x) ~~no~~ $x$ :tada:",
+    "two\nlines\r\nand | more",
+    "\u202eevil\u2066",
+    "\x1b[31mred\x00",
+    "\ud800",
+    "&lt;&#64;",
+    "::error::x",
+    "ends with \\",
+    "| --- |",
+    "日本語|é",
+]
+
+
+def case(name: str, expected: object, actual: object, message: str = "") -> tuple[Case, str]:
+    result = compare_json(actual, expected, metric="json_similarity")
+    passed = result.score >= 1
+    kept = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=passed)
+    return Case(name, (CaseRun(1, passed, (kept,)),)), message
+
+
+def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> RunReport:
+    faults = [
+        make_fault(each, each.runs[0], ("a.golden.yaml", 3), message)
+        for each, message in cases
+        if not each.passed
+    ]
+    results = ResultSet(tuple(each for each, _ in cases))
+    return RunReport(results, SessionVerdict(gates), f"{len(cases)} cases", tuple(faults), **more)
+
+
+def rendered(text: str) -> str:
+    markdown_it = pytest.importorskip("markdown_it")
+    return markdown_it.MarkdownIt("gfm-like", {"linkify": False}).render(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_code_span_in_a_table_stays_one_cell_and_text(text):
+    span = cell(text)
+    assert "\n" not in span
+    html = rendered(f"| a | b | c |\n| --- | --- | --- |\n| 1 | {span} | 3 |\n")
+    cells = re.findall(r"<td>(.*?)</td>", html, re.DOTALL)
+    assert len(cells) == 3
+    assert (cells[0], cells[2]) == ("1", "3")
+    assert re.fullmatch(r"<code>[^<]*</code>", cells[1])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_code_span_in_a_list_is_one_and_text(text):
+    html = rendered(f"- {code(text)}\n- next\n")
+    assert re.fullmatch(r"<ul>\n<li><code>[^<]*</code></li>\n<li>next</li>\n</ul>\n", html)
+
+
+def test_very_long_text_is_clipped():
+    assert len(code("x" * 10**6)) < 200
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_values_leave_the_report_as_it_is(text):
+    name = f"t.py::t[{text}]"
+    message = f"AssertionError: {text}\n```\n{text}\n</details>\n@someone"
+    calm = report(case("t.py::t[x]", {"x": 1, "y": 1}, {"x": 2}, "AssertionError: x"))
+    wild = report(
+        case(name, {text: 1, f"{text}!": 1}, {text: 2}, message),
+        gates=(Check(text, "f1", 0.5, 0.9, passed=False, note=text),),
+    )
+    html = rendered(markdown(wild, 10**6))
+    for tag in ("details", "summary", "pre"):
+        assert (
+            html.count(f"<{tag}")
+            == html.count(f"</{tag}>")
+            == rendered(markdown(calm, 10**6)).count(f"<{tag}")
+        )
+    for tag in ("<script", "<a ", "<img", "<strong>bold", "<em>"):
+        assert tag not in html
+    outside = re.sub(r"<(code|pre)[^>]*>.*?</\1>", "", html, flags=re.DOTALL)
+    assert "@" not in outside
+    assert {row.count("<td") for row in re.findall(r"<tr>.*?</tr>", html, re.DOTALL)} <= {0, 4, 6, 10}
+
+
+def test_the_verdict_comes_first():
+    gates = (
+        Check("f1 >= 0.5", "f1", 0.95, 0.5, passed=True),
+        Check("score >= 0.95", "score", 0.9499, 0.95, passed=False),
+        Check("errors == 0", "errors", None, 0, passed=None, note="nothing was compared"),
+    )
+    made = report(case("a", {"x": 1}, {"x": 1}), gates=gates, others_failed=2, left_out=(("skipped", 1),))
+    assert markdown(made, 10**6).splitlines()[:12] == [
+        "## ❌ jsonmatch: failed",
+        "",
+        (
+            "**1 of 2 gates failed**; no case of 1 case failed; evaluated on 1 cases; "
+            "2 tests that compared nothing failed too; not counted: 1 skipped."
+        ),
+        "",
+        "### Gates, on 1 cases",
+        "",
+        "|  | gate | value | limit | slack |  |",
+        "| --- | --- | ---: | ---: | ---: | --- |",
+        "| ❌ **failed** | `score >= 0.95` | 0.9499 | 0.95 | -0.0001 |  |",
+        "| ✅ passed | `f1 >= 0.5` | 0.95 | 0.50 | +0.45 |  |",
+        "| ➖ skipped | `errors == 0` | – | 0 | – | nothing was compared |",
+        "",
+    ]
+
+
+def test_a_long_report_keeps_to_its_limit_and_says_what_was_cut():
+    cases = [
+        case(
+            f"t.py::case-{number:04}", {f"field{number:04}": "ä" * 50}, {}, f"AssertionError: {number}\n" * 30
+        )
+        for number in range(1000)
+    ]
+    made = report(*cases)
+    assert len(markdown(made, 1 << 20)) > 65_000
+    for limit in (1 << 20, 200_000, 65_000, 20_000):
+        text = markdown(made, limit)
+        assert len(text.encode()) <= limit
+        assert "`field0000`" in text
+    shown = int(re.search(r"Cut to keep this short: ([\d,]+) of 1,000 cases", text)[1].replace(",", ""))
+    assert text.count("`t.py::case-") == 1000 - shown
+    assert re.search(r"\d+ of 1,000 fields below 1 not shown", text)
+
+
+def test_a_baseline(monkeypatch):
+    before = ResultSet(
+        tuple(
+            each
+            for each, _ in (case("a", {"x": 1, "y": 1}, {"x": 1, "y": 1}), case("gone", {"x": 1}, {"x": 1}))
+        ),
+        created="2026-01-02T03:04:05+00:00",
+        commit="0123456789abcdef",
+    )
+    now = report(case("a", {"x": 1, "y": 1}, {"x": 2, "y": 1}), case("n|w", {"x": 1}, {"x": 1}))
+    made = report(
+        case("a", {"x": 1, "y": 1}, {"x": 7000, "y": 1}),
+        case("n|w", {"x": 1}, {"x": 1}),
+        baseline="main",
+        diff=compare_runs(before, now.results),
+    )
+    text = markdown(made, 10**6)
+    assert "### Against the baseline `main`" in text
+    assert "1 case in both, 1 new, 1 vanished; made `2026-01-02, 0123456789`." in text
+    assert re.search(r"\| \*\*-[\d.]+\*\* \| 1\.00 \| [\d.]+ \| `x` \|", text)
+    assert "New cases:\n\n- `n|w`\n" in text
+    assert "Vanished cases:\n\n- `gone`\n" in text
+
+
+# -- annotations -------------------------------------------------------------------------------------------
+
+
+def test_ten_annotations_the_worst_first():
+    cases = [
+        case(f"t.py::case-{number:02}", {"x": 1}, {}, f"AssertionError: {number}") for number in range(15)
+    ]
+    lines = list(workflow_commands(report(*cases)))
+    assert len(lines) == MOST + 1
+    assert lines[0] == "::error file=a.golden.yaml,line=3,title=case-00::0"
+    assert lines[-1] == (
+        "::notice title=jsonmatch::5 more cases failed, none with a lower score than those above"
+    )
+    gates = (Check("score >= 1", "score", 0.5, 1, passed=False),)
+    lines = list(workflow_commands(report(*cases, gates=gates)))
+    assert len(lines) == MOST + 1
+    assert lines[0] == "::error title=1 gate failed::score >= 1: 0.50, slack -0.50"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_annotations_are_one_line_each_whatever_is_in_them(text):
+    made = report(case(f"t.py::{text}", {"x": 1}, {}, f"AssertionError: {text}"))
+    (line,) = workflow_commands(made)
+    assert line.isprintable()
+    properties, _, _ = line.removeprefix("::error ").partition("::")
+    assert len(properties.split(",")) == 3
+
+
+# -- code quality ------------------------------------------------------------------------------------------
+
+
+def test_fingerprints_stay_while_scores_change():
+    def issues(actual: object) -> list[tuple[str, str]]:
+        names = ("a", "b|", "c")
+        made = report(
+            *(case(f"t.py::{name}", {"x": 1, "y": 1}, actual, "AssertionError: no") for name in names)
+        )
+        text = code_quality(made.faults)
+        return list(zip(re.findall('"fingerprint": "(.*)"', text), re.findall('"severity": "(.*)"', text)))
+
+    worse, better = issues({}), issues({"x": 1})
+    assert [fingerprint for fingerprint, _ in worse] == [fingerprint for fingerprint, _ in better]
+    assert len({fingerprint for fingerprint, _ in worse}) == 3
+    assert {severity for _, severity in worse} == {"blocker"}
+    assert {severity for _, severity in better} == {"critical"}
