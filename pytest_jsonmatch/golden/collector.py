@@ -275,6 +275,7 @@ class GoldenFile(pytest.Module):
 
     def _failing_module(self, error: GoldenFileError) -> ModuleType:
         """Return the module of a file that is not valid: its one test fails and says why."""
+        _hide_nul(self.path)
         module = self._empty_module()
         names = self._names
         names[_RUN] = raiser(str(error), path=str(self.path), line=error.line, name=FILE_ERROR)
@@ -460,6 +461,14 @@ def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
     # No time of change: such an entry is never looked up on disk.
     linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
     return code.replace(co_filename=spelt)
+
+
+def _hide_nul(path: Path) -> None:
+    """Let a file with NUL be quoted without it: else an older Python ends the whole run."""
+    lines = linecache.getlines(str(path))
+    if any("\0" in line for line in lines):
+        shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+        linecache.cache[str(path)] = (sum(map(len, shown)), None, shown, str(path))
 
 
 def _named(code: CodeType, name: str, line: int) -> CodeType:

@@ -340,7 +340,8 @@ def test_an_error_at_a_line_above_the_case(pytester, write):
     """What a file says for all its cases stands above them."""
     write("bot.py", "def answer(question):\n    return 'no JSON'\n")
     write("a.golden.yaml", "producer: bot:answer\ncases:\n  - id: a\n    input: 1\n    expected: { n: 1 }\n")
-    run = pytester.runpytest("-p", "no:cacheprovider", "-o", "pythonpath=.")
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    run = pytester.runpytest()
     run.assert_outcomes(failed=1)
     run.stdout.fnmatch_lines(
         [
