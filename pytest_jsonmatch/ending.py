@@ -265,6 +265,7 @@ def _report(config: pytest.Config, session: Session) -> None:
         on=_extent(results),
         baseline=session.settings.baseline or "",
         diff=config.stash.get(_DIFF, None),
+        proven=config.stash.get(_RUN_VERDICT, None),
     )
 
 

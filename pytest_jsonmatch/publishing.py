@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
+    from pytest_jsonmatch.gate.headlines import RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.recording import Crash, Session
     from pytest_jsonmatch.report.runreport import Fault, RunReport
@@ -39,6 +40,7 @@ def make_report(
     on: str,
     baseline: str,
     diff: BaselineDiff | None,
+    proven: RunVerdict | None,
 ) -> None:
     """Make the report of a session that has been judged, once for all who read it.
 
@@ -50,7 +52,9 @@ def make_report(
         on: what was evaluated, such as "12 of 80 cases (-k)".
         baseline: the name of the baseline; empty without one.
         diff: how the run differs from it.
+        proven: what that proves.
     """
+    from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.report.runreport import RunReport
 
     config.stash[_REPORT] = RunReport(
@@ -63,6 +67,8 @@ def make_report(
         session.outcomes.failed_otherwise,
         tuple(_left_out(session)),
         _link(),
+        proven,
+        tuple(headlines(results, session.settings.confidence)),
     )
 
 

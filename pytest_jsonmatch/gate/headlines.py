@@ -10,7 +10,7 @@ from pytest_jsonmatch.gate.verdict import compare, compare_fields, compare_outco
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.margin import Mode
@@ -57,6 +57,15 @@ class RunVerdict:
     scores: Verdict
     outcomes: Verdict
     fields: Mapping[str, FieldChange]
+
+    def sentences(self) -> Iterator[tuple[str, str]]:
+        """Yield what is to be said, each with its kind: of scores, of cases that pass, of fields."""
+        yield self.scores.kind, self.scores.words
+        if self.outcomes.informative:
+            yield self.outcomes.kind, f"which cases pass: {self.outcomes.words}"
+        for each in self.fields.values():
+            if each.kind in {"regression", "improvement"}:
+                yield each.kind, f"field {each.words}"
 
 
 def judge_runs(

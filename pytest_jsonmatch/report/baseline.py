@@ -109,16 +109,7 @@ def _lines(
 
 def _words(verdict: RunVerdict, width: int, unicode: bool) -> Iterator[StyledLine]:
     """Yield what the difference proves: of scores, of which cases pass, and of single fields."""
-    proven = [each for each in verdict.fields.values() if each.kind in {"regression", "improvement"}]
-    for kind, words in (
-        (verdict.scores.kind, verdict.scores.words),
-        *(
-            [(verdict.outcomes.kind, f"which cases pass: {verdict.outcomes.words}")]
-            if verdict.outcomes.informative
-            else []
-        ),
-        *((each.kind, f"field {each.words}") for each in proven),
-    ):
+    for kind, words in verdict.sentences():
         markup = RED if kind == "regression" else GREEN if kind == "improvement" else PLAIN
         for line in fold(printable(words, ascii_only=not unicode), max(width - 2, 20), 4, unicode=unicode):
             yield [(f"  {line}", markup)]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.results import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta, Mismatch
+    from pytest_jsonmatch.gate.headlines import RunVerdict
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.runreport import Fault, RunReport
@@ -110,7 +111,7 @@ def _lines(
     yield from _fields(sections, most)
     yield from _cases(report, most)
     if report.diff is not None:
-        yield from _baseline(report.diff, report.baseline, most)
+        yield from _baseline(report.diff, report.proven, report.baseline, most)
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -191,11 +192,7 @@ def _sums(report: RunReport) -> Iterator[str]:
             else (f"{count(len(gates), 'gate')} passed")
         )
     cases = count(len(report.results.cases), "case")
-    yield (
-        f"**{count(len(report.faults))} of {cases} failed**"
-        if report.faults
-        else f"no case of {cases} failed"
-    )
+    yield (f"**{count(len(report.faults))} of {cases} failed**" if report.faults else "no case failed")
     if unscored := sum(not fault.metric for fault in report.faults):
         yield f"{count(unscored)} before comparing, which counts as 0"
     if report.on != cases:
@@ -237,7 +234,13 @@ def _headline(report: RunReport) -> Iterator[str]:
     yield ""
     titles = ["cases", "pass rate", *(_TITLES[name] for name in FIGURES)]
     figures = [score_text(results.pass_rate), *(score_text(results.mean(name)) for name in FIGURES)]
-    yield from _table([(title, _FIGURE) for title in titles], [[count(len(results.cases)), *figures]])
+    rows = [[count(len(results.cases)), *figures]]
+    by_name = {each.name: each.interval for each in report.headlines}
+    if by_name:
+        intervals = [by_name["pass_rate"], *(by_name[name] for name in FIGURES)]
+        confidence = f"{intervals[0].confidence * 100:g} % confidence"
+        rows.append([confidence, *(f"{score_text(each.low)}–{score_text(each.high)}" for each in intervals)])
+    yield from _table([(title, _FIGURE) for title in titles], rows)
 
 
 def _fields(sections: Sequence[Section], most: int) -> Iterator[str]:
@@ -336,7 +339,7 @@ def _said(fault: Fault) -> Iterator[str]:
 # -- the baseline ------------------------------------------------------------------------------------------
 
 
-def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
+def _baseline(diff: BaselineDiff, proven: RunVerdict | None, name: str, most: int) -> Iterator[str]:
     made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
     yield f"### Against the baseline {code(name)}"
     yield ""
@@ -349,6 +352,9 @@ def _baseline(diff: BaselineDiff, name: str, most: int) -> Iterator[str]:
         header = [("not scored as it was then", _TEXT), ("then, and now", _TEXT)]
         yield from _listed(header, diff.mismatches, _mismatch, most, "case")
         return
+    if proven is not None:
+        yield from (f"- {_prose(words)}" for _, words in proven.sentences())
+        yield ""
     for what, deltas in (
         ("field", [each for each in diff.fields if each.change]),
         ("case", list(diff.changed())),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
+    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.results.model import CaseRun, ResultSet
 
@@ -72,6 +73,8 @@ class RunReport:
         diff: how the run differs from it; None if there is none yet.
         others_failed: how many tests failed that compare nothing.
         left_out: how many tests do not count, by reason.
+        proven: what that difference proves; None if nothing was asked of it.
+        headlines: figures of the run with their confidence intervals.
         link: an address that, with a file and `#L12` after it, leads to a line; empty if there is none.
     """
 
@@ -84,6 +87,8 @@ class RunReport:
     others_failed: int = 0
     left_out: tuple[tuple[str, int], ...] = ()
     link: str = ""
+    proven: RunVerdict | None = None
+    headlines: tuple[Headline, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -53,6 +53,7 @@ HEAD = """\
 | cases | pass rate | score | precision | recall | F1 |
 | ---: | ---: | ---: | ---: | ---: | ---: |
 | 3 | 0.33 | 0.61 | 0.61 | 0.61 | 0.61 |
+| 95 % confidence | 0.06–0.79 | 0.16–0.95 | 0.16–0.95 | 0.16–0.95 | 0.16–0.95 |
 
 ### Fields, the worst first
 
@@ -86,9 +87,7 @@ def test_the_worst_comes_first(suite, workers):
 
 def test_a_run_in_which_all_is_well(suite):
     text = report(suite, "-k", "right")
-    assert text.startswith(
-        "## ✅ jsonmatch: passed\n\nno case of 1 case failed; evaluated on 1 of 4 cases (-k).\n"
-    )
+    assert text.startswith("## ✅ jsonmatch: passed\n\nno case failed; evaluated on 1 of 4 cases (-k).\n")
 
 
 def test_a_run_in_which_nothing_was_compared(suite):

@@ -121,7 +121,7 @@ def test_the_verdict_comes_first():
         "## ❌ jsonmatch: failed",
         "",
         (
-            "**1 of 2 gates failed**; no case of 1 case failed; evaluated on 1 cases; "
+            "**1 of 2 gates failed**; no case failed; evaluated on 1 cases; "
             "2 tests that compared nothing failed too; not counted: 1 skipped."
         ),
         "",
