@@ -61,7 +61,7 @@ class RunVerdict:
     def sentences(self) -> Iterator[tuple[str, str]]:
         """Yield what is to be said, each with its kind: of scores, of cases that pass, of fields."""
         yield self.scores.kind, self.scores.words
-        if self.outcomes.informative:
+        if self.outcomes.kind in {"regression", "improvement"}:
             yield self.outcomes.kind, f"which cases pass: {self.outcomes.words}"
         for each in self.fields.values():
             if each.kind in {"regression", "improvement"}:

@@ -32,9 +32,8 @@ def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, k
     saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
     ran = command("diff a.json b.json")
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)
-    assert without_title(ran.out).startswith(
-        "   -0.23  1.00 → 0.77  score\nfields that changed:\n   -0.47  1.00 → 0.53  a\n"
-    )
+    assert without_title(ran.out).startswith("   -0.23  1.00 → 0.77  score\n")
+    assert "\nfields that changed:\n   -0.47  1.00 → 0.53  a\n" in ran.out
 
 
 def test_brief_and_all(saved, command):
@@ -69,6 +68,7 @@ def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
         assert ran.code == 0
     assert without_title(command("diff old.json new.json").out) == (
         "   -1.00  1.00 → 0.00  score\n"
+        "  inconclusive: n = 1 can detect no drop, however large; too few informative cases: 1 case differs\n"
         "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
         "cases that changed:\n   -1.00  1.00 → 0.00  a.json\n"
     )
@@ -110,3 +110,45 @@ def test_bad_input_is_one_line(saved, folder, refused, line, told):
     text = (folder / "a.json").read_text()
     (folder / "half.json").write_text(text.replace('"records": 30', '"records": "thirty"'))
     assert refused(f"diff {line}").startswith(f"jsonmatch diff: {told}")
+
+
+def test_a_drop_that_is_proven(saved, command):
+    saved("a", GOLD, "--keep", "all")
+    saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
+    ran = command("diff a.json b.json --max-drop 0.1")
+    assert (ran.code, ran.err) == (1, "")
+    assert "\n  regression: the mean score dropped by 0.5" in ran.out
+    assert ran.out.endswith("\nfails: a drop of more than 0.1 is proven (p < 0.0001)\n")
+    back = command("diff b.json a.json --max-drop 0.1")
+    assert back.code == 0
+    assert back.out.endswith("\npasses: a drop of more than 0.1 is not proven (p = 1.00)\n")
+
+
+def test_a_drop_of_records_that_were_not_kept(saved, command):
+    saved("a", GOLD)
+    saved("b", GOLD, "--keep", "all")
+    ran = command("diff a.json b.json --max-drop 0.1")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "jsonmatch diff: --max-drop goes by single records, and a.json has kept 10 of 30: save it with --keep all\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "--max-drop 2",
+            "jsonmatch diff: max_drop is 2.0: it is a difference of scores, from 0 to below 1\n",
+        ),
+        (
+            "--max-drop 0.1 --confidence 95",
+            "jsonmatch diff: a confidence of 95.0: of a gate it is a share, such as",
+        ),
+    ],
+)
+def test_settings_that_are_none(saved, command, options, message):
+    saved("a", GOLD, "--keep", "all")
+    ran = command(f"diff a.json a.json {options}")
+    assert ran.code == 2
+    assert ran.err.startswith(message)
