@@ -398,12 +398,14 @@ class Outcomes:
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
     def case_of(self, nodeid: str) -> Case | None:
-        """Return the case that a test belongs to, as far as it has got; None if it is none that counts."""
+        """Return the case that a test belongs to, once all its runs have begun; None if it is none that counts."""
         test = self._tests.get(nodeid)
         if test is None:
             return None
         name = nodeid if test.run is None else test.run.case
         nodeids = [nodeid] if test.run is None else self._by_case.get(name, [])
+        if test.run is not None and len(nodeids) < test.run.of:
+            return None
         found = _cases((each, self._tests[each]) for each in nodeids if each in self._tests)
         return found[0] if found else None
 
