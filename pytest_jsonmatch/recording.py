@@ -398,7 +398,7 @@ class Outcomes:
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
     def case_of(self, nodeid: str) -> Case | None:
-        """Return the case that a test belongs to, once all its runs have begun; None if it is none that counts."""
+        """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
         test = self._tests.get(nodeid)
         if test is None:
             return None
