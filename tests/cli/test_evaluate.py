@@ -406,7 +406,11 @@ def test_memory_does_not_grow_with_the_records(folder, command):
 def test_an_interrupt_leaves_what_was_there(folder, write):
     write(gold_jsonl=[{"a": 1}], r_json='"old"')
     # The answers never end: what reads them waits until it is interrupted.
-    code = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+    # (What runs in the background of a shell ignores interrupts, and so do its children.)
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+    )
     running = subprocess.Popen(
         [
             sys.executable,
