@@ -135,9 +135,17 @@ def test_that_hangs(assert_json_match):
 )
 
 
+# (What runs in the background of a shell ignores interrupts, and so do its children.)
+PYTEST = (
+    "import signal, sys, pytest; "
+    "signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.exit(pytest.main(sys.argv[1:]))"
+)
+
+
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-c", PYTEST, "-p", "no:cacheprovider", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
