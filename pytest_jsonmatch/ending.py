@@ -41,6 +41,7 @@ _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
 _REPEATS: pytest.StashKey[Repeats] = pytest.StashKey()
 _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
+_FAILED: Final = "failed before comparing"
 
 
 def prepare(config: pytest.Config, session: Session) -> None:
@@ -52,6 +53,18 @@ def prepare(config: pytest.Config, session: Session) -> None:
         _read_baseline(config, session)
     if settings.stop_when_decided:
         _stop_when_decided(config, session)
+    if settings.html is not None:
+        _check_html()
+
+
+def _check_html() -> None:
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.report.html import check_installed
+
+    try:
+        check_installed()
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
 
 
 def _read_gates(config: pytest.Config, session: Session) -> None:
@@ -193,6 +206,8 @@ def _judge(config: pytest.Config, session: Session, narrowed: tuple[str, ...]) -
     verdict = config.stash[_VERDICT] = SessionVerdict((*gates, *baseline), found.checks)
     _remember(config, session, verdict)
     written = _write_files(config, session, results)
+    if session.settings.html is not None:
+        written &= _write_html(config, session, results)
     return verdict.failed or not written
 
 
@@ -259,7 +274,7 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
     from pytest_jsonmatch.results.file import to_text
     from pytest_jsonmatch.results.origin import with_origin
 
-    notes = config.stash[_NOTES] = []
+    notes = config.stash.setdefault(_NOTES, [])
     data = to_text(with_origin(results, config.rootpath)).encode("ascii")
     written = True
     for path in targets:
@@ -272,6 +287,42 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
         else:
             notes.append((f"results written to {name}", ""))
     return written
+
+
+def _write_html(config: pytest.Config, session: Session, results: ResultSet) -> bool:
+    """Write the page of `--jsonmatch-html`; return whether it could be written."""
+    from pytest_jsonmatch.gate.headlines import headlines
+    from pytest_jsonmatch.golden.naming import display_name
+    from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.results.atomic import write_file
+    from pytest_jsonmatch.results.origin import with_origin
+
+    notes = config.stash.setdefault(_NOTES, [])
+    path = config.invocation_params.dir / (session.settings.html or "")
+    verdict, left_out = config.stash[_VERDICT], session.outcomes.left_out
+    page = Page(
+        with_origin(results, config.rootpath),
+        title=config.rootpath.name or "jsonmatch",
+        headlines=headlines(results, session.settings.confidence),
+        checks=(*verdict.gates, *verdict.unsettled_cases),
+        baseline=config.stash.get(_BASELINE, ("", None))[0],
+        diff=config.stash.get(_DIFF, None),
+        verdict=config.stash.get(_RUN_VERDICT, None),
+        details=session.outcomes.details(),
+        notes=[
+            f"{number} {reason}, not among the cases"
+            for reason, number in left_out.items()
+            if reason != _FAILED
+        ],
+    )
+    name = display_name(path, config.invocation_params.dir)
+    try:
+        write_file(path, html_page(page).encode(), make_folders=True)
+    except OSError as error:
+        notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+        return False
+    notes.append((f"report written to {name}", ""))
+    return True
 
 
 def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:

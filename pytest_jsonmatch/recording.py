@@ -34,6 +34,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
 
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
+`details`: (node id, id, JSON text) of what a report shows of a comparison;
 `updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
 """
@@ -85,11 +86,13 @@ class Recorder:
 
     __slots__ = (
         "_count",
+        "_details",
         "_lock",
         "_names",
         "_pending",
         "_properties",
         "item",
+        "keeps_details",
         "nodeid",
         "outputs",
         "params",
@@ -101,12 +104,15 @@ class Recorder:
         "wanted",
     )
 
-    def __init__(self, item: pytest.Item) -> None:
+    def __init__(self, item: pytest.Item, *, keeps_details: bool = False) -> None:
         self.item = item
+        self.keeps_details = keeps_details
+        """Whether a report will show values."""
         self.nodeid = _plain_nodeid(item)
         self._lock = Lock()
         self._names: set[str] = set()
         self._pending: list[Payload] = []
+        self._details: list[tuple[str, str, str]] = []
         self._properties: list[tuple[str, object]] = []
         self._count = 0
         self.updates: list[str] = []
@@ -134,6 +140,7 @@ class Recorder:
                     self.item.user_properties.remove(entry)
             self._names.clear()
             self._pending.clear()
+            self._details.clear()
             self._properties.clear()
             self._count = 0
             self.updates.clear()
@@ -141,11 +148,12 @@ class Recorder:
             self.under = False
             self.outputs.clear()
 
-    def record(self, make: Callable[[str], Comparison], name: str | None) -> None:
+    def record(self, make: Callable[[str], Comparison], name: str | None, details: str = "") -> None:
         """Keep the comparison that `make` returns for an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
+        `details` are what a report shows of it.
         """
         with self._lock:
             self._count += 1
@@ -160,6 +168,8 @@ class Recorder:
         with self._lock:
             self.under |= not comparison.passed and not comparison.errors
             self._pending.append(payload)
+            if details:
+                self._details.append((comparison.nodeid, comparison.id, details))
             self._properties.append(entry)
             self.item.user_properties.append(entry)
 
@@ -177,6 +187,8 @@ class Recorder:
             with self._lock:
                 if self._pending:
                     carried["comparisons"], self._pending = self._pending, []
+                if self._details:
+                    carried["details"], self._details = self._details, []
                 if self.updates:
                     carried["updates"], self.updates = self.updates, []
                 if self.outputs:
@@ -258,6 +270,7 @@ class _Test:
     """What the reports of one item have said so far."""
 
     comparisons: dict[str, str] = field(default_factory=dict)
+    details: dict[tuple[str, str], str] = field(default_factory=dict)
     updates: list[str] = field(default_factory=list)
     xfail: bool = False
     skipped: bool = False
@@ -323,6 +336,7 @@ class Outcomes:
             test = self._tests[report.nodeid] = _Test()
         if carried is not None:
             test.comparisons.update(carried.get("comparisons", ()))
+            test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
             if "run" in carried and test.run is None:
                 test.run = Run(*carried["run"])
@@ -346,6 +360,10 @@ class Outcomes:
     def comparisons(self) -> list[Comparison]:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
+
+    def details(self) -> dict[tuple[str, str], str]:
+        """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
+        return {key: text for _, test in self._counted() for key, text in test.details.items()}
 
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, as far as it has got; None if it is none that counts."""
@@ -472,7 +490,7 @@ class Session:
 
     def start(self, item: pytest.Item) -> Recorder:
         """Let `item` be the running one."""
-        recorder = Recorder(item)
+        recorder = Recorder(item, keeps_details=self.settings.html is not None)
         recorder.planned, self.planned = self.planned, None
         self._running.append(recorder)
         return recorder

@@ -291,6 +291,7 @@ class Settings:
     baselines: str = "jsonmatch-baselines"
     """The folder of baselines, relative to the rootdir."""
     json: str | None = None
+    html: str | None = None
     save: str | None = None
     baseline: str | None = None
     baseline_required: bool = False
@@ -302,7 +303,7 @@ class Settings:
     @property
     def judges(self) -> bool:
         """Whether something is asked of the run as a whole."""
-        return bool(self.gates or self.asked_gates or self.json or self.save or self.baseline)
+        return bool(self.gates or self.asked_gates or self.json or self.html or self.save or self.baseline)
 
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
@@ -327,6 +328,7 @@ class Settings:
             asked_gates=_asked_gates(config),
             baselines=BASELINES.read(config),
             json=config.getoption("--jsonmatch-json"),
+            html=config.getoption("--jsonmatch-html"),
             save=_name(config.getoption("--jsonmatch-save")),
             baseline=config.getoption("--jsonmatch-baseline"),
             baseline_required=config.getoption("--jsonmatch-baseline-required"),
@@ -423,6 +425,12 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="FILE",
         default=None,
         help="write the results of the run to a file, as JSON",
+    )
+    group.addoption(
+        "--jsonmatch-html",
+        metavar="FILE",
+        default=None,
+        help="write a report of the run to a file: one page of HTML that needs nothing else",
     )
     group.addoption(
         "--jsonmatch-save",

@@ -39,7 +39,7 @@ _MAX_NAMES: Final = 100
 _MAX_LEAVES: Final = 20_000
 """How many leaves the details of all cases together show, worst cases first; a page has to open."""
 _TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
-_METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ", "wilson": "Wilson"}
+_METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ"}
 
 
 @final
@@ -93,7 +93,7 @@ def html_page(page: Page) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_file("report.html.jinja")).render(
-        # Markup is what must not be escaped: our own two files, and data in which nothing can end its element.
+        # Not to be escaped: our own two files, and data in which nothing can end its element.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         data=Markup(_embedded(_data(page))),  # noqa: S704
@@ -161,7 +161,9 @@ def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
 
 
 def _commit(commit: str) -> str:
-    return f"commit {commit.rstrip('+')[:10]}{' with changes' if commit.endswith('+') else ''}" if commit else ""
+    return (
+        f"commit {commit.rstrip('+')[:10]}{' with changes' if commit.endswith('+') else ''}" if commit else ""
+    )
 
 
 def _cards(page: Page) -> Iterator[dict[str, object]]:
@@ -176,7 +178,7 @@ def _cards(page: Page) -> Iterator[dict[str, object]]:
         yield {
             "name": _TITLES.get(name, name),
             "value": score_text(interval.estimate),
-            "interval": f"{score_text(low)} to {score_text(high)}",
+            "interval": " to ".join(_ends(low, high)),
             "how": _METHODS.get(interval.method, interval.method),
             "low": f"{low * 100:.1f}",
             "width": f"{max(high - low, 0.005) * 100:.1f}",
@@ -194,6 +196,20 @@ def _cards(page: Page) -> Iterator[dict[str, object]]:
         yield {"name": "pass rate", "value": score_text(page.results.pass_rate), "interval": "", "before": ""}
 
 
+def _ends(low: float, high: float) -> tuple[str, str]:
+    """Return both ends with as many decimals as it takes to tell them apart."""
+    if low == high or score_text(low) != score_text(high):
+        return score_text(low), score_text(high)
+    return next(
+        (
+            pair
+            for digits in range(3, _DIGITS)
+            if (pair := (f"{low:.{digits}f}", f"{high:.{digits}f}"))[0] != pair[1]
+        ),
+        (score_text(low), score_text(high)),
+    )
+
+
 _WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: ("undecided", "not decided")}
 
 
@@ -202,8 +218,7 @@ def _check(check: Check) -> dict[str, str]:
     subject = check.subject if check.figure in check.subject else f"{check.subject}: {check.figure}"
     found = {"kind": kind, "word": word, "subject": _plain(subject), "note": _plain(check.note)}
     if check.value is None or check.slack is None:
-        limit = "" if check.limit is None else f"{check.limit:g}"
-        return {**found, "value": "–", "limit": limit, "slack": "–"}
+        return {**found, "value": "–", "limit": f"{check.limit:g}", "slack": "–"}
     if isinstance(check.value, int):
         slack = f"{check.slack:+g}" if check.slack else "0"
         return {**found, "value": count(check.value), "limit": f"{check.limit:g}", "slack": slack}
@@ -335,7 +350,8 @@ def _bounds(page: Page) -> Iterator[str]:
     kept = sum(bool(text) for text in page.details.values())
     shown = len(_shown_details(page))
     if shown < kept:
-        yield f"Values are shown of the {count(shown, 'worst comparison')}, of {count(kept)} that are not perfect."
+        worst = count(shown, "worst comparison")
+        yield f"Values are shown of the {worst}, of {count(kept)} that are not perfect."
 
 
 def _case(

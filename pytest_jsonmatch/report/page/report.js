@@ -77,16 +77,16 @@ function color(score) {
   const at = Math.min(Math.max(score, 0), 1) * 3, low = Math.min(Math.floor(at), 2), part = at - low;
   return `rgb(${stops[low].map((from, i) => Math.round(from + (stops[low + 1][i] - from) * part))})`;
 }
-function meter(score) {
-  const bar = make("b");
-  bar.style.width = `${Math.max(score, 0.02) * 100}%`;
-  bar.style.background = score >= 1 ? "var(--good)" : color(score);
-  return make("span", { class: "meter" }, make("i", { "aria-hidden": "true" }, bar), figure(score));
+function meter(cell, score) {
+  if (score === null) return;
+  cell.classList.add("meter");
+  cell.style.setProperty("--wide", `${Math.max(score, 0.02) * 100}%`);
+  cell.style.setProperty("--fill", score >= 1 ? "var(--good)" : color(score));
 }
 
 // -- a list of which only what one sees is there -----------------------------------------------------------
 
-const ROW = 33, SPARE = 3, MOST_PRINTED = 300;
+const ROW = 33, SPARE = 2, MOST_PRINTED = 300;
 
 class List {
   constructor(host, { columns, label, role, draw, order, expand, changed }) {
@@ -207,7 +207,11 @@ class List {
   }
   cells(line, attributes) {
     const node = make("div", { role: "row", ...attributes });
-    for (const column of this.columns) node.append(make("div", { role: "gridcell", class: column.class }, column.draw(line)));
+    for (const column of this.columns) {
+      const cell = make("div", { role: "gridcell", class: column.class }, column.draw(line));
+      if (column.dress) column.dress(cell, line);
+      node.append(cell);
+    }
     return node;
   }
   toggle(row) {
@@ -262,21 +266,22 @@ const number = (key, title, help, extra) => ({
 });
 const counted = (key, title, place, help) => ({
   key, title, help, class: "number less", down: true, value: (row) => place < 0 ? row.total : row.counts[place],
-  draw(row) { const value = this.value(row); return make("span", { class: value ? "" : "zero" }, count(value)); },
+  draw(row) { return count(this.value(row)); },
+  dress(cell, row) { if (!this.value(row)) cell.classList.add("zero"); },
 });
 const changeColumn = { key: "change", title: "change", help: "against the baseline", class: "number less", value: (row) => row.change,
-  draw: (row) => make("span", { class: row.change < 0 ? "down" : row.change > 0 ? "up" : "zero" }, change(row.change)) };
-const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => row.score === null ? "–" : meter(row.score) };
+  draw: (row) => change(row.change), dress: (cell, row) => cell.classList.add(row.change < 0 ? "down" : row.change > 0 ? "up" : "zero") };
+const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => figure(row.score), dress: (cell, row) => meter(cell, row.score) };
 
 function fieldName(row) {
   const name = make("bdi", {}, row.path);
-  return make("div", { class: "clip clip-start mono", title: data.metrics.length > 1 ? `${row.path} (${row.metric})` : row.path },
-    name, data.metrics.length > 1 ? make("small", {}, row.metric) : null);
+  if (data.metrics.length > 1) name.append(make("small", {}, row.metric));
+  return name;
 }
 const fieldList = find("fields") && new List(find("fields"), {
   label: "Fields", role: "grid", order: "score",
   columns: [
-    { key: "path", title: "field", class: "", value: (row) => row.path, draw: fieldName },
+    { key: "path", title: "field", class: "clip clip-start mono", value: (row) => row.path, draw: fieldName, dress: (cell, row) => { cell.title = row.path; } },
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
     { ...counted("total", "n", -1, "results"), class: "number" },
@@ -318,7 +323,7 @@ function filterFields() {
 // -- cases -------------------------------------------------------------------------------------------------
 
 function runMarks(row) {
-  if (row.of === 1 && row.runs.length === 1) return make("span", { class: "zero" }, "1");
+  if (row.of === 1 && row.runs.length === 1) return "1";
   const passed = row.runs.filter((run) => run.k).length;
   if (row.of > 8) return `${passed} of ${row.of}`;
   const marks = row.runs.map((run) => run.k ? "●" : "○").join("") + "·".repeat(Math.max(row.of - row.runs.length, 0));
@@ -327,13 +332,13 @@ function runMarks(row) {
 const caseList = find("cases") && new List(find("cases"), {
   label: "Cases", role: "treegrid", order: "score",
   columns: [
-    { key: "id", title: "case", class: "", value: (row) => row.id, draw: caseName },
+    { key: "id", title: "case", class: "name", value: (row) => row.id, draw: caseName, dress: (cell, row) => { cell.title = row.id; } },
     { key: "verdict", title: "verdict", class: "", value: (row) => row.verdict, draw: (row) => make("span", { class: `chip ${row.verdict}` }, row.verdict) },
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
     { ...number("f1", "F1", "precision and recall in one"), class: "number less" },
     { key: "runs", title: "runs", class: "less", value: (row) => row.of, draw: runMarks },
-    { key: "worst", title: "worst fields", class: "less", value: (row) => worst(row).length, down: true, draw: worstFields },
+    { key: "worst", title: "worst fields", class: "less clip mono", value: (row) => worst(row).length, down: true, draw: worstFields, dress: (cell) => { cell.title = cell.textContent; } },
   ],
   draw: (line, list) => line.part ? line.part() : drawCase(line, list),
   expand: (row) => row.parts ||= [...partsOf(row)],
@@ -341,12 +346,14 @@ const caseList = find("cases") && new List(find("cases"), {
 });
 function caseName(row) {
   const toggle = make("button", { type: "button", class: "toggle", tabindex: "-1", "aria-expanded": String(caseList.open.has(row)), "aria-label": `details of ${row.id}` });
-  return make("div", { class: "name", title: row.id }, toggle, make("bdi", { class: "clip" }, row.name));
+  const both = document.createDocumentFragment();
+  both.append(toggle, make("bdi", { class: "clip" }, row.name));
+  return both;
 }
 function worstFields(row) {
   const found = worst(row), shown = found.slice(0, 2).map(([place, score]) => `${paths[place]} ${figure(score)}`).join(", ");
-  if (row.runs.every((run) => !(run.c || []).length)) return make("div", { class: "clip down" }, row.runs[0].e || "nothing was compared");
-  return make("div", { class: "clip mono", title: shown }, shown + (found.length > 2 ? `, and ${found.length - 2} more` : ""));
+  if (row.runs.every((run) => !(run.c || []).length)) return row.runs[0].e || "nothing was compared";
+  return shown + (found.length > 2 ? `, and ${found.length - 2} more` : "");
 }
 function drawCase(row, list) {
   const node = list.cells(row, { class: "line case", "aria-level": 1, "aria-expanded": String(list.open.has(row)) });
@@ -398,10 +405,11 @@ function* partsOf(row) {
 function fieldPart(key, x, score) {
   const names = ["match", "mismatch", "omission", "hallucination"];
   const counts = names.map((name, at) => x[at + 1] ? `${x[at + 1]} ${STATUS[name]}` : "").filter(Boolean).join(", ");
+  const cell = () => { const node = make("div", { role: "gridcell" }, counts ? figure(Math.min(score, 1)) : ""); if (counts) meter(node, Math.min(score, 1)); return node; };
   return { key, part: () => make("div", { role: "row", class: "line part field", "aria-level": 2 },
     make("div", { role: "gridcell", class: "mono clip", title: fields[x[0]].path }, make("bdi", {}, fields[x[0]].path)),
     make("div", { role: "gridcell", class: "faint counts" }, counts || "not compared"),
-    make("div", { role: "gridcell" }, counts ? meter(Math.min(score, 1)) : "")) };
+    cell()) };
 }
 function side(title, spans, missing) {
   const code = make("code", { dir: "auto" });
