@@ -275,7 +275,7 @@ const scoreColumn = { key: "score", title: "score", help: "mean score", class: "
 
 function fieldName(row) {
   const name = make("bdi", {}, row.path);
-  if (data.metrics.length > 1) name.append(make("small", {}, row.metric));
+  if (data.metrics.length > 1) name.append(make("small", { class: "less" }, row.metric));
   return name;
 }
 const fieldList = find("fields") && new List(find("fields"), {
