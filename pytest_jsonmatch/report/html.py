@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.textdiff import Span
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 __all__ = ["Page", "check_installed", "html_page"]
@@ -462,12 +463,22 @@ def _leaf(
     }
     if expected is not None and actual is not None and expected[:1] == actual[:1] == '"':
         different = spans(expected, actual)
-        found["e"] = [[kind, printable(text)] for kind, text in different if kind != "+"]
-        found["a"] = [[kind, printable(text)] for kind, text in different if kind != "-"]
+        found["e"], found["a"] = _side(different, "-"), _side(different, "+")
     if expected_path and actual_path and expected_path != actual_path:
         found["q"] = _plain(actual_path, _MAX_ID)
     if reason:
         found["y"] = _plain(reason)
+    return found
+
+
+def _side(different: Iterable[Span], own: str) -> list[list[str]]:
+    """Return the spans of one side, its own ones marked."""
+    found: list[list[str]] = []
+    for kind, text in different:
+        if kind == "=" and found and found[-1][0] == "=":
+            found[-1][1] += printable(text)
+        elif kind in {"=", own}:
+            found.append([kind, printable(text)])
     return found
 
 

@@ -103,8 +103,5 @@ def test_a_missing_extra_is_a_usage_error(pytester: pytest.Pytester, monkeypatch
     result = pytester.runpytest("--jsonmatch-html=report.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            "ERROR: --jsonmatch-html: an HTML report needs jinja2; "
-            "install it with: pip install 'pytest-jsonmatch?html?'"
-        ]
+        ["ERROR: --jsonmatch-html: an HTML report needs jinja2; *: pip install 'pytest-jsonmatch?html?'"]
     )

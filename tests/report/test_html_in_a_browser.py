@@ -153,7 +153,7 @@ ANSWERS: dict[str, tuple[object, object]] = {
 def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> Page:
     cases, details = [], {}
     for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected, metric="json_similarity", arrays="unordered")
+        result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", extra="count")
         passed = result.score >= 0.9
         compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
         details[name, compared.id] = details_of(result)
@@ -187,12 +187,12 @@ CASE_NAMES = "#cases .case .name bdi"
 
 def test_sort(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
-    assert browser.texts(CASE_NAMES) == ["array", "wrong", "spelling", "right"]
+    assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling", "right"]
     header = "#cases [role=columnheader]:nth-child(3)"
     assert browser.find(header).get_attribute("aria-sort") == "ascending"
     browser.click(f"{header} button")
     assert browser.find(header).get_attribute("aria-sort") == "descending"
-    assert browser.texts(CASE_NAMES) == ["right", "spelling", "wrong", "array"]
+    assert browser.texts(CASE_NAMES) == ["right", "spelling", "array", "wrong"]
     browser.click("#cases [role=columnheader]:nth-child(1) button")
     assert browser.texts(CASE_NAMES) == ["array", "right", "spelling", "wrong"]
     browser.click("#fields [role=columnheader]:nth-child(1) button")
@@ -211,11 +211,11 @@ def test_filter(browser: Browser) -> None:
     assert browser.texts(CASE_NAMES) == ["spelling"]
     browser.click("#cases-filter [type=reset]")
     browser.type("#cases-filter [name=status]", "failed")
-    assert browser.texts(CASE_NAMES) == ["array", "wrong"]
+    assert browser.texts(CASE_NAMES) == ["wrong", "array"]
     browser.type("#cases-filter [name=text]", "no such case")
     assert browser.texts("#cases .list-rows") == ["nothing fits the filter"]
     browser.type("#fields-filter [name=status]", "with inv")
-    assert browser.texts("#fields .list-rows bdi") == ["items[].n", "items[].p", "phone"]
+    assert browser.texts("#fields .list-rows bdi") == ["phone", "items[].p", "items[].n"]
     browser.type("#fields-filter [name=text]", "phone")
     assert browser.texts("#fields .list-rows bdi") == ["phone"]
 
@@ -261,17 +261,18 @@ def test_keyboard(browser: Browser) -> None:
     browser.run("document.getElementById('cases').focus()")
     browser.driver.switch_to.active_element.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     browser.settle()
-    assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["wrong"]
+    assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["array"]
     active = browser.find("#cases").get_attribute("aria-activedescendant")
-    assert browser.texts(f"#{active} bdi") == ["wrong"]
+    assert browser.texts(f"#{active} bdi") == ["array"]
     browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
     browser.settle()
     assert browser.texts("#cases .case[aria-expanded=true] bdi") == []
     browser.run("document.getElementById('heat').focus()")
     browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
-    assert browser.texts("#heat-cell") == ["phone in t.py::array: no such field"]
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
     assert browser.texts("#heat-cell") == ["phone in t.py::wrong: 0.00"]
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert browser.texts("#heat-cell") == ["phone in t.py::array: no such field"]
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
     browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
     browser.settle()
     assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["wrong"]
@@ -279,14 +280,14 @@ def test_keyboard(browser: Browser) -> None:
 
 def test_what_a_screen_reader_is_told(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
-    assert browser.names("heading") == [
+    assert [name.strip() for name in browser.names("heading")] == [
         "jsonmatch",
         "Figures with 95 % confidence intervals",
         "Gates on 4 cases",
         "Scores of cases choose a bar to see its cases",
         "Fields × cases in the order of the lists below, and as they are filtered",
-        "Fields 5",
-        "Cases 4",
+        "Fields",
+        "Cases",
     ]
     assert browser.names("treegrid") == ["Cases"]
     assert browser.names("grid") == ["Fields"]
@@ -304,7 +305,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         *browser.names("img"),
         *browser.names("Canvas"),
     ]
-    unnamed = [role for role in ("button", "combobox", "spinbutton", "row") if "" in browser.names(role)]
+    unnamed = [role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)]
     assert unnamed == []
 
 
@@ -362,8 +363,8 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
         ),
         height=2000,
     )
-    for toggle in browser.driver.find_elements(By.CSS_SELECTOR, "#cases .toggle"):
-        browser.run("arguments[0].click()", toggle)
+    for _ in range(2):
+        browser.run("document.querySelector('#cases .toggle[aria-expanded=false]').click()")
         browser.settle()
     shown = " ".join(browser.texts("body"))
     assert r"\u202e\x1b[31m{{ 7 * 7 }}\u2028" in shown.partition('{"metrics"')[0]
@@ -395,8 +396,10 @@ def test_ten_thousand_cases(browser: Browser) -> None:
     assert browser.texts(CASE_NAMES)[0] == "case-00000"
     browser.click("#cases [role=columnheader]:nth-child(1) button")
     assert browser.texts(CASE_NAMES)[0] == "case-09999"
-    for toggle in browser.driver.find_elements(By.CSS_SELECTOR, "#cases .toggle")[:3]:
-        browser.run("arguments[0].click()", toggle)
+    for _ in range(3):
+        browser.run("[...document.querySelectorAll('#cases .toggle[aria-expanded=false]')].pop().click()")
+        browser.settle()
+        browser.run("document.getElementById('cases').scrollTop += 200")
         browser.settle()
         assert rows() <= 500
     browser.type("#cases-filter [name=text]", "case-0123")
