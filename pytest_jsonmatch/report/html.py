@@ -39,6 +39,8 @@ _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_LEAVES: Final = 20_000
 """How many leaves the details of all cases together show, worst cases first; a page has to open."""
+_EVIDENT: Final = frozenset({"missing", "not in expected"})
+"""Reasons that the two sides show already."""
 _TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
 _METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ"}
 
@@ -173,7 +175,7 @@ def _cards(page: Page) -> Iterator[dict[str, object]]:
     before = {}
     if page.diff is not None and page.diff.is_comparable and page.diff.score is not None:
         delta = page.diff.score
-        before["score"] = f"{change_text(delta.change)} in {count(len(page.diff.cases), 'case')} of both runs"
+        before["score"] = f"{change_text(delta.change)} against the baseline"
     for name, interval in page.headlines:
         low, high = interval.low, interval.high
         yield {
@@ -466,7 +468,7 @@ def _leaf(
         found["e"], found["a"] = _side(different, "-"), _side(different, "+")
     if expected_path and actual_path and expected_path != actual_path:
         found["q"] = _plain(actual_path, _MAX_ID)
-    if reason:
+    if reason and reason not in _EVIDENT:
         found["y"] = _plain(reason)
     return found
 

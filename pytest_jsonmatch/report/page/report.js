@@ -442,15 +442,13 @@ function drawPairs(array) {
   const row = (place) => 18 + place * height;
   svg.append(make("text", { x: 2, y: 11, class: "label" }, "expected"), make("text", { x: wide - box + 2, y: 11, class: "label" }, "actual"));
   for (const [i, j, score] of array.pairs) {
-    const from = row(left.indexOf(i)) + 11, to = row(right.indexOf(j)) + 11, a = box + 2, b = wide - box - 2;
-    const line = make("path", { d: `M${a} ${from} C${a + 70} ${from} ${b - 70} ${to} ${b} ${to}` });
+    const from = row(left.indexOf(i)) + 11, to = row(right.indexOf(j)) + 11, a = box + 44, b = wide - box - 2;
+    const line = make("path", { d: `M${a} ${from} C${a + 60} ${from} ${b - 60} ${to} ${b} ${to}` });
     line.style.stroke = score >= 1 ? "var(--good)" : color(score);
     svg.append(line);
   }
-  for (const [i, j, score] of array.pairs) {
-    // (At a third of the way, nearer to expected: there no two lines meet.)
-    const from = row(left.indexOf(i)) + 11, to = row(right.indexOf(j)) + 11;
-    svg.append(make("text", { x: box + 34, y: from + (to - from) * 0.09 + 4, class: "score" }, figure(score)));
+  for (const [i, , score] of array.pairs) {
+    svg.append(make("text", { x: box + 8, y: row(left.indexOf(i)) + 15, class: "score" }, figure(score)));
   }
   left.forEach((index, place) => cell(0, row(place), text(index, array.e), ""));
   right.forEach((index, place) => cell(wide - box, row(place), text(index, array.a), ""));
@@ -487,7 +485,7 @@ const heat = {
     context.font = this.font();
     const longest = Math.max(40, ...this.paths.slice(0, 400).map((path) => context.measureText(path).width));
     this.gutter = Math.min(longest + 20, Math.max(room * 0.32, 90));
-    this.width = Math.max(4, Math.min(34, Math.floor((room - this.gutter) / Math.max(across, 1))));
+    this.width = Math.max(4, Math.min(72, Math.floor((room - this.gutter) / Math.max(across, 1))));
     this.space.style.width = `${Math.max(this.gutter + across * this.width, 1)}px`;
     this.space.style.height = `${this.head * 2 + this.paths.length * this.height}px`;
     this.canvas.setAttribute("aria-label", `Heat map: ${count(this.paths.length, "field")} by ${count(across, "case")}. The lists below hold the same figures.`);
