@@ -305,7 +305,9 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         *browser.names("img"),
         *browser.names("Canvas"),
     ]
-    unnamed = [role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)]
+    unnamed = [
+        role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)
+    ]
     assert unnamed == []
 
 

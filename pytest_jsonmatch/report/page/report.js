@@ -426,7 +426,7 @@ function leafPart(key, leaf) {
 }
 function arrayPart(key, array) {
   return part(key, "leaf", () => make("div", {},
-    make("div", { class: "leaf-head" }, make("code", {}, array.p), make("span", { class: "faint" }, array.note)), drawPairs(array)));
+    make("div", { class: "leaf-head" }, make("code", {}, array.p), make("span", { class: "faint" }, array.note)), make("div", { class: "wide" }, drawPairs(array))));
 }
 function drawPairs(array) {
   // Expected on the left, actual on the right, a line for each pair; what found no partner stands below.
