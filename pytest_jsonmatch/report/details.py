@@ -19,6 +19,9 @@ __all__ = ["MAX_LEAVES", "details_of"]
 MAX_LEAVES: Final = 50
 """How many leaves of a comparison are kept."""
 _MAX_TEXT: Final = 1000
+# All values of a comparison together: thousands of comparisons have to fit into memory.
+_MAX_TEXTS: Final = 20_000
+_MAX_PATH: Final = 500
 _MAX_REASON: Final = 200
 _MAX_ARRAYS: Final = 5
 _MAX_PAIRS: Final = 12
@@ -44,10 +47,11 @@ def details_of(result: MatchResult) -> str:
     if result.score == 1.0 and not result.errors and set(result.counts) <= _WELL:
         return ""
     kept: list[list[Any]] = []
-    more = 0
+    more, room = 0, _MAX_TEXTS
     for leaf in _differing(result.field_results):
-        if len(kept) < MAX_LEAVES:
+        if len(kept) < MAX_LEAVES and room > 0:
             kept.append(_leaf(leaf))
+            room -= sum(len(text) for text in kept[-1] if isinstance(text, str))
         else:
             more += 1
     found = {"leaves": kept, "more": more, "arrays": _arrays(result)}
@@ -65,7 +69,8 @@ def _leaf(leaf: FieldResult) -> list[Any]:
     reason = leaf.reason or ""
     if len(reason) > _MAX_REASON:
         reason = reason[:_MAX_REASON] + "…"
-    return [leaf.expected_path, leaf.actual_path, leaf.status, leaf.score, *texts, reason]
+    paths = (path and path[:_MAX_PATH] for path in (leaf.expected_path, leaf.actual_path))
+    return [*paths, leaf.status, leaf.score, *texts, reason]
 
 
 def _text(value: JsonValue) -> str | None:
@@ -85,7 +90,11 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
             break
     if not found:
         return []
-    previews = _previews(result)
+    stems = (
+        {_stem(each.expected_path) for each, _ in found},
+        {_stem(each.actual_path) for each, _ in found},
+    )
+    previews = _previews(result, stems)
     return [_array(each, pairs, previews) for each, pairs in found]
 
 
@@ -116,19 +125,18 @@ def _stem(path: str) -> str:
     return "" if path == "$" else path
 
 
-def _previews(result: MatchResult) -> tuple[dict[str, str], dict[str, str]]:
-    """Return by the path of each array element, on either side, its first values as a text."""
+def _previews(result: MatchResult, stems: tuple[set[str], set[str]]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return by the path of each element of some arrays, on either side, its first values as a text."""
     found: tuple[dict[str, str], dict[str, str]] = ({}, {})
     results = result.field_results
     if len(results) > _MAX_SEARCHED:
         return found
     for leaf in results:
-        for texts, path, value in zip(
-            found, (leaf.expected_path, leaf.actual_path), (leaf.expected, leaf.actual), strict=True
-        ):
+        sides = (leaf.expected_path, leaf.expected), (leaf.actual_path, leaf.actual)
+        for texts, arrays, (path, value) in zip(found, stems, sides, strict=True):
             if path is None or value is MISSING:
                 continue
-            for element in _elements(path):
+            for element in _elements(path, arrays):
                 before = texts.get(element, "")
                 if len(before) < _MAX_PREVIEW:
                     own = value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW)
@@ -136,8 +144,8 @@ def _previews(result: MatchResult) -> tuple[dict[str, str], dict[str, str]]:
     return found
 
 
-def _elements(path: str) -> Iterator[str]:
-    """Yield the paths of the elements that a leaf's path leads through."""
-    for place, character in enumerate(path):
-        if character == "]":
-            yield path[: place + 1]
+def _elements(path: str, arrays: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of the elements of arrays that a leaf's path leads through."""
+    for stem in arrays:
+        if path.startswith(f"{stem}["):
+            yield path[: path.index("]", len(stem)) + 1]

@@ -11,7 +11,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -37,12 +37,15 @@ _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
-_MAX_LEAVES: Final = 20_000
-"""How many leaves the details of all cases together show, worst cases first; a page has to open."""
+_MAX_DETAILS: Final = 8_000_000
+"""How many characters the details of all cases together take, worst cases first; a page has to open."""
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides show already."""
 _TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
 _METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ"}
+
+
+_Shown: TypeAlias = "dict[tuple[str, str], dict[str, Any]]"
 
 
 @final
@@ -92,6 +95,7 @@ def html_page(page: Page) -> str:
     from markupsafe import Markup
 
     style, script = _file("report.css"), _file("report.js")
+    shown = _shown_details(page)
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -99,9 +103,9 @@ def html_page(page: Page) -> str:
         # Not to be escaped: our own two files, and data in which nothing can end its element.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
-        data=Markup(_embedded(_data(page))),  # noqa: S704
+        data=Markup(_embedded(_data(page, shown))),  # noqa: S704
         policy=_policy(style, script),
-        **_texts(page),
+        **_texts(page, shown),
     )
 
 
@@ -134,7 +138,7 @@ def _embedded(data: object) -> str:
 # -- what the page says by itself --------------------------------------------------------------------------
 
 
-def _texts(page: Page) -> dict[str, Any]:
+def _texts(page: Page, shown: _Shown) -> dict[str, Any]:
     results = page.results
     confidence = page.headlines[0].interval.confidence if page.headlines else None
     there, of = len(results.cases), max(results.collected or 0, len(results.cases))
@@ -154,7 +158,7 @@ def _texts(page: Page) -> dict[str, Any]:
         "cards": list(_cards(page)),
         "checks": [_check(check) for check in page.checks],
         "baseline": _baseline(page),
-        "notes": [_plain(text) for text in (*page.notes, *_bounds(page))],
+        "notes": [_plain(text) for text in (*page.notes, *_bounds(page, shown))],
     }
 
 
@@ -296,7 +300,7 @@ def _figure(value: float | None) -> float | None:
     return least if short <= 0.0 < value else short
 
 
-def _data(page: Page) -> dict[str, object]:
+def _data(page: Page, shown: _Shown) -> dict[str, object]:
     comparisons = list(page.results.comparisons)
     sections = summarize(comparisons).sections
     metrics = {section.metric: index for index, section in enumerate(sections)}
@@ -319,7 +323,6 @@ def _data(page: Page) -> dict[str, object]:
             before = fields_before.get(row.path) if len(sections) == 1 else None
             path = _plain(row.path, _MAX_ID)
             rows.append([path, metric, counts, *map(_figure, scores), _figure(before)])
-    shown = _shown_details(page)
     return {
         "metrics": [_plain(name, _MAX_ID) for name in metrics],
         "fields": rows,
@@ -329,13 +332,10 @@ def _data(page: Page) -> dict[str, object]:
     }
 
 
-_Details = dict[tuple[str, str], dict[str, Any]]
-
-
-def _shown_details(page: Page) -> _Details:
+def _shown_details(page: Page) -> _Shown:
     """Return the details of as many comparisons as a page has room for, the worst first."""
-    found: _Details = {}
-    room = _MAX_LEAVES
+    found: _Shown = {}
+    room = _MAX_DETAILS
     for comparison in sorted(page.results.comparisons, key=lambda each: each.score):
         key = comparison.nodeid, comparison.id
         text = page.details.get(key)
@@ -344,16 +344,15 @@ def _shown_details(page: Page) -> _Details:
         if room <= 0:
             break
         found[key] = json.loads(text)
-        room -= max(len(found[key].get("leaves", ())), 1)
+        room -= len(text)
     return found
 
 
-def _bounds(page: Page) -> Iterator[str]:
+def _bounds(page: Page, shown: _Shown) -> Iterator[str]:
     """Yield what the page leaves out."""
     kept = sum(bool(text) for text in page.details.values())
-    shown = len(_shown_details(page))
-    if shown < kept:
-        worst = count(shown, "worst comparison")
+    if len(shown) < kept:
+        worst = count(len(shown), "worst comparison")
         yield f"Values are shown of the {worst}, of {count(kept)} that are not perfect."
 
 
@@ -362,7 +361,7 @@ def _case(
     before: float | None,
     metrics: Mapping[str, int],
     places: Mapping[tuple[int, str], int],
-    details: _Details,
+    details: _Shown,
 ) -> dict[str, object]:
     found: dict[str, object] = {
         "i": _plain(case.id, _MAX_ID),
@@ -381,7 +380,7 @@ def _case(
 
 
 def _run(
-    run: CaseRun, metrics: Mapping[str, int], places: Mapping[tuple[int, str], int], details: _Details
+    run: CaseRun, metrics: Mapping[str, int], places: Mapping[tuple[int, str], int], details: _Shown
 ) -> dict[str, object]:
     found: dict[str, object] = {"n": run.number, "k": int(run.passed)}
     if run.error:

@@ -174,8 +174,18 @@ def test_details_are_bounded() -> None:
         metric="json_similarity",
     )
     details = json.loads(details_of(result))
-    assert (len(details["leaves"]), details["more"]) == (MAX_LEAVES, 80 - MAX_LEAVES)
+    assert len(details["leaves"]) + details["more"] == 80
+    assert len(details["leaves"]) == 10  # of two texts of 1,000 characters
     assert max(len(leaf[4]) for leaf in details["leaves"]) == 1000
+    result = compare_json(dict.fromkeys(map(str, range(80)), 1), {}, metric="json_similarity", extra="count")
+    assert len(json.loads(details_of(result))["leaves"]) == MAX_LEAVES
+
+
+def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_jsonmatch.report.html._MAX_DETAILS", 1)
+    html = html_page(page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})}))
+    assert "Values are shown of the 1 worst comparison, of 2 that are not perfect." in html
+    assert ["d" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
 
 
 def test_pairs_of_an_array() -> None:
