@@ -256,6 +256,39 @@ def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     assert browser.texts("svg.pairs .alone + text") == ["[1] milk, 2", "[2] bag, 7"]
 
 
+def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
+    (compared,) = page_of({"a": ({"n": 1}, {"n": 2})}).results.comparisons
+    cases = (
+        Case("g.yaml::fails", (CaseRun(1, False, error="failed before comparing"),)),
+        Case("g.yaml::often", (CaseRun(1, True, (compared,)), CaseRun(2, False, (compared,))), 3, 0.6),
+    )
+    browser.open(html_page(Page(ResultSet(cases))))
+    assert browser.texts("#cases .case .chip") == ["failed", "undecided"]
+    assert browser.find("#cases .runs").get_attribute("aria-label") == "1 of 3 runs passed"
+    assert browser.texts("#cases .case > :last-child")[0] == "failed before comparing"
+    browser.click("#cases .case:nth-child(2)")
+    assert [text for text in browser.texts("#cases .part.title") if text.startswith("Run")] == [
+        "Run 1 of 3: passed",
+        "Run 2 of 3: failed",
+    ]
+
+
+def test_against_a_baseline(browser: Browser) -> None:
+    before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
+    page = page_of(ANSWERS, baseline="main")
+    browser.open(
+        html_page(
+            Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+        )
+    )
+    change = "#cases .case > :nth-child(4)"
+    assert [text[0] for text in browser.texts(change)] == ["−", "−", "−", "0"]
+    browser.type("#cases-filter [name=status]", "lost")
+    assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling"]
+    browser.click("#cases [role=columnheader]:nth-child(4) button")
+    assert browser.find("#cases [role=columnheader]:nth-child(4)").get_attribute("aria-sort") == "ascending"
+
+
 def test_keyboard(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
     browser.run("document.getElementById('cases').focus()")
