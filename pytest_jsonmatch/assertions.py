@@ -314,7 +314,12 @@ def _record(
         warnings = (*made.warnings, unreadable)
         return replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
 
-    recorder.record(make, name)
+    details = ""
+    if recorder.keeps_details:
+        from pytest_jsonmatch.report.details import details_of
+
+        details = details_of(result)
+    recorder.record(make, name, details)
     item = recorder.item
     if item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own hooks is dear
         item.ihook.pytest_jsonmatch_compared(result=result, item=item)

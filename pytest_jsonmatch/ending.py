@@ -44,6 +44,7 @@ _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
 _HIDING: Final = frozenset({"--lf", "node ids"})
 """What keeps cases from being collected at all, so that nobody knows how many there are."""
+_FAILED: Final = "failed before comparing"
 
 
 def prepare(config: pytest.Config, session: Session) -> None:
@@ -55,6 +56,18 @@ def prepare(config: pytest.Config, session: Session) -> None:
         _read_baseline(config, session)
     if settings.stop_when_decided:
         _stop_when_decided(config, session)
+    if settings.html is not None:
+        _check_html()
+
+
+def _check_html() -> None:
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.report.html import check_installed
+
+    try:
+        check_installed()
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
 
 
 def _read_gates(config: pytest.Config, session: Session) -> None:
@@ -306,6 +319,33 @@ def _files(config: pytest.Config, session: Session, results: ResultSet) -> Itera
         yield from ((path, "results", data) for path in targets)
     if session.settings.reports:
         yield from publishing.reports(config, session)
+    if settings.html is not None:
+        yield config.invocation_params.dir / settings.html, "report", _page(config, session, results)
+
+
+def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
+    """Return the page of `--jsonmatch-html`."""
+    from pytest_jsonmatch.gate.headlines import headlines
+    from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.results.origin import with_origin
+
+    verdict, left_out = config.stash[_VERDICT], session.outcomes.left_out
+    page = Page(
+        with_origin(results, config.rootpath),
+        title=config.rootpath.name or "jsonmatch",
+        headlines=headlines(results, session.settings.confidence),
+        checks=(*verdict.gates, *verdict.unsettled_cases),
+        baseline=config.stash.get(_BASELINE, ("", None))[0],
+        diff=config.stash.get(_DIFF, None),
+        verdict=config.stash.get(_RUN_VERDICT, None),
+        details=session.outcomes.details(),
+        notes=[
+            f"{number} {reason}, not among the cases"
+            for reason, number in left_out.items()
+            if reason != _FAILED
+        ],
+    )
+    return html_page(page).encode()
 
 
 def _remember(config: pytest.Config, session: Session, verdict: SessionVerdict) -> None:

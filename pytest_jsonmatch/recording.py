@@ -35,6 +35,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
 
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
+`details`: (node id, id, JSON text) of what a report shows of a comparison;
 `updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
 """
@@ -99,12 +100,14 @@ class Recorder:
     __slots__ = (
         "_compared",
         "_count",
+        "_details",
         "_lock",
         "_names",
         "_pending",
         "_properties",
         "_sums",
         "item",
+        "keeps_details",
         "nodeid",
         "outputs",
         "params",
@@ -116,12 +119,15 @@ class Recorder:
         "wanted",
     )
 
-    def __init__(self, item: pytest.Item) -> None:
+    def __init__(self, item: pytest.Item, *, keeps_details: bool = False) -> None:
         self.item = item
+        self.keeps_details = keeps_details
+        """Whether a report will show values."""
         self.nodeid = _plain_nodeid(item)
         self._lock = Lock()
         self._names: set[str] = set()
         self._pending: list[Payload] = []
+        self._details: list[tuple[str, str, str]] = []
         self._properties: list[tuple[str, object]] = []
         self._sums = [0.0] * len(_FIGURES)
         self._compared = 0
@@ -151,17 +157,19 @@ class Recorder:
             self._pending.clear()
             self._sums = [0.0] * len(_FIGURES)
             self._compared = 0
+            self._details.clear()
             self._count = 0
             self.updates.clear()
             self.wanted = False
             self.under = False
             self.outputs.clear()
 
-    def record(self, make: Callable[[str], Comparison], name: str | None) -> None:
+    def record(self, make: Callable[[str], Comparison], name: str | None, details: str = "") -> None:
         """Keep the comparison that `make` returns for an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
+        `details` are what a report shows of it.
         """
         with self._lock:
             self._count += 1
@@ -173,6 +181,8 @@ class Recorder:
         with self._lock:
             self.under |= not comparison.passed and not comparison.errors
             self._pending.append(payload)
+            if details:
+                self._details.append((comparison.nodeid, comparison.id, details))
             self._sums = [total + figure for total, figure in zip(self._sums, figures, strict=True)]
             self._compared += 1
             self._put_properties()
@@ -207,6 +217,8 @@ class Recorder:
             with self._lock:
                 if self._pending:
                     carried["comparisons"], self._pending = self._pending, []
+                if self._details:
+                    carried["details"], self._details = self._details, []
                 if self.updates:
                     carried["updates"], self.updates = self.updates, []
                 if self.outputs:
@@ -288,6 +300,7 @@ class _Test:
     """What the reports of one item have said so far."""
 
     comparisons: dict[str, str] = field(default_factory=dict)
+    details: dict[tuple[str, str], str] = field(default_factory=dict)
     updates: list[str] = field(default_factory=list)
     xfail: bool = False
     skipped: bool = False
@@ -373,6 +386,7 @@ class Outcomes:
             test.take_crash(report)
         if carried is not None:
             test.comparisons.update(carried.get("comparisons", ()))
+            test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
             if "run" in carried and test.run is None:
                 test.run = Run(*carried["run"])
@@ -396,6 +410,10 @@ class Outcomes:
     def comparisons(self) -> list[Comparison]:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
+
+    def details(self) -> dict[tuple[str, str], str]:
+        """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
+        return {key: text for _, test in self._counted() for key, text in test.details.items()}
 
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
@@ -539,7 +557,7 @@ class Session:
 
     def start(self, item: pytest.Item) -> Recorder:
         """Let `item` be the running one."""
-        recorder = Recorder(item)
+        recorder = Recorder(item, keeps_details=self.settings.html is not None)
         recorder.planned, self.planned = self.planned, None
         self._running.append(recorder)
         return recorder

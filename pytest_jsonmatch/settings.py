@@ -291,6 +291,7 @@ class Settings:
     baselines: str = "jsonmatch-baselines"
     """The folder of baselines, relative to the rootdir."""
     json: str | None = None
+    html: str | None = None
     save: str | None = None
     markdown: str | None = None
     gitlab: str | None = None
@@ -304,7 +305,7 @@ class Settings:
     @property
     def judges(self) -> bool:
         """Whether something is asked of the run as a whole."""
-        reports = self.json or self.save or self.markdown or self.gitlab
+        reports = self.json or self.html or self.save or self.markdown or self.gitlab
         return bool(self.gates or self.asked_gates or reports or self.baseline)
 
     @property
@@ -337,6 +338,7 @@ class Settings:
             asked_gates=_asked_gates(config),
             baselines=BASELINES.read(config),
             json=config.getoption("--jsonmatch-json"),
+            html=config.getoption("--jsonmatch-html"),
             save=_name(config.getoption("--jsonmatch-save")),
             markdown=config.getoption("--jsonmatch-markdown"),
             gitlab=config.getoption("--jsonmatch-gitlab"),
@@ -435,6 +437,12 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="FILE",
         default=None,
         help="write the results of the run to a file, as JSON",
+    )
+    group.addoption(
+        "--jsonmatch-html",
+        metavar="FILE",
+        default=None,
+        help="write a report of the run to a file: one page of HTML that needs nothing else",
     )
     group.addoption(
         "--jsonmatch-save",

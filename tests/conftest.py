@@ -14,7 +14,7 @@ import pytest_jsonmatch
 # A run of pytester in this process forgets every module that was imported in it: the next run would get some of our
 # modules twice, and C extensions, which cannot be imported twice, would know only the first. So all that a run may
 # import is imported here, before the first.
-for name in ("numpy", "scipy.optimize", "rapidfuzz.process", "regex", "yaml"):
+for name in ("numpy", "scipy.optimize", "rapidfuzz.process", "regex", "yaml", "jinja2"):
     import_module(name)
 for module in pkgutil.walk_packages(pytest_jsonmatch.__path__, "pytest_jsonmatch."):
     import_module(module.name)

@@ -70,6 +70,9 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "pytest_jsonmatch/golden/golden-cases.schema.json" in names
+    assert {f"pytest_jsonmatch/report/page/report.{kind}" for kind in ("css", "js", "html.jinja")} <= set(
+        names
+    )
     tops = {name.partition("/")[0] for name in names}
     assert tops == {"pytest_jsonmatch", f"pytest_jsonmatch-{pytest_jsonmatch.__version__}.dist-info"}
 

@@ -1,0 +1,221 @@
+"""The HTML report as text: what is in it, and that nothing in it can be more than text."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, compare_json
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import headlines, judge_runs
+from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
+from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"
+
+
+def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> Page:
+    """The page of (actual, expected) by the id of a case."""
+    cases, details = [], {}
+    for name, (actual, expected) in answers.items():
+        result = compare_json(actual, expected, metric=more.get("metric", "json_similarity"))
+        passed = result.score == 1.0
+        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=passed)
+        details[name, f"{name}#1"] = details_of(result)
+        cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
+    more.pop("metric", None)
+    return Page(ResultSet(tuple(cases)), details=details, **more)
+
+
+def data_in(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+class Elements(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_says_what_there_is() -> None:
+    before = page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 1}), "gone": (1, 1)}).results
+    page = page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": "completted"}, {"n": "completed"})})
+    results = page.results
+    gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate >= 0.75")]
+    html = html_page(
+        Page(
+            results,
+            title="receipts",
+            headlines=headlines(results),
+            checks=gates,
+            baseline="main",
+            diff=compare_runs(before, results),
+            verdict=judge_runs(before, results),
+            details=page.details,
+        )
+    )
+    text = re.sub(r"<[^>]+>|\s+", " ", html.partition("<body>")[2].partition("<script")[0])
+    for said in (
+        "with 95 % confidence intervals",
+        "bounded: few cases differ",
+        "failed pass_rate &gt;= 0.75 0.50 0.75 -0.25 1 of 2 cases",
+        "Against the baseline main 2 cases in both",
+        "1 case vanished",
+    ):
+        assert said in re.sub(" +", " ", text)
+    assert data_in(html)["cases"][1] == {
+        "i": "b",
+        "v": "failed",
+        "s": 0.9,
+        "p": 0.9,
+        "r": 0.9,
+        "f": 0.9,
+        "b": 1.0,
+        "u": [
+            {
+                "n": 1,
+                "k": 0,
+                "c": [
+                    {
+                        "m": 0,
+                        "s": 0.9,
+                        "p": 0.9,
+                        "r": 0.9,
+                        "f": 0.9,
+                        "x": [0, 0, 1, 0, 0, 0.9],
+                        "t": "score ≥ 1.0",
+                        "d": {
+                            "leaves": [
+                                {
+                                    "p": "n",
+                                    "k": "mismatch",
+                                    "s": 0.9,
+                                    "e": [["=", '"completed"']],
+                                    "a": [["=", '"complet'], ["+", "t"], ["=", 'ed"']],
+                                    "y": "1 edit",
+                                }
+                            ]
+                        },
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def test_data_from_outside_is_text() -> None:
+    page = page_of({f"t.py::{HOSTILE}": ({HOSTILE: HOSTILE}, {HOSTILE: 1, "b": HOSTILE})}, title=HOSTILE)
+    html = html_page(page)
+    elements = Elements(html).found
+    assert [attributes for tag, attributes in elements if tag == "script"] == [
+        {"type": "application/json", "id": "data"},
+        {},
+    ]
+    assert not [tag for tag, _ in elements if tag in {"img", "iframe", "object", "link"}]
+    assert not [name for _, attributes in elements for name in attributes if name.startswith("on")]
+    assert not set("\u202e\x1b\u2028") & set(html)
+    assert r"\u202e\x1b[31m\u2028" in data_in(html)["cases"][0]["i"]
+
+
+def test_policy_names_the_script_and_nothing_else() -> None:
+    html = html_page(page_of({"a": (1, 2)}))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    script = re.search(r"<script>(.*?)</script>", html, re.DOTALL)
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    assert style is not None
+    own, dress = (
+        base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode() for found in (script, style)
+    )
+    assert policy[1].replace("&#39;", "'") == (
+        f"default-src 'none'; style-src 'sha256-{dress}'; script-src 'sha256-{own}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert "innerHTML" not in script[1]
+    assert not re.search(r'style="|https?://(?!www\.w3\.org/2000/svg)', html)
+
+
+def test_nothing_was_compared() -> None:
+    html = html_page(Page(ResultSet(narrowed=("-k",), collected=3)))
+    assert "Nothing was compared." in html
+    assert "0 of 3 cases (-k)" in html
+
+
+def test_lone_surrogates_and_deep_values() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    page = page_of({"a": ({"s": "\ud800", "deep": deep}, {"s": "x", "deep": 1})}, metric="field_match")
+    html_page(page).encode()
+
+
+def test_details_are_bounded() -> None:
+    result = compare_json(
+        {str(n): "a" * 5000 for n in range(80)},
+        {str(n): "b" * 5000 for n in range(80)},
+        metric="json_similarity",
+    )
+    details = json.loads(details_of(result))
+    assert len(details["leaves"]) + details["more"] == 80
+    assert len(details["leaves"]) == 10  # of two texts of 1,000 characters
+    assert max(len(leaf[4]) for leaf in details["leaves"]) == 1000
+    result = compare_json(dict.fromkeys(map(str, range(80)), 1), {}, metric="json_similarity", extra="count")
+    assert len(json.loads(details_of(result))["leaves"]) == MAX_LEAVES
+
+
+def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_jsonmatch.report.html._MAX_DETAILS", 1)
+    html = html_page(page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})}))
+    assert "Values are shown of the 1 worst comparison, of 2 that are not perfect." in html
+    assert ["d" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
+
+
+def test_pairs_of_an_array() -> None:
+    expected = [{"name": "bread", "price": 1}, {"name": "milk", "price": 2}, {"name": "eggs", "price": 3}]
+    actual = [{"name": "eggs", "price": 3}, {"name": "bread", "price": 9}]
+    found = json.loads(details_of(compare_json(actual, expected, metric="pairwise_f1")))
+    assert found["arrays"] == [
+        {
+            "path": "$",
+            "kind": "unordered",
+            "pairs": [[0, 1, 0.5], [2, 0, 1.0]],
+            "expected": [1],
+            "actual": [],
+            "of": [2, 1, 0],
+            "names": [{"0": "bread, 1", "1": "milk, 2", "2": "eggs, 3"}, {"0": "eggs, 3", "1": "bread, 9"}],
+        }
+    ]
+
+
+def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = builtins.__import__
+
+    def without(name: str, *args: Any, **more: Any) -> Any:
+        if name == "jinja2":
+            raise ImportError(name)
+        return found(name, *args, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ConfigurationError) as caught:
+        html_page(Page(ResultSet()))
+    assert str(caught.value) == (
+        "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
+    )

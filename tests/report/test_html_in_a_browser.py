@@ -1,0 +1,454 @@
+"""The HTML report as one uses it: in Debian's Chromium, which `.ci/run` installs; without one this is skipped."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import Headline, headlines
+from pytest_jsonmatch.gate.intervals import Interval
+from pytest_jsonmatch.report.details import details_of
+from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+SUITE = Path(__file__).resolve().parents[2] / "example_suite"
+HOSTILE = (
+    "</script><script>window.stolen=1;alert(1)</script>"
+    "<img src=http://127.0.0.1:9/x onerror=window.stolen=2>\u202e\x1b[31m{{ 7 * 7 }}\u2028"
+)
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM or not DRIVER, reason="no chromium and chromedriver here: apt-get install chromium-driver"
+)
+
+
+class Browser:
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.folder = folder
+
+    def open(self, html: str, *, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+        path = self.folder / "report.html"
+        path.write_text(html, encoding="utf-8")
+        self.open_file(path, width=width, height=height, scheme=scheme)
+
+    def open_file(self, path: Path, *, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.command(
+            "Emulation.setEmulatedMedia",
+            media="",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
+        self.driver.get(path.as_uri())
+        self.settle()
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        return self.driver.execute_cdp_cmd(name, arguments)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def settle(self) -> None:
+        """Wait until what was asked for is drawn: two frames."""
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+        )
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        found: list[str] = self.run(
+            "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector
+        )
+        return found
+
+    def click(self, selector: str) -> None:
+        node = self.find(selector)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", node)
+        node.click()
+        self.settle()
+
+    def type(self, selector: str, text: str) -> None:
+        self.find(selector).send_keys(text)
+        self.settle()
+
+    def names(self, role: str) -> list[str]:
+        """The names of what has a role in the accessibility tree."""
+        nodes = self.command("Accessibility.getFullAXTree")["nodes"]
+        return [
+            node.get("name", {}).get("value", "")
+            for node in nodes
+            if not node["ignored"] and node["role"]["value"] == role
+        ]
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def fetched(self) -> list[str]:
+        found: list[str] = self.run(
+            "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+        )
+        return found
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.binary_location = str(CHROMIUM)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # (The driver's path is given: Selenium would look for one in the network.)
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield found
+    found.quit()
+
+
+@pytest.fixture
+def browser(driver: Any, tmp_path: Path) -> Iterator[Browser]:
+    found = Browser(driver, tmp_path)
+    found.complaints()  # of the test before
+    yield found
+    assert found.complaints() == []
+    assert found.fetched() == []
+    assert found.run("return typeof window.stolen") == "undefined"
+
+
+ANSWERS: dict[str, tuple[object, object]] = {
+    "t.py::right": ({"shop": "Bakery", "total": 1}, {"shop": "Bakery", "total": 1}),
+    "t.py::spelling": ({"shop": "Bakkery", "total": 1}, {"shop": "Bakery", "total": 1}),
+    "t.py::wrong": ({"total": 2, "phone": "1"}, {"shop": "Bakery", "total": 1}),
+    "t.py::array": (
+        {"items": [{"n": "eggs", "p": 3}, {"n": "bread", "p": 9}, {"n": "bag", "p": 7}]},
+        {"items": [{"n": "bread", "p": 1}, {"n": "milk", "p": 2}, {"n": "eggs", "p": 3}]},
+    ),
+}
+
+
+def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> Page:
+    cases, details = [], {}
+    for name, (actual, expected) in answers.items():
+        result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", extra="count")
+        passed = result.score >= 0.9
+        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
+        details[name, compared.id] = details_of(result)
+        cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
+    results = ResultSet(tuple(cases))
+    gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
+    return Page(results, headlines=headlines(results), checks=gates, details=details, **more)
+
+
+def many(number: int) -> Page:
+    """A run of many cases with ten fields each; what differs is drawn by lot, with a seed."""
+    lot = random.Random(6)
+    right = FieldAggregation(1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0)
+    wrong = FieldAggregation(mismatches=1, expected_weight=1.0, actual_weight=1.0)
+    paths = [f"customer.field_{place}" for place in range(10)]
+    cases = []
+    for place in range(number):
+        fields = {path: right if lot.random() < 0.9 else wrong for path in paths}
+        score = sum(each.score_sum for each in fields.values()) / len(fields)
+        name = f"cases.golden.yaml::case-{place:05}"
+        compared = Comparison(
+            f"{name}#1", name, "json_similarity", "s", score, score, score, score, score >= 0.9, fields=fields
+        )
+        cases.append(Case(name, (CaseRun(1, score >= 0.9, (compared,)),)))
+    shown = Headline("score", Interval(0.9, 0.89, 0.91, 0.95, "bootstrap", number, number))
+    return Page(ResultSet(tuple(cases)), headlines=[shown])
+
+
+CASE_NAMES = "#cases .case .name bdi"
+
+
+def test_sort(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling", "right"]
+    header = "#cases [role=columnheader]:nth-child(3)"
+    assert browser.find(header).get_attribute("aria-sort") == "ascending"
+    browser.click(f"{header} button")
+    assert browser.find(header).get_attribute("aria-sort") == "descending"
+    assert browser.texts(CASE_NAMES) == ["right", "spelling", "array", "wrong"]
+    browser.click("#cases [role=columnheader]:nth-child(1) button")
+    assert browser.texts(CASE_NAMES) == ["array", "right", "spelling", "wrong"]
+    browser.click("#fields [role=columnheader]:nth-child(1) button")
+    assert browser.texts("#fields .list-rows bdi") == ["items[].n", "items[].p", "phone", "shop", "total"]
+
+
+def test_filter(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    browser.type("#cases-filter [name=text]", "RIGHT")
+    assert browser.texts(CASE_NAMES) == ["right"]
+    assert browser.texts("#cases-count") == ["1 of 4"]
+    browser.click("#cases-filter [type=reset]")
+    browser.type("#cases-filter [name=low]", "0.9")
+    assert browser.texts(CASE_NAMES) == ["spelling", "right"]
+    browser.type("#cases-filter [name=high]", "0.95")
+    assert browser.texts(CASE_NAMES) == ["spelling"]
+    browser.click("#cases-filter [type=reset]")
+    browser.type("#cases-filter [name=status]", "failed")
+    assert browser.texts(CASE_NAMES) == ["wrong", "array"]
+    browser.type("#cases-filter [name=text]", "no such case")
+    assert browser.texts("#cases .list-rows") == ["nothing fits the filter"]
+    browser.type("#fields-filter [name=status]", "with inv")
+    assert browser.texts("#fields .list-rows bdi") == ["phone", "items[].p", "items[].n"]
+    browser.type("#fields-filter [name=text]", "phone")
+    assert browser.texts("#fields .list-rows bdi") == ["phone"]
+
+
+def test_choose_a_bar_of_the_distribution(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    bar = '#spread [aria-label="score 1: 1 case"]'
+    browser.click(bar)
+    assert browser.texts(CASE_NAMES) == ["right"]
+    assert browser.find(bar).get_attribute("aria-pressed") == "true"
+    browser.click(bar)
+    assert len(browser.texts(CASE_NAMES)) == 4
+
+
+def test_expand(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    browser.type("#cases-filter [name=text]", "spelling")
+    browser.click("#cases .toggle")
+    assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"
+    assert browser.texts("#cases .leaf code") == ["shop", '"Bakery"', '"Bakkery"']
+    assert browser.texts("#cases .leaf ins") == ["k"]
+    browser.click("#cases .toggle")
+    assert browser.texts("#cases .part") == []
+
+
+def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)), height=1600)
+    browser.type("#cases-filter [name=text]", "array")
+    browser.click("#cases .toggle")
+    browser.run("document.getElementById('cases').scrollTop = 1e6")
+    browser.settle()
+    (drawn,) = browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs")
+    assert drawn.get_attribute("aria-label") == (
+        "Pairs of items. expected 0 with actual 1: 0.50; expected 2 with actual 0: 1.00; "
+        "expected 1 without a partner; actual 2 without a partner"
+    )
+    assert browser.texts("svg.pairs text")[:4] == ["expected", "actual", "0.50", "1.00"]
+    assert browser.texts("svg.pairs .alone + text") == ["[1] milk, 2", "[2] bag, 7"]
+
+
+def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
+    (compared,) = page_of({"a": ({"n": 1}, {"n": 2})}).results.comparisons
+    cases = (
+        Case("g.yaml::fails", (CaseRun(1, False, error="failed before comparing"),)),
+        Case("g.yaml::often", (CaseRun(1, True, (compared,)), CaseRun(2, False, (compared,))), 3, 0.6),
+    )
+    browser.open(html_page(Page(ResultSet(cases))))
+    assert browser.texts("#cases .case .chip") == ["failed", "undecided"]
+    assert browser.find("#cases .runs").get_attribute("aria-label") == "1 of 3 runs passed"
+    assert browser.texts("#cases .case > :last-child")[0] == "failed before comparing"
+    browser.click("#cases .case:nth-child(2)")
+    assert [text for text in browser.texts("#cases .part.title") if text.startswith("Run")] == [
+        "Run 1 of 3: passed",
+        "Run 2 of 3: failed",
+    ]
+
+
+def test_against_a_baseline(browser: Browser) -> None:
+    before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
+    page = page_of(ANSWERS, baseline="main")
+    browser.open(
+        html_page(
+            Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+        )
+    )
+    change = "#cases .case > :nth-child(4)"
+    assert [text[0] for text in browser.texts(change)] == ["−", "−", "−", "0"]
+    browser.type("#cases-filter [name=status]", "lost")
+    assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling"]
+    browser.click("#cases [role=columnheader]:nth-child(4) button")
+    assert browser.find("#cases [role=columnheader]:nth-child(4)").get_attribute("aria-sort") == "ascending"
+
+
+def test_keyboard(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    browser.run("document.getElementById('cases').focus()")
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+    browser.settle()
+    assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["array"]
+    active = browser.find("#cases").get_attribute("aria-activedescendant")
+    assert browser.texts(f"#{active} bdi") == ["array"]
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+    browser.settle()
+    assert browser.texts("#cases .case[aria-expanded=true] bdi") == []
+    browser.run("document.getElementById('heat').focus()")
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert browser.texts("#heat-cell") == ["phone in t.py::wrong: 0.00"]
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert browser.texts("#heat-cell") == ["phone in t.py::array: no such field"]
+    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    browser.settle()
+    assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["wrong"]
+
+
+def test_what_a_screen_reader_is_told(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)))
+    assert [name.strip() for name in browser.names("heading")] == [
+        "jsonmatch",
+        "Figures with 95 % confidence intervals",
+        "Gates on 4 cases",
+        "Scores of cases choose a bar to see its cases",
+        "Fields × cases in the order of the lists below, and as they are filtered",
+        "Fields",
+        "Cases",
+    ]
+    assert browser.names("treegrid") == ["Cases"]
+    assert browser.names("grid") == ["Fields"]
+    assert browser.names("columnheader")[-6:] == [
+        "case",
+        "verdict",
+        "score ↑",
+        "F1",
+        "runs",
+        "worst fields",
+    ]
+    assert set(browser.names("searchbox")) == {"Search"}
+    assert "Heat map: 5 fields by 4 cases. The lists below hold the same figures." in [
+        *browser.names("image"),
+        *browser.names("img"),
+        *browser.names("Canvas"),
+    ]
+    unnamed = [
+        role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)
+    ]
+    assert unnamed == []
+
+
+def test_light_dark_and_switch(browser: Browser) -> None:
+    def ground() -> str:
+        return str(browser.run("return getComputedStyle(document.body).backgroundColor"))
+
+    html = html_page(page_of(ANSWERS))
+    browser.open(html, scheme="dark")
+    dark = ground()
+    browser.open(html)
+    light = ground()
+    assert dark != light
+    browser.click("#theme")
+    assert (browser.texts("#theme"), ground()) == (["theme: light"], light)
+    browser.click("#theme")
+    assert (browser.texts("#theme"), ground()) == (["theme: dark"], dark)
+    browser.click("#theme")
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_nothing_is_wider_than_the_window(browser: Browser, width: int) -> None:
+    browser.open(html_page(page_of({"t.py::" + "long" * 60: ({"a" * 300: 1}, {"a" * 300: 2})})), width=width)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_paper_has_the_lists_in_full(browser: Browser) -> None:
+    browser.open(html_page(many(100)))
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert len(browser.texts("#cases .case")) == 100
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert len(browser.texts("#cases .case")) < 30
+    assert browser.command("Page.printToPDF")["data"]
+
+
+def test_hostile_data_stays_text(browser: Browser) -> None:
+    answers: dict[str, tuple[object, object]] = {
+        f"t.py::{HOSTILE}": ({HOSTILE: HOSTILE, "b": 1}, {HOSTILE: "x", "b": HOSTILE}),
+        "javascript:alert(1)": ([HOSTILE], [f"{HOSTILE}2"]),
+    }
+    before = page_of({**answers, HOSTILE: (1, 1)}).results
+    page = page_of(answers, title=HOSTILE, baseline=HOSTILE)
+    browser.open(
+        html_page(
+            Page(
+                page.results,
+                title=HOSTILE,
+                headlines=page.headlines,
+                checks=page.checks,
+                baseline=HOSTILE,
+                diff=compare_runs(before, page.results),
+                details=page.details,
+                notes=[HOSTILE],
+            )
+        ),
+        height=2000,
+    )
+    for _ in range(2):
+        browser.run("document.querySelector('#cases .toggle[aria-expanded=false]').click()")
+        browser.settle()
+    shown = " ".join(browser.texts("body"))
+    assert r"\u202e\x1b[31m{{ 7 * 7 }}\u2028" in shown.partition('{"metrics"')[0]
+    assert not set("\u202e\x1b\u2028") & set(shown)
+    assert browser.run("return document.querySelectorAll('img, iframe, script').length") == 2
+
+
+def test_ten_thousand_cases(browser: Browser) -> None:
+    browser.open(html_page(many(10_000)))
+
+    def rows() -> int:
+        return int(browser.run("return document.querySelectorAll('.list-rows *').length"))
+
+    def everything() -> int:
+        return int(browser.run("return document.querySelectorAll('body *').length"))
+
+    assert browser.texts("#cases-count") == ["10,000"]
+    assert rows() <= 500
+    whole = everything()
+    for place in (0.5, 1.0, 0.0):
+        browser.run(
+            "const list = document.getElementById('cases'); list.scrollTop = list.scrollHeight * arguments[0]",
+            place,
+        )
+        browser.settle()
+        assert browser.texts(CASE_NAMES)
+        assert rows() <= 500
+    browser.click("#cases [role=columnheader]:nth-child(1) button")
+    assert browser.texts(CASE_NAMES)[0] == "case-00000"
+    browser.click("#cases [role=columnheader]:nth-child(1) button")
+    assert browser.texts(CASE_NAMES)[0] == "case-09999"
+    for _ in range(3):
+        browser.run("[...document.querySelectorAll('#cases .toggle[aria-expanded=false]')].pop().click()")
+        browser.settle()
+        browser.run("document.getElementById('cases').scrollTop += 200")
+        browser.settle()
+        assert rows() <= 500
+    browser.type("#cases-filter [name=text]", "case-0123")
+    assert browser.texts("#cases-count") == ["10 of 10,000"]
+    assert rows() <= 500
+    assert everything() <= whole + 100
+    assert browser.find("#cases").get_attribute("aria-rowcount") == "11"
+
+
+def test_example_suite(browser: Browser, pytester: pytest.Pytester) -> None:
+    shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-html=report.html")
+    assert result.parseoutcomes() == {"passed": 21, "xfailed": 1}
+    browser.open_file(pytester.path / "report.html")
+    assert browser.texts("#cases-count") == ["17"]
+    browser.click("#cases .toggle")
+    assert browser.texts("#cases .leaf .side code")
