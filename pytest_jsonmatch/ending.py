@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Check, SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
@@ -36,6 +36,7 @@ _BASELINE: pytest.StashKey[tuple[str, ResultSet | None]] = pytest.StashKey()
 _DIFF: pytest.StashKey[BaselineDiff] = pytest.StashKey()
 _RUN_VERDICT: pytest.StashKey[RunVerdict] = pytest.StashKey()
 _STOPPER: pytest.StashKey[Stopper] = pytest.StashKey()
+_HEADLINES: pytest.StashKey[list[Headline]] = pytest.StashKey()
 _NOTES: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 _VERDICT: pytest.StashKey[SessionVerdict] = pytest.StashKey()
 _RESULTS: pytest.StashKey[ResultSet] = pytest.StashKey()
@@ -44,7 +45,6 @@ _LAST_FAILED: Final = "cache/lastfailed"
 _MOST_SHOWN: Final = 5
 _HIDING: Final = frozenset({"--lf", "node ids"})
 """What keeps cases from being collected at all, so that nobody knows how many there are."""
-_FAILED: Final = "failed before comparing"
 
 
 def prepare(config: pytest.Config, session: Session) -> None:
@@ -279,6 +279,7 @@ def _report(config: pytest.Config, session: Session) -> None:
         baseline=session.settings.baseline or "",
         diff=config.stash.get(_DIFF, None),
         proven=config.stash.get(_RUN_VERDICT, None),
+        headlines=_headlines(config, session),
     )
 
 
@@ -323,27 +324,32 @@ def _files(config: pytest.Config, session: Session, results: ResultSet) -> Itera
         yield config.invocation_params.dir / settings.html, "report", _page(config, session, results)
 
 
+def _headlines(config: pytest.Config, session: Session) -> list[Headline]:
+    """Return the figures of the run with their intervals, made once for all that show them."""
+    found = config.stash.get(_HEADLINES, None)
+    if found is None:
+        from pytest_jsonmatch.gate.headlines import headlines
+
+        found = config.stash[_HEADLINES] = headlines(config.stash[_RESULTS], session.settings.confidence)
+    return found
+
+
 def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
     """Return the page of `--jsonmatch-html`."""
-    from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.report.html import Page, html_page
     from pytest_jsonmatch.results.origin import with_origin
 
-    verdict, left_out = config.stash[_VERDICT], session.outcomes.left_out
+    verdict = config.stash[_VERDICT]
     page = Page(
         with_origin(results, config.rootpath),
         title=config.rootpath.name or "jsonmatch",
-        headlines=headlines(results, session.settings.confidence),
+        headlines=_headlines(config, session),
         checks=(*verdict.gates, *verdict.unsettled_cases),
         baseline=config.stash.get(_BASELINE, ("", None))[0],
         diff=config.stash.get(_DIFF, None),
         verdict=config.stash.get(_RUN_VERDICT, None),
         details=session.outcomes.details(),
-        notes=[
-            f"{number} {reason}, not among the cases"
-            for reason, number in left_out.items()
-            if reason != _FAILED
-        ],
+        notes=[f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)],
     )
     return html_page(page).encode()
 
@@ -413,12 +419,12 @@ def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
     """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
     if not session.settings.judges:
         return
-    from pytest_jsonmatch.gate.headlines import field_headlines, headlines
+    from pytest_jsonmatch.gate.headlines import field_headlines
     from pytest_jsonmatch.gate.intervals import SEED
     from pytest_jsonmatch.report.intervals import interval_lines
 
     results, confidence, look = config.stash[_RESULTS], session.settings.confidence, session.look
-    blocks = [("figures", headlines(results, confidence))]
+    blocks = [("figures", _headlines(config, session))]
     if session.settings.summary == "all":
         blocks.append(("fields", field_headlines(results, confidence)))
     for title, found in blocks:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.recording import Crash, Session
     from pytest_jsonmatch.report.runreport import Fault, RunReport
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
-__all__ = ["make_report", "reports", "show_annotations", "write_step_summary"]
+__all__ = ["left_out", "make_report", "reports", "show_annotations", "write_step_summary"]
 
 _REPORT: pytest.StashKey[RunReport] = pytest.StashKey()
 _COMMENT_BYTES: Final = 65_000
@@ -41,6 +41,7 @@ def make_report(
     baseline: str,
     diff: BaselineDiff | None,
     proven: RunVerdict | None,
+    headlines: Sequence[Headline],
 ) -> None:
     """Make the report of a session that has been judged, once for all who read it.
 
@@ -53,8 +54,8 @@ def make_report(
         baseline: the name of the baseline; empty without one.
         diff: how the run differs from it.
         proven: what that proves.
+        headlines: the figures of the run, with their intervals.
     """
-    from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.report.runreport import RunReport
 
     config.stash[_REPORT] = RunReport(
@@ -65,17 +66,18 @@ def make_report(
         baseline,
         diff,
         session.outcomes.failed_otherwise,
-        tuple(_left_out(session)),
+        tuple(left_out(session)),
         _link(),
         proven,
-        tuple(headlines(results, session.settings.confidence)),
+        tuple(headlines),
     )
 
 
-def _left_out(session: Session) -> Iterator[tuple[str, int]]:
-    left_out = session.outcomes.left_out
+def left_out(session: Session) -> Iterator[tuple[str, int]]:
+    """Yield how many tests are no cases of the run, by reason."""
+    counts = session.outcomes.left_out
     # What failed before it compared is missing in tables of fields only: its case counts as 0.
-    return ((reason, left_out[reason]) for reason in ("skipped", "expected to fail") if reason in left_out)
+    return ((reason, counts[reason]) for reason in ("skipped", "expected to fail") if reason in counts)
 
 
 def _link() -> str:
