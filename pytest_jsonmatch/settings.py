@@ -318,6 +318,9 @@ class Settings:
     @classmethod
     def read(cls, config: pytest.Config) -> Settings:
         """Return the session's settings; `pytest.UsageError` for a wrong value."""
+        for option in _NAMED:
+            if config.getoption(option) == "":
+                raise pytest.UsageError(f"{option}= is empty; name a file")
         for option, other in _NEEDED:
             if config.getoption(option) not in {None, False} and not config.getoption(other):
                 raise pytest.UsageError(f"{option} needs {other}")
@@ -366,6 +369,14 @@ def _asked_gates(config: pytest.Config) -> tuple[str, ...]:
     return (*([] if least is None else [f"score >= {least!r}"]), *gates)
 
 
+_NAMED: Final = (
+    "--jsonmatch-json",
+    "--jsonmatch-markdown",
+    "--jsonmatch-gitlab",
+    "--jsonmatch-html",
+    "--jsonmatch-baseline",
+)
+"""Options that name a file, or a baseline."""
 _NEEDED: Final = (
     ("--jsonmatch-max-drop", "--jsonmatch-baseline"),
     ("--jsonmatch-baseline-required", "--jsonmatch-baseline"),

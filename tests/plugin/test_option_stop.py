@@ -143,6 +143,10 @@ def test_it_needs_a_gate(suite):
             "argument --jsonmatch-max-drop: '1' is no drop of a score: from 0 to below 1*",
         ),
         (["--jsonmatch-confidence=95"], "argument --jsonmatch-confidence: '95' is no confidence: above 0.5*"),
+        *(
+            ([f"--jsonmatch-{name}="], f"--jsonmatch-{name}= is empty; name a file")
+            for name in ("json", "markdown", "gitlab", "html", "baseline")
+        ),
         (["--jsonmatch-baseline-required"], "--jsonmatch-baseline-required needs --jsonmatch-baseline"),
     ],
 )
