@@ -415,6 +415,13 @@ class Outcomes:
         """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
         return {key: text for _, test in self._counted() for key, text in test.details.items()}
 
+    def left_out_case(self, nodeid: str) -> str | None:
+        """Return the case that a test belongs to, if the test was skipped or expected to fail; else None."""
+        test = self._tests.get(nodeid)
+        if test is None or not (test.xfail or test.skipped):
+            return None
+        return nodeid if test.run is None else test.run.case
+
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
         test = self._tests.get(nodeid)

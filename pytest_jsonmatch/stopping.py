@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
+from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.sequential import Decision
     from pytest_jsonmatch.recording import Session
-    from pytest_jsonmatch.results.model import Case, Figure, ResultSet
+    from pytest_jsonmatch.results.model import Case, ResultSet
 
 __all__ = ["Stopper"]
 
-_MEANS: Final = ("score", "precision", "recall", "f1")
+_NEAR: Final = 1e-9
+"""A sum of scores is nearer than this to the exact one."""
 
 
 @final
@@ -45,6 +47,10 @@ class Stopper:
         self._max_drop = max_drop if self._before else None
         self._drop: SequentialGate | None = None
         self._done: dict[str, Case] = {}
+        self._left_out: set[str] = set()
+        self._known: dict[Gate, Decision] = {}
+        """The gates that are settled: they stay so."""
+        self._sums = dict.fromkeys((*FIGURES, "pass_rate"), 0.0)
         self._pytest: pytest.Session | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -56,24 +62,28 @@ class Stopper:
         outcomes = self.session.outcomes
         if report.when != "teardown" or self.reason is not None or not outcomes.planned:
             return
+        left_out = outcomes.left_out_case(report.nodeid)
+        if left_out is not None:
+            self._left_out.add(left_out)
         case = outcomes.case_of(report.nodeid)
         if case is None or len(case.runs) < case.of or case.id in self._done:
             return
         self._done[case.id] = case
-        left_out = outcomes.cases_left_out
-        planned = [name for name in outcomes.planned if name not in left_out]
-        found = self._settled(case, planned)
+        for name in self._sums:
+            self._sums[name] += _figure(case, name)
+        found = self._settled(case)
         if found is None:
             return
         self.reason = found
         self.saved = sum(outcomes.planned.values()) - outcomes.ended
         self._stop(f"decided: {found}")
 
-    def _settled(self, case: Case, planned: Sequence[str]) -> str | None:
+    def _settled(self, case: Case) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
-        decisions = [self._threshold(gate, len(planned)) for gate in self._gates]
+        planned = max(len(self.session.outcomes.planned) - len(self._left_out), len(self._done))
+        decisions = [self._threshold(gate, planned) for gate in self._gates]
         if self._max_drop is not None:
-            self.decision = self._after(case, planned)
+            self.decision = self._after(case)
             decisions.append(self.decision)
         for decision in decisions:
             if decision is not None and decision.passed is False:
@@ -86,21 +96,26 @@ class Stopper:
         """Return what is certain of a gate; None if nothing ever is before the end."""
         if gate.cases is not None or gate.field is not None or gate.is_micro or gate.operator != ">=":
             return None
-        cases = self._done.values()
-        if gate.figure == "pass_rate":
-            scores = [float(case.passed) for case in cases]
-        elif gate.figure in _MEANS:
-            figure: Figure = next(each for each in _MEANS if each == gate.figure)
-            scores = [case.figure(figure) for case in cases]
-        else:
+        if gate.figure not in self._sums:
             return None
+        if gate in self._known:
+            return self._known[gate]
+        # Far from settled it takes no more than two divisions to know.
+        whole, rest = self._sums[gate.figure], planned - len(self._done)
+        if whole / planned < gate.limit - _NEAR and (whole + rest) / planned > gate.limit + _NEAR:
+            return None
+        scores = [_figure(case, gate.figure) for case in self._done.values()]
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
-        return threshold_decision(scores, max(planned, len(scores)), gate.limit, figure=name)
+        decision = threshold_decision(scores, planned, gate.limit, figure=name)
+        if decision.passed is not None:
+            self._known[gate] = decision
+        return decision
 
-    def _after(self, case: Case, planned: Sequence[str]) -> Decision:
+    def _after(self, case: Case) -> Decision:
         """Return what the gate on the drop says after one more case."""
         settings = self.session.settings
         if self._drop is None:
+            planned = self.session.outcomes.planned.keys() - self._left_out
             both = sum(name in self._before for name in planned)
             self._drop = SequentialGate(both, self._max_drop or 0.0, settings.confidence, settings.drop_mode)
         if case.id in self._before:
@@ -115,3 +130,9 @@ class Stopper:
             distributed.shouldstop = reason  # pytest-xdist has a flag of its own
         else:
             self._pytest.shouldstop = reason
+
+
+def _figure(case: Case, name: str) -> float:
+    if name == "pass_rate":
+        return float(case.passed)
+    return case.figure(next(each for each in FIGURES if each == name))
