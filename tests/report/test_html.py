@@ -164,7 +164,7 @@ def test_lone_surrogates_and_deep_values() -> None:
     for _ in range(5000):
         deep = [deep]
     page = page_of({"a": ({"s": "\ud800", "deep": deep}, {"s": "x", "deep": 1})}, metric="field_match")
-    html_page(page).encode()
+    assert html_page(page).encode().startswith(b"<!doctype html>")
 
 
 def test_details_are_bounded() -> None:
