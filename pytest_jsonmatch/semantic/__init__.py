@@ -1,0 +1,1 @@
+"""Meaning: embeddings and an LLM judge. Optional extras; no other room imports their libraries."""

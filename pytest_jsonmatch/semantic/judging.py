@@ -1,0 +1,172 @@
+"""What a judge is: it is given pairs of values, and says of each whether the two mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
+
+from pytest_jsonmatch.engine.errors import JsonMatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = [
+    "ERROR_KINDS",
+    "Answers",
+    "CallableJudge",
+    "Judge",
+    "JudgeError",
+    "JudgeItem",
+    "JudgeUsage",
+    "Verdict",
+]
+
+ERROR_KINDS: Final = ("budget", "cache miss", "connection", "http", "invalid", "missing", "off", "timeout")
+"""Why an item can end without a verdict."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JudgeItem:
+    """One pair of values that a judge is asked about.
+
+    >>> JudgeItem("1", "city", "New York", "NYC").description is None
+    True
+    """
+
+    id: str
+    """Told apart from every other item of the same call; answers are keyed by it."""
+    path: str
+    """The schema path of the field, such as `items[].note`."""
+    expected: JsonValue
+    """What is right, after transforms."""
+    actual: JsonValue
+    """What came, after transforms."""
+    description: str | None = None
+    """What the schema says of the field (its title and description); None where there is none."""
+    criterion: str | None = None
+    """What counts as the same, in words, where the field has a rule of its own; else None."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of one item.
+
+    >>> Verdict(True)
+    Verdict(equivalent=True, reason=None)
+    """
+
+    equivalent: bool
+    reason: str | None = None
+
+
+@final
+class JudgeError(JsonMatchError):
+    """An item ends without a verdict: `kind` is one of `ERROR_KINDS`, the message a sentence.
+
+    >>> str(JudgeError("budget", "max_calls=10 is used up"))
+    'budget: max_calls=10 is used up'
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+        self.message = message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return JudgeError, (self.kind, self.message)
+
+
+Answers: TypeAlias = "Mapping[str, Verdict | JudgeError]"
+"""What a judge returns: for the id of every item that it was given a verdict, or why there is none."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JudgeUsage:
+    """What a judge has done so far; two of them add up.
+
+    >>> JudgeUsage(calls=1, items=8) + JudgeUsage(calls=2, items=3, cached=4)
+    JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0, cost=0.0)
+    """
+
+    calls: int = 0
+    """Requests sent, retries included."""
+    items: int = 0
+    """Items that were sent, each counted once."""
+    cached: int = 0
+    """Items answered from a cache or a recording."""
+    errors: int = 0
+    """Items that ended without a verdict."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    """In the currency of the prices given; 0 where none are."""
+
+    def __add__(self, other: JudgeUsage) -> JudgeUsage:
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Anything that judges. It has to be safe to call from several threads."""
+
+    def judge(self, items: Sequence[JudgeItem]) -> Answers:
+        """Return for each item's id a Verdict, or the JudgeError that tells why there is none.
+
+        It does not raise for what goes wrong with single items, nor for an endpoint that fails; a
+        ConfigurationError (no key, an unknown model) ends the run.
+        """
+
+    @property
+    def usage(self) -> JudgeUsage:
+        """What has been done so far."""
+
+
+@final
+class CallableJudge:
+    """A judge made of a function of one item.
+
+    Args:
+        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error.
+
+    >>> judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
+    >>> judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
+    {'1': Verdict(equivalent=True, reason=None)}
+    >>> judge.usage.items
+    1
+    """
+
+    def __init__(self, fn: Callable[[JudgeItem], object]) -> None:
+        if not callable(fn):
+            raise TypeError(f"a judge is made of a function of one item, not of {type(fn).__name__}")
+        self._fn = fn
+        self._usage = JudgeUsage()
+
+    def judge(self, items: Sequence[JudgeItem]) -> Answers:
+        """Return for each item's id what the function says of it."""
+        answers = {item.id: self._of(item) for item in items}
+        errors = sum(isinstance(answer, JudgeError) for answer in answers.values())
+        self._usage += JudgeUsage(calls=len(items), items=len(items), errors=errors)
+        return answers
+
+    def _of(self, item: JudgeItem) -> Verdict | JudgeError:
+        try:
+            answer = self._fn(item)
+        except JudgeError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
+            return JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+        if isinstance(answer, (Verdict, JudgeError)):
+            return answer
+        if isinstance(answer, bool):
+            return Verdict(answer)
+        return JudgeError("invalid", f"the judge returned {answer!r}; it returns a bool or a Verdict")
+
+    @property
+    def usage(self) -> JudgeUsage:
+        """What has been done so far."""
+        return self._usage
