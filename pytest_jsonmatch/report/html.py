@@ -19,6 +19,7 @@ from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.fieldtable import summarize
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
+from pytest_jsonmatch.report.runreport import field_comparisons
 from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
@@ -301,8 +302,7 @@ def _figure(value: float | None) -> float | None:
 
 
 def _data(page: Page, shown: _Shown) -> dict[str, object]:
-    comparisons = list(page.results.comparisons)
-    sections = summarize(comparisons).sections
+    sections = summarize(field_comparisons(page.results)).sections
     metrics = {section.metric: index for index, section in enumerate(sections)}
     is_comparable = page.diff is not None and page.diff.is_comparable
     diff = page.diff if is_comparable else None
