@@ -245,7 +245,7 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --threshold x", "argument --threshold: 'x' is no number from 0 to 1"),
         ("wrong.json right.json --beta 0", "argument --beta: '0' is no number above 0"),
         ("wrong.json right.json --beta x", "argument --beta: 'x' is no number above 0"),
-        ("wrong.json right.json --report html", "argument --report: invalid choice: 'html'"),
+        ("wrong.json right.json --report pdf", "argument --report: invalid choice: 'pdf'"),
     ],
 )
 def test_bad_input_is_one_line(files, folder, write, refused, line, told):
