@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["EXAMPLES", "add_arguments"]
 
@@ -32,6 +33,10 @@ jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 
 jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json
 curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
 """
+
+
+_CONTAINERS: Final = (30, 1000)
+"""So many objects and arrays are shown with -v, and with -vv."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -164,7 +169,7 @@ def _shown(
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
         return Shown(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
-    if options.report == "markdown":
+    if options.report == "markdown" and (result.score < 1.0 or failures or result.errors or result.warnings):
         return Shown(results, title, differences=_message(result, options, failures, Look(width=100)))
     return Shown(results, title)
 
@@ -184,7 +189,23 @@ def _text(
         unicode=look.unicode,
         hint="-v",
     )
-    return f"{message}\n\n{as_text(table, look)}" if len(table) > 1 else f"{message}\n"
+    blocks = [table if len(table) > 1 else [], _containers(result, options, look)]
+    return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
+
+
+def _containers(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
+    """Return the figures of single objects and arrays, if details are asked for."""
+    if not options.verbose:
+        return []
+    from pytest_jsonmatch.report.containers import container_lines
+
+    return container_lines(
+        result.containers,
+        most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1],
+        width=look.width,
+        unicode=look.unicode,
+        hint="-vv: more" if options.verbose == 1 else "",
+    )
 
 
 def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFailure], look: Look) -> str:

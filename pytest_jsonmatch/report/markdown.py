@@ -333,7 +333,7 @@ def _cells(figures: FieldAggregation) -> Iterator[str]:
 
 def _cases(report: RunReport, most: int) -> Iterator[str]:
     faults = report.faults
-    if not faults:
+    if not faults or report.differences:  # of the one case that there is all has been said
         return
     corpus = report.results.corpus
     noun = "case" if corpus is None else "record"
