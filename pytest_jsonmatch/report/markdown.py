@@ -46,7 +46,7 @@ _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
 _TITLES: Final = {"score": "score", "precision": "precision", "recall": "recall", "f1": "F1"}
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%]+(?:\.\d+)?")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%-]+(?:\.\d+)?")
 _FIGURE: Final = "---:"
 _TEXT: Final = "---"
 
@@ -104,6 +104,11 @@ def _longest_ticks(text: str) -> int:
 def _prose(text: str) -> str:
     """Return a note of ours as it is, or as code if anything may come from data."""
     return text if not text or _PLAIN.fullmatch(text) else cell(text, 200)
+
+
+def _said_of(text: str) -> str:
+    """Return a note as `_prose` does, outside of tables."""
+    return text if _PLAIN.fullmatch(text) else code(text, 200)
 
 
 def _lines(
@@ -176,7 +181,7 @@ def _verdict(report: RunReport, most: int) -> Iterator[str]:
     yield "; ".join(_sums(report)) + "."
     yield ""
     if report.verdict.gates:
-        yield f"### Gates, on {report.on}"
+        yield f"### Gates, on {_said_of(report.on)}"
         yield ""
         gates = sorted(report.verdict.gates, key=lambda check: check.passed is not False)
         header = [("", _TEXT), ("gate", _TEXT), ("value", _FIGURE), ("limit", _FIGURE), ("slack", _FIGURE)]
@@ -222,7 +227,7 @@ def _of_cases(report: RunReport) -> Iterator[str]:
     if unscored := sum(not fault.metric for fault in report.faults):
         yield f"{count(unscored)} before comparing, which counts as 0"
     if report.on != cases:
-        yield f"evaluated on {report.on}"
+        yield f"evaluated on {_said_of(report.on)}"
 
 
 def _of_corpus(corpus: Corpus) -> Iterator[str]:

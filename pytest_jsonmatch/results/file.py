@@ -6,7 +6,6 @@ JSON, in UTF-8, cases by id and fields by path, a line for each field: two files
 from __future__ import annotations
 
 import json
-import sys
 from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
@@ -34,6 +33,8 @@ _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
 _COUNTS: Final = _SUMS.index("score_sum")
 """So many of them are whole numbers."""
 _MOST: Final = 2**53
+_LARGEST: Final = 1e200
+"""How large numbers may be: sums over any number of cases are numbers still."""
 _COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
 
 
@@ -207,7 +208,7 @@ class _Reader:
         if found["version"] < 1:
             raise ValueError(f"there is no version {short(found['version'])}")
         _check_head(_as(dict, found["figures"]))
-        return ResultSet(
+        results = ResultSet(
             cases=tuple(self._case(_as(dict, case)) for case in _as(list, found["cases"])),
             created=_as(str, found["created"]),
             commit=_as(str, found["commit"]),
@@ -216,6 +217,8 @@ class _Reader:
             narrowed=_texts(found["narrowed"]),
             corpus=self._corpus(_as(dict, found["corpus"])) if "corpus" in found else None,
         )
+        _check_records(results)
+        return results
 
     def _signature(self, index: Any) -> str:
         return str(self._signatures[_count(index)])
@@ -280,6 +283,17 @@ class _Reader:
         )
 
 
+def _check_records(results: ResultSet) -> None:
+    corpus = results.corpus
+    if corpus is None:
+        return
+    if len(results.cases) > corpus.records:
+        raise ValueError(f"there are {len(results.cases)} cases of {corpus.records} records")
+    for each in results.comparisons:
+        if (each.metric, each.signature) != (corpus.metric, corpus.signature):
+            raise ValueError(f"{short(each.id)} is not scored as the corpus is")
+
+
 def _check_head(figures: dict[str, Any]) -> None:
     """Check the figures that follow from the cases: they are there for people and other programs."""
     _count(figures["cases"])
@@ -339,7 +353,7 @@ def _count(value: Any, *, least: int = 0) -> int:
 def _sum(value: Any) -> float:
     if type(value) not in {int, float}:
         raise TypeError(f"{short(value)} is no number")
-    if not 0 <= value <= sys.float_info.max:
+    if not 0 <= value <= _LARGEST:
         raise ValueError(f"{short(value)} is no sum")
     return value  # type: ignore[no-any-return]
 

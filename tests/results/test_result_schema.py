@@ -208,6 +208,7 @@ COMPARED = (*RUN, "comparisons", 0)
         ((*COMPARED, "threshold", "fields", "items[].*"), 2),
         ((*COMPARED, "fields", "items[].price", "matches"), 1.5),
         ((*COMPARED, "fields", "items[].price", "score_sum"), -1),
+        ((*COMPARED, "fields", "items[].price", "actual_weight"), 1e201),
         ((*COMPARED, "arrays", "items"), [1, 2]),
         ((*COMPARED, "params", "model"), ["large", 1, 2]),
         (("corpus", "records"), -1),
@@ -238,6 +239,8 @@ def test_what_json_does_not_have_is_not_read(text: str) -> None:
         ((*COMPARED, "fields", "a["), {"score": 1}, r"'a\[' is not a path"),
         ((*COMPARED, "threshold", "fields", "a["), 1, r"'a\[' is not a"),
         ((*COMPARED, "signature"), 9, "IndexError"),
+        ((*COMPARED, "metric"), "other", "'a#1' is not scored as the corpus is"),
+        (("corpus", "records"), 0, "there are 1 cases of 0 records"),
     ],
 )
 def test_what_a_schema_has_no_words_for_is_not_read(path: tuple[Any, ...], value: Any, message: str) -> None:
