@@ -96,8 +96,7 @@ def _run(options: Namespace) -> int:
         write_output(as_text(lines, look), target)
     else:
         write_output(in_form(form, shown), target)
-    is_comparable = shown.diff is None or shown.diff.is_comparable
-    return FINE if is_comparable and all(check.passed for check in shown.gates) else NOT_FINE
+    return FINE if all(check.passed for check in shown.gates) else NOT_FINE
 
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
@@ -132,11 +131,19 @@ def _shown(options: Namespace, gates: Any) -> Shown:
     if options.baseline is None:
         return Shown(results, title, checks)
     from pytest_jsonmatch.gate.baseline import compare_runs
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.figures import count
 
     before = _read(options.baseline)
     diff = compare_runs(before, results)
     proven = None
-    if diff.is_comparable and not _is_partial(before, results):
+    if not diff.is_comparable:
+        # As in a run of pytest: who asks for a comparison that can't be made has to know.
+        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
+        checks.append(
+            Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
+        )
+    elif not _is_partial(before, results):
         from pytest_jsonmatch.gate.headlines import judge_runs
 
         proven = judge_runs(before, results)
