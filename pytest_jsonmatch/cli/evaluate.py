@@ -88,6 +88,8 @@ def _run(options: Namespace) -> int:
     check_form(options.report)
     if options.save is not None:
         _check_target(options.save)
+    if options.output is not None and (options.output.is_dir() or not options.output.exists()):
+        _check_target(options.output)
     keep = "all" if any(gate.cases for gate in gates) else options.keep
     with (
         plugins(options),
