@@ -27,8 +27,7 @@ jsonmatch report results.json --html report.html
 jsonmatch report results.json --markdown > report.md
 jsonmatch report --schema > results.schema.json
 """
-_STDOUT: Final = ""
-"""What a form has as its file where none is named."""
+_STDOUT: Final = "-"
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
@@ -47,7 +46,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     for name, text in (
         ("html", "a page of HTML that needs nothing else"),
         ("markdown", "Markdown for pull requests"),
-        ("json", "the result file as this release writes it"),
     ):
         form.add_argument(
             f"--{name}",
@@ -56,6 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             const=_STDOUT,
             help=f"{text}, to this file or to standard output",
         )
+    form.add_argument("--json", action="store_true", help="the result file as this release writes it")
     form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
     parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
     add_gates(parser)
@@ -103,13 +102,13 @@ def _form(options: Namespace) -> tuple[Form, Path | None]:
     """Return what is asked for and where it goes; a file may be named behind the form, or by --output."""
     form: Form = next((name for name in FORMS if getattr(options, name) not in {None, False}), "text")
     named = getattr(options, form)
-    if form == "text" or named == _STDOUT:
+    if type(named) is bool or named == _STDOUT:
         return form, options.output
     if options.result is None:
         raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
     if options.output is not None:
         raise CommandError(f"--{form} {named} and --output {options.output}: give one file")
-    if form != "json" and Path(named).suffix.lower() in _SUFFIXES:
+    if Path(named).suffix.lower() in _SUFFIXES:
         raise CommandError(
             f"--{form} {named} would write over a JSON file; RESULT comes first: "
             f"{options.command} {named} --{form}"

@@ -32,6 +32,7 @@ SCHEMA: Final = "results.schema.json"
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
 _COUNTS: Final = _SUMS.index("score_sum")
 """So many of them are whole numbers."""
+_PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
 _MOST: Final = 2**53
 _LARGEST: Final = 1e200
 """How large numbers may be: sums over any number of cases are numbers still."""
@@ -305,8 +306,12 @@ def _check_head(figures: dict[str, Any]) -> None:
 def _aggregation(sums: dict[str, Any]) -> FieldAggregation:
     if sums["score"] is not None:
         _figure("score", sums["score"])
-    counts = [_count(sums.get(name, 0)) for name in _SUMS[:_COUNTS]]
-    return FieldAggregation.from_list(counts + [_sum(sums.get(name, 0.0)) for name in _SUMS[_COUNTS:]])
+    numbers: list[float] = [0] * _COUNTS + [0.0] * (len(_SUMS) - _COUNTS)
+    for name, value in sums.items():
+        place = _PLACES.get(name)
+        if place is not None:
+            numbers[place] = _count(value) if place < _COUNTS else _sum(value)
+    return FieldAggregation.from_list(numbers)
 
 
 def _threshold(found: dict[str, Any]) -> dict[str, Any]:

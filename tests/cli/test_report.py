@@ -53,7 +53,8 @@ def test_a_form_goes_to_standard_output_or_to_a_file(files, command, folder, opt
     assert (ran.code, ran.out[: len(start)], ran.err) == (0, start, "")
     assert command(f"report run.json {option} -o one.out") == (0, "", "")
     assert (folder / "one.out").read_text(encoding="utf-8") == ran.out
-    if option not in {"", "--text"}:
+    if option in {"--html", "--markdown"}:
+        assert command(f"report run.json {option} -").out == ran.out
         assert command(f"report run.json {option} two.out") == (0, "", "")
         assert (folder / "two.out").read_text(encoding="utf-8") == ran.out
 
@@ -191,6 +192,7 @@ def test_the_schema(command, folder):
         ("run.json --baseline none.json", "none.json can't be read: no such file or directory"),
         ("run.json --gate f2>=1", "--gate 'f2>=1': "),
         ("run.json --html a.html --output b.html", "--html a.html and --output b.html: give one file"),
+        ("--html", "a result file is needed, RESULT (see jsonmatch report --help)"),
         ("--html run.json", "RESULT comes first: jsonmatch report run.json --html"),
         (
             "before.json --html run.json",
