@@ -339,6 +339,7 @@ def _headlines(config: pytest.Config, session: Session) -> list[Headline]:
 def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.report.runreport import left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     verdict = config.stash[_VERDICT]
@@ -351,7 +352,10 @@ def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
         diff=config.stash.get(_DIFF, None),
         verdict=config.stash.get(_RUN_VERDICT, None),
         details=session.outcomes.details(),
-        notes=[f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)],
+        notes=[
+            *filter(None, [left_out_note(results)]),
+            *(f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)),
+        ],
     )
     return html_page(page).encode()
 

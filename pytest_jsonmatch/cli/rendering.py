@@ -137,9 +137,10 @@ def _faults(results: ResultSet) -> Iterator[Fault]:
 def _page(shown: Shown) -> str:
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.report.runreport import left_out_note
 
     results, verdict = shown.results, verdict_of(shown)
-    notes = list(shown.notes)
+    notes = [*filter(None, [left_out_note(results)]), *shown.notes]
     if results.is_partial:
         kept, of = count(len(results.cases), "record"), count(results.number)
         notes.append(f"Figures and fields are those of all {of} records; {kept} of them are listed as cases.")

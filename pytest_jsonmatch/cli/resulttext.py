@@ -20,7 +20,6 @@ __all__ = ["result_lines"]
 _HINT: Final = "-v"
 _WORST: Final = 10
 """So many records of a corpus are named, and so many cases that compared nothing."""
-
 _UNSCORED: Final = "failed before comparing"
 
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.runreport import field_comparisons, message_lines
+from pytest_jsonmatch.report.runreport import field_comparisons, left_out_note, message_lines
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ def _sums(report: RunReport) -> Iterator[str]:
         yield from _of_corpus(report.results.corpus)
     else:
         yield from _of_cases(report)
+    if note := left_out_note(report.results):
+        yield note
     if report.others_failed:
         yield f"{count(report.others_failed, 'test')} that compared nothing failed too"
     for reason, number in report.left_out:

@@ -25,6 +25,7 @@ __all__ = [
     "extent",
     "failed_run",
     "field_comparisons",
+    "left_out_note",
     "make_fault",
     "message_lines",
     "whole_corpus",
@@ -176,6 +177,7 @@ def extent(results: ResultSet) -> str:
 
 def whole_corpus(corpus: Corpus) -> Comparison:
     """Return the figures of a corpus as one comparison, of which tables read the fields."""
+    failed = sum(each.batch_errors for each in corpus.fields.values())
     score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
     return Comparison(
         id="",
@@ -188,6 +190,7 @@ def whole_corpus(corpus: Corpus) -> Comparison:
         f1=f1,
         passed=True,
         fields=corpus.fields,
+        counts={"batch_error": failed} if failed else {},
     )
 
 
@@ -196,6 +199,17 @@ def field_comparisons(results: ResultSet) -> Sequence[Comparison]:
     if results.corpus is None:
         return list(results.comparisons)
     return [whole_corpus(results.corpus)] if results.corpus.records else []
+
+
+def left_out_note(results: ResultSet) -> str:
+    """Return what has to be said beside the figures of what they leave out; empty if that is nothing.
+
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> left_out_note(ResultSet())
+    ''
+    """
+    failed = sum(each.counts.get("batch_error", 0) for each in field_comparisons(results))
+    return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
 
 
 def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.engine.results import FieldAggregation
 from pytest_jsonmatch.results.file import from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
 
@@ -136,6 +137,22 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     assert "Figures and fields are those of all 40 records; 10 records of them are listed" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
     assert "| `n` | 40 | 1 | 39 |" in told
+
+
+def with_batch_errors(*, of_corpus: bool) -> ResultSet:
+    figures: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 1.0)
+    fields = {"x": FieldAggregation(batch_errors=7), "y": FieldAggregation(matches=1, score_sum=1.0)}
+    kept = Comparison("a#1", "a", "m", "m", **figures, passed=True, fields=fields, counts={"batch_error": 7})
+    corpus = Corpus("m", "m", 5, 5, 5, figures, fields)
+    return ResultSet((Case("a", (CaseRun(1, True, (kept,)),)),), corpus=corpus if of_corpus else None)
+
+
+@pytest.mark.parametrize("of_corpus", [False, True])
+@pytest.mark.parametrize("form", ["", "--markdown", "--html"])
+def test_batch_errors_are_told_beside_the_figures(write, command, form, of_corpus):
+    write(run_json=to_text(with_batch_errors(of_corpus=of_corpus)))
+    shown = command(f"report run.json {form}").out
+    assert shown.count("7 results left out of the figures: the batch comparator failed") == 1
 
 
 def test_the_file_of_compare(write, command):
