@@ -119,7 +119,8 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
     try:
-        return MatchResult(plan, score(plan, right, found), warnings=warnings)
+        scored = score(plan, right, found)
+        return MatchResult(plan, scored, warnings=warnings, documents=(right, found))
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
