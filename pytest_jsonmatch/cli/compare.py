@@ -19,6 +19,7 @@ from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from pytest_jsonmatch.cli.look import Look
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.report.failure import ThresholdFailure
@@ -87,7 +88,7 @@ def _run(options: Namespace) -> int:
     if options.report == "json":
         if not fine:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
-        write_output(_result_file(comparison), options.output)
+        write_output(_result_file(comparison.audited(result)), options.output)
     else:
         write_output(_text(result, comparison, options, failures), options.output)
     return FINE if fine else NOT_FINE
@@ -186,7 +187,17 @@ def _text(
         unicode=look.unicode,
         hint="-v",
     )
-    return f"{message}\n\n{as_text(table, look)}" if len(table) > 1 else f"{message}\n"
+    parts = [f"{message}\n", _pairs(result, options, look)]
+    if len(table) > 1:
+        parts.append(as_text(table, look))
+    return "\n".join(filter(None, parts))
+
+
+def _pairs(result: MatchResult, options: Namespace, look: Look) -> str:
+    from pytest_jsonmatch.report.pairs import pair_lines
+
+    lines = pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
+    return as_text(lines, look)
 
 
 def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:

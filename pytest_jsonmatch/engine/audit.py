@@ -8,7 +8,7 @@ whole array: the cheapest way to another pairing is a path of exchanges, priced 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.canonical import Canon
@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.sparse import dense_bytes
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -82,11 +82,21 @@ class Partner:
         """
         return {"index": self.index, "score": self.score}
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Partner:
+        """Return what `to_dict` gave."""
+        return cls(found["index"], found["score"])
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class AuditedPair:
-    """One pair of an unordered array, and what else could have been."""
+    """One pair of an unordered array, and what else could have been.
+
+    >>> pair = AuditedPair(0, 1, 0.75, 0.75, Partner(4, 0.7), None, None, ambiguous=False)
+    >>> pair.next_actual.index, pair.next_actual.score
+    (4, 0.7)
+    """
 
     expected: int
     """The index in expected."""
@@ -121,6 +131,22 @@ class AuditedPair:
             "ambiguous": self.ambiguous,
         }
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
+        """Return what `to_dict` gave."""
+        others = found["next_actual"], found["next_expected"]
+        next_actual, next_expected = (None if each is None else Partner.from_dict(each) for each in others)
+        return cls(
+            found["expected"],
+            found["actual"],
+            found["f1"],
+            found["score"],
+            next_actual,
+            next_expected,
+            found["margin"],
+            found["ambiguous"],
+        )
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -145,6 +171,22 @@ class ArrayAudit:
     unmatched_actual: tuple[int, ...]
     reason: str | None = None
     """Why nothing was computed; None if it was."""
+    more: int = 0
+    """How many pairs were left out by `shortened`."""
+
+    def shortened(self, most: int) -> ArrayAudit:
+        """Return the audit with at most so many pairs: the ambiguous ones first, then the worst.
+
+        >>> pairs = [AuditedPair(at, at, at / 2, None, None, None, None, None) for at in range(3)]
+        >>> audit = ArrayAudit("a", "a", "a", tuple(pairs), (), ()).shortened(2)
+        >>> [pair.expected for pair in audit.pairs], audit.more
+        ([0, 1], 1)
+        """
+        if len(self.pairs) <= most:
+            return self
+        pairs = sorted(self.pairs, key=lambda pair: (not pair.ambiguous, pair.f1, pair.expected))[:most]
+        kept = tuple(sorted(pairs, key=lambda pair: pair.expected))
+        return replace(self, pairs=kept, more=self.more + len(self.pairs) - len(kept))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain JSON types."""
@@ -158,7 +200,28 @@ class ArrayAudit:
         }
         if self.reason is not None:
             found["reason"] = self.reason
+        if self.more:
+            found["more"] = self.more
         return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
+        """Return what `to_dict` gave.
+
+        >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
+        >>> ArrayAudit.from_dict(audit.to_dict()) == audit
+        True
+        """
+        return cls(
+            found["path"],
+            found["expected_path"],
+            found["actual_path"],
+            tuple(map(AuditedPair.from_dict, found["pairs"])),
+            tuple(found["unmatched_expected"]),
+            tuple(found["unmatched_actual"]),
+            found.get("reason"),
+            found.get("more", 0),
+        )
 
 
 def audit_arrays(

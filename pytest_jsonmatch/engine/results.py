@@ -607,6 +607,7 @@ class MatchResult:
 
     __slots__ = (
         "_alignments",
+        "_audits",
         "_containers",
         "_documents",
         "_errors",
@@ -641,6 +642,7 @@ class MatchResult:
         self._flat_rows: list[Row] | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
+        self._audits: tuple[float, tuple[ArrayAudit, ...]] | None = None
         self._warnings = warnings
         self._per_field: FieldTable | None = None
         self._errors: tuple[ErrorEntry, ...] | None = None
@@ -813,16 +815,19 @@ class MatchResult:
         found = self._found
         if found is None or not found.alignments or self._documents is None:
             return ()
-        from pytest_jsonmatch.engine.audit import audit_arrays
+        if self._audits is None or self._audits[0] != tolerance:
+            from pytest_jsonmatch.engine.audit import audit_arrays
 
-        return audit_arrays(
-            self._plan,
-            found.alignments,
-            self.alignments,
-            self._documents,
-            approximate=found.gap is not None,
-            tolerance=tolerance,
-        )
+            audits = audit_arrays(
+                self._plan,
+                found.alignments,
+                self.alignments,
+                self._documents,
+                approximate=found.gap is not None,
+                tolerance=tolerance,
+            )
+            self._audits = tolerance, audits
+        return self._audits[1]
 
     def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
         """Return, by schema path of aligned arrays, how many pairs and how many elements only one side had.

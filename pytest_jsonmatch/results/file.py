@@ -123,10 +123,24 @@ def _comparison(comparison: Comparison, signatures: Mapping[str, int], comma: st
     for key in ("errors", "warnings", "arrays"):
         if not payload[key]:
             del payload[key]
+    audits = payload.pop("audit", [])
     yield f"          {{{_members(payload)},"
+    if audits:
+        yield from _audits(audits)
     yield '            "fields": {'
     yield from _fields(comparison.fields, "              ")
     yield f"            }}}}{comma}"
+
+
+def _audits(audits: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the pairs of unordered arrays, a line for each pair."""
+    yield '            "audit": ['
+    for number, audit in enumerate(audits, 1):
+        own = {name: value for name, value in audit.items() if name != "pairs"}
+        pairs = ",\n".join(f"                {_dump(pair)}" for pair in audit["pairs"])
+        listed = f"[\n{pairs}\n              ]" if pairs else "[]"
+        yield f'              {{{_members(own)}, "pairs": {listed}}}{"" if number == len(audits) else ","}'
+    yield "            ],"
 
 
 def read_results(path: Path) -> ResultSet:
