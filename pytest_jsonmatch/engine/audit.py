@@ -68,7 +68,11 @@ _ROUNDING: Final = 1e-12
 @final
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """The best of the elements that one was not paired with."""
+    """The best of the elements that one was not paired with.
+
+    >>> Partner(2, 0.7).score
+    0.7
+    """
 
     index: int | None
     """Where it stands; None if all of them score 0."""
