@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["EXAMPLES", "add_arguments"]
 
@@ -86,9 +87,10 @@ def _run(options: Namespace) -> int:
     fine = not failures and not result.errors
     comparison = _comparison(result, name_of(expected), options, passed=fine)
     if options.report == "json":
+        comparison = comparison.audited(result)
         if not fine:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
-        write_output(_result_file(comparison.audited(result)), options.output)
+        write_output(_result_file(comparison), options.output)
     else:
         write_output(_text(result, comparison, options, failures), options.output)
     return FINE if fine else NOT_FINE
@@ -187,17 +189,15 @@ def _text(
         unicode=look.unicode,
         hint="-v",
     )
-    parts = [f"{message}\n", _pairs(result, options, look)]
-    if len(table) > 1:
-        parts.append(as_text(table, look))
-    return "\n".join(filter(None, parts))
+    blocks = [_pairs(result, options, look), table if len(table) > 1 else []]
+    return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 
 
-def _pairs(result: MatchResult, options: Namespace, look: Look) -> str:
+def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
+    """Return who met whom in unordered arrays, and who else could have."""
     from pytest_jsonmatch.report.pairs import pair_lines
 
-    lines = pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
-    return as_text(lines, look)
+    return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
 
 
 def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:

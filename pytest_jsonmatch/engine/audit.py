@@ -62,6 +62,7 @@ _MOST_WALKED: Final = 300_000
 _MOST_STEPS: Final = 1_000_000
 """So many exchanges are looked at in one comparison."""
 _MOST_ARRAYS: Final = 100
+_MOST_INDEX: Final = 2**53
 _ROUNDING: Final = 1e-12
 
 
@@ -88,8 +89,9 @@ class Partner:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Partner:
-        """Return what `to_dict` gave."""
-        return cls(found["index"], found["score"])
+        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
+        index = found["index"]
+        return cls(None if index is None else _index(index), _figure(found["score"]))
 
 
 @final
@@ -137,18 +139,21 @@ class AuditedPair:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
-        """Return what `to_dict` gave."""
+        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
         others = found["next_actual"], found["next_expected"]
         next_actual, next_expected = (None if each is None else Partner.from_dict(each) for each in others)
+        score, margin, ambiguous = found["score"], found["margin"], found["ambiguous"]
+        if ambiguous is not None and type(ambiguous) is not bool:
+            raise TypeError(f"{ambiguous!r} is no boolean")
         return cls(
-            found["expected"],
-            found["actual"],
-            found["f1"],
-            found["score"],
+            _index(found["expected"]),
+            _index(found["actual"]),
+            _figure(found["f1"]),
+            None if score is None else _figure(score),
             next_actual,
             next_expected,
-            found["margin"],
-            found["ambiguous"],
+            None if margin is None else _figure(margin),
+            ambiguous,
         )
 
 
@@ -210,22 +215,42 @@ class ArrayAudit:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
-        """Return what `to_dict` gave.
+        """Return what `to_dict` gave; ValueError or TypeError for anything else.
 
         >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
         >>> ArrayAudit.from_dict(audit.to_dict()) == audit
         True
         """
+        reason = found.get("reason")
         return cls(
-            found["path"],
-            found["expected_path"],
-            found["actual_path"],
+            _text(found["path"]),
+            _text(found["expected_path"]),
+            _text(found["actual_path"]),
             tuple(map(AuditedPair.from_dict, found["pairs"])),
-            tuple(found["unmatched_expected"]),
-            tuple(found["unmatched_actual"]),
-            found.get("reason"),
-            found.get("more", 0),
+            tuple(map(_index, found["unmatched_expected"])),
+            tuple(map(_index, found["unmatched_actual"])),
+            None if reason is None else _text(reason),
+            _index(found.get("more", 0)),
         )
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _MOST_INDEX:
+        raise ValueError(f"{value!r:.40} is no index")
+    return value
+
+
+def _figure(value: Any) -> float:
+    if type(value) not in {int, float} or not 0 <= value <= 1:
+        raise ValueError(f"{value!r:.40} is no number from 0 to 1")
+    number: float = value
+    return number
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
 
 
 def audit_arrays(

@@ -57,16 +57,21 @@ def details_of(result: MatchResult) -> str:
 
 
 def _wrong(result: MatchResult) -> str:
+    found = {**_leaves(result.field_results), "arrays": _arrays(result)}
+    return json.dumps({key: value for key, value in found.items() if value})
+
+
+def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
+    """Return what differs, and how many leaves more there was no room for."""
     kept: list[list[Any]] = []
     more, room = 0, _MAX_TEXTS
-    for leaf in _differing(result.field_results):
+    for leaf in _differing(results):
         if len(kept) < MAX_LEAVES and room > 0:
             kept.append(_leaf(leaf))
             room -= sum(len(text) for text in kept[-1] if isinstance(text, str))
         else:
             more += 1
-    found = {"leaves": kept, "more": more, "arrays": _arrays(result)}
-    return json.dumps({key: value for key, value in found.items() if value})
+    return {"leaves": kept, "more": more}
 
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import Partner, compare_json, register_comparator
+from pytest_jsonmatch import ArrayAudit, AuditedPair, Partner, compare_json, register_comparator
 from pytest_jsonmatch.engine import audit as audits
 from pytest_jsonmatch.engine import similarity
 from pytest_jsonmatch.engine.alignment import Aligner
@@ -113,6 +113,30 @@ def test_as_plain_json():
         "unmatched_expected": [1],
         "unmatched_actual": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("expected", -1),
+        ("expected", True),
+        ("actual", "0"),
+        ("f1", 1.5),
+        ("f1", None),
+        ("score", "x"),
+        ("margin", -0.5),
+        ("ambiguous", 1),
+        ("next_actual", {"index": 1.5, "score": 0.5}),
+        ("next_expected", {"index": 1, "score": None}),
+        ("next_expected", []),
+    ],
+)
+def test_what_is_no_pair_is_not_read_as_one(member, value):
+    (audit,) = compare_json([{"n": 1, "m": 3}], [{"n": 1, "m": 2}], **OPTIONS).audit()
+    assert ArrayAudit.from_dict(audit.to_dict()) == audit
+    found = audit.pairs[0].to_dict()
+    with pytest.raises((TypeError, ValueError)):
+        AuditedPair.from_dict({**found, member: value})
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, 1.1, float("nan")])
