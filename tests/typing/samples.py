@@ -20,6 +20,8 @@ import pytest_jsonmatch
 from pytest_jsonmatch import (
     MISSING,
     ArrayAlignment,
+    ArrayAudit,
+    AuditedPair,
     BatchItem,
     ComparatorError,
     ComparatorResult,
@@ -163,6 +165,16 @@ def sample_containers_and_alignments() -> None:
     assert_type(alignment.pairs, tuple[tuple[int, int, float], ...])
     assert_type(alignment.unmatched_expected, tuple[int, ...])
     assert alignment.pairs == ((0, 1, 1.0),)
+
+
+def sample_audit() -> None:
+    result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
+    audits = assert_type(result.audit(tolerance=0.1), tuple[ArrayAudit, ...])
+    pair = assert_type(audits[0].pairs[0], AuditedPair)
+    assert_type(pair.next_actual, "Partner | None")
+    assert_type(pair.ambiguous, "bool | None")
+    assert_type(audits[0].reason, "str | None")
+    assert pair.f1 == 1.0
 
 
 def sample_assert_json_match() -> None:
