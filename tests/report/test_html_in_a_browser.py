@@ -459,6 +459,27 @@ def test_paper_has_the_lists_in_full(browser: Browser) -> None:
     assert browser.command("Page.printToPDF")["data"]
 
 
+def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
+    before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
+    page = page_of(ANSWERS)
+    html = html_page(
+        Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+    )
+    browser.open(html, width=718)  # A4 less its margins
+    browser.click("#cases .toggle")
+    browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
+    browser.settle()
+    browser.command("Emulation.setEmulatedMedia", media="print")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.settle()
+    assert browser.run("return document.documentElement.scrollWidth") <= 718
+    shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
+    assert (
+        browser.run(f"return Math.max(...{shown}.map((each) => each.getBoundingClientRect().right))") <= 718
+    )
+    assert browser.run(f"return {shown}.filter((each) => each.classList.contains('less')).length > 0")
+
+
 def test_hostile_data_stays_text(browser: Browser) -> None:
     answers: dict[str, tuple[object, object]] = {
         f"t.py::{HOSTILE}": ({HOSTILE: HOSTILE, "b": 1}, {HOSTILE: "x", "b": HOSTILE}),
