@@ -13,6 +13,7 @@ from pytest_jsonmatch._version import __version__
 if TYPE_CHECKING:
     from pytest_jsonmatch.api import compare_json, evaluate
     from pytest_jsonmatch.assertions import assert_json_match
+    from pytest_jsonmatch.engine.audit import ArrayAudit, AuditedPair, Partner
     from pytest_jsonmatch.engine.comparators.base import ComparatorResult
     from pytest_jsonmatch.engine.comparators.batched import BatchItem
     from pytest_jsonmatch.engine.compound import CompoundComparator
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "ArrayAlignment",
+    "ArrayAudit",
+    "AuditedPair",
     "BatchItem",
     "ComparatorError",
     "ComparatorResult",
@@ -73,6 +76,7 @@ __all__ = [
     "JsonParseError",
     "MatchResult",
     "NullHandling",
+    "Partner",
     "RecordResult",
     "Registry",
     "RootTypeError",
@@ -102,6 +106,7 @@ _HOMES = {
     "engine.comparators.base": ("ComparatorResult",),
     "engine.comparators.batched": ("BatchItem",),
     "engine.compound": ("CompoundComparator",),
+    "engine.audit": ("ArrayAudit", "AuditedPair", "Partner"),
     "engine.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.errors": (
         "ComparatorError",

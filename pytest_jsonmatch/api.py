@@ -66,7 +66,7 @@ def compare_json(
             plan = prepare(metric, options)
             if plan.flat:
                 return MatchResult(plan, None, (one, other))
-            return MatchResult(plan, score(plan, one, other))
+            return MatchResult(plan, score(plan, one, other), documents=(one, other))
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -88,7 +88,8 @@ def compare_values(
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    return MatchResult(plan, score(plan, expected, actual), warnings=warnings)
+    found = score(plan, expected, actual)
+    return MatchResult(plan, found, warnings=warnings, documents=(expected, actual))
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:

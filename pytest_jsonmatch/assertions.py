@@ -309,6 +309,8 @@ def _record(
             case="" if recorder.run is None else recorder.run.case,
             params=recorder.params,
         )
+        if recorder.keeps_audit and result.score < 1.0:
+            made = made.audited(result)
         if unreadable is None:
             return made
         warnings = (*made.warnings, unreadable)

@@ -107,6 +107,7 @@ class Recorder:
         "_properties",
         "_sums",
         "item",
+        "keeps_audit",
         "keeps_details",
         "nodeid",
         "outputs",
@@ -119,10 +120,12 @@ class Recorder:
         "wanted",
     )
 
-    def __init__(self, item: pytest.Item, *, keeps_details: bool = False) -> None:
+    def __init__(self, item: pytest.Item, *, keeps_details: bool = False, keeps_audit: bool = False) -> None:
         self.item = item
         self.keeps_details = keeps_details
         """Whether a report will show values."""
+        self.keeps_audit = keeps_audit
+        """Whether a result file will say what pairs of arrays could have been instead."""
         self.nodeid = _plain_nodeid(item)
         self._lock = Lock()
         self._names: set[str] = set()
@@ -564,7 +567,8 @@ class Session:
 
     def start(self, item: pytest.Item) -> Recorder:
         """Let `item` be the running one."""
-        recorder = Recorder(item, keeps_details=self.settings.html is not None)
+        wanted = self.settings.html is not None, self.settings.json is not None
+        recorder = Recorder(item, keeps_details=wanted[0], keeps_audit=wanted[1])
         recorder.planned, self.planned = self.planned, None
         self._running.append(recorder)
         return recorder

@@ -126,7 +126,8 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
     try:
-        return MatchResult(plan, score(plan, right, found), warnings=warnings)
+        scored = score(plan, right, found)
+        return MatchResult(plan, scored, warnings=warnings, documents=(right, found))
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
@@ -165,6 +166,8 @@ def _shown(
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
+    if options.report == "json" and result.score < 1.0:
+        comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
@@ -189,7 +192,11 @@ def _text(
         unicode=look.unicode,
         hint="-v",
     )
-    blocks = [table if len(table) > 1 else [], _containers(result, options, look)]
+    blocks = [
+        _pairs(result, options, look),
+        table if len(table) > 1 else [],
+        _containers(result, options, look),
+    ]
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 
 
@@ -228,6 +235,15 @@ def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFa
     first, _, rest = message.partition("\n")
     figure = score_text(result.f_beta(options.beta), unicode=look.unicode)
     return f"{first}\n{_f_name(options.beta)} {figure}\n{rest}"
+
+
+def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
+    """Return who met whom in unordered arrays, and who else could have; of what is perfect if all is asked for."""
+    if result.score == 1.0 and options.verbose < 2:
+        return []
+    from pytest_jsonmatch.report.pairs import pair_lines
+
+    return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
 
 
 def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:

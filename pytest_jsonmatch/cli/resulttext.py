@@ -39,6 +39,7 @@ def result_lines(shown: Shown, look: Look, *, verbose: int = 0, pivot: str | Non
         blocks += _corpus_blocks(results, results.corpus, look, mode)
     else:
         blocks += _run_blocks(results, look, mode, pivot)
+        blocks += _pair_blocks(results, look, verbose)
     blocks += _judged_blocks(shown, look, mode)
     lines: list[StyledLine] = []
     for block in filter(None, blocks):
@@ -109,6 +110,23 @@ def _unscored(results: ResultSet, look: Look, mode: str) -> Iterator[StyledLine]
         yield [(clip(text, look.width, unicode=look.unicode), PLAIN)]
     if hidden := len(found) - len(shown):
         yield [(f"  {mark(look.unicode)} {count(hidden)} more ({_HINT})", DIM)]
+
+
+def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
+    """Yield the pairs of unordered arrays: of a single comparison, of several if details are asked for."""
+    from pytest_jsonmatch.report.escape import clip_middle
+    from pytest_jsonmatch.report.pairs import pair_lines
+    from pytest_jsonmatch.report.styled import BOLD
+
+    comparisons = list(results.comparisons)
+    if len(comparisons) > 1 and not verbose:
+        return
+    for each in comparisons:
+        lines = pair_lines(each.audit, verbosity=verbose, unicode=look.unicode, width=look.width)
+        if lines and len(comparisons) > 1:
+            yield [[(clip_middle(each.id, look.width, unicode=look.unicode), BOLD)], *lines]
+        else:
+            yield lines
 
 
 def _run_name(case: Case, number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.results import FieldAggregation
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
+    from pytest_jsonmatch.engine.audit import ArrayAudit
     from pytest_jsonmatch.engine.results import MatchResult
 
 __all__ = ["Comparison"]
@@ -21,6 +22,9 @@ __all__ = ["Comparison"]
 _KINDS = 256
 # Longer texts are not worth their memory: few of their kind are alike.
 _LONG = 20_000
+# A result file keeps so many arrays of a comparison, and so many pairs of each.
+_MAX_ARRAYS = 20
+_MAX_PAIRS = 200
 # Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
 _SHOWN_LEVELS = 200
 
@@ -64,6 +68,8 @@ class Comparison:
     """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
+    audit: tuple[ArrayAudit, ...] = ()
+    """What else the pairs of unordered arrays could have been, where a result file asks for it."""
     _figures: str = field(default="", init=False, repr=False, compare=False)
     """What the second line of `to_text` says, if it is known. (`replace` forgets it.)"""
 
@@ -113,6 +119,11 @@ class Comparison:
             summaries[kind] = json.dumps(made._found())[1:]
         return made
 
+    def audited(self, result: MatchResult) -> Comparison:
+        """Return the comparison with the audit of its result, of a bounded number of pairs."""
+        audits = result.audit()[:_MAX_ARRAYS]
+        return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
+
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
         return {**self._own(), **self._found()}
@@ -143,6 +154,8 @@ class Comparison:
         }
         if self.approximate:
             found["approximate"] = True
+        if self.audit:
+            found["audit"] = [each.to_dict() for each in self.audit]
         return found
 
     def to_text(self) -> str:
@@ -190,6 +203,10 @@ def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:
     plain["errors"] = tuple(plain["errors"])
     plain["warnings"] = tuple(plain["warnings"])
     plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
+    if "audit" in plain:
+        from pytest_jsonmatch.engine.audit import ArrayAudit  # most comparisons have none
+
+        plain["audit"] = tuple(map(ArrayAudit.from_dict, plain["audit"]))
     return plain
 
 

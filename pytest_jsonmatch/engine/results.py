@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
+    from pytest_jsonmatch.engine.audit import ArrayAudit
     from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.notebook import Library
     from pytest_jsonmatch.engine.plan import Plan, PlanNode, Recipe
@@ -606,7 +607,9 @@ class MatchResult:
 
     __slots__ = (
         "_alignments",
+        "_audits",
         "_containers",
+        "_documents",
         "_errors",
         "_flat_rows",
         "_found",
@@ -624,16 +627,22 @@ class MatchResult:
         found: Outcome | None,
         source: tuple[dict[str, JsonValue], dict[str, JsonValue]] | None = None,
         warnings: tuple[str, ...] = (),
+        documents: tuple[JsonValue, JsonValue] | None = None,
     ) -> None:
-        """Take what a walk `found`, or the flat `source` (expected, actual) to score when somebody looks."""
+        """Take what a walk `found`, or the flat `source` (expected, actual) to score when somebody looks.
+
+        `documents` are what it was found in, if that is not the source.
+        """
         self._plan = plan
         self._found = found
         self._source = source
+        self._documents = source if documents is None else documents
         self._sums: Totals | None = None
         self._values: list[float] | None = None
         self._flat_rows: list[Row] | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
+        self._audits: tuple[float, tuple[ArrayAudit, ...]] | None = None
         self._warnings = warnings
         self._per_field: FieldTable | None = None
         self._errors: tuple[ErrorEntry, ...] | None = None
@@ -770,6 +779,55 @@ class MatchResult:
         if self._alignments is None:
             self._alignments = alignments_of(self._outcome())
         return self._alignments
+
+    @property
+    def documents(self) -> tuple[JsonValue, JsonValue] | None:
+        """Expected and actual as they were compared, in containers of their own; leave them as they are.
+
+        Actual is `MISSING` where an answer could not be read. None if the result was made without them.
+        """
+        return self._documents
+
+    def audit(self, tolerance: float = 0.05) -> tuple[ArrayAudit, ...]:
+        """Return, of each unordered array, what each pair could have been instead, and which are ambiguous.
+
+        It is worked out now: scoring does none of it.
+
+        Args:
+            tolerance: a pair is ambiguous if the similarities of another pairing, in which one of the two
+                meets another element, add up to at most so much less.
+
+        Returns:
+            One `ArrayAudit` for each unordered array, in the order of the document. Where comparators may be
+            dear, or elements are too many, it says why nothing was computed.
+
+        Raises:
+            ValueError: the tolerance is no number from 0 to 1.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> result = compare_json([[1, 2, 9]], [[1, 2, 3], [1, 2, 4]], metric="schema_f1", arrays="unordered")
+        >>> result.audit()[0].pairs[0].ambiguous
+        True
+        """
+        if not 0.0 <= tolerance <= 1.0:
+            message = f"tolerance is {tolerance!r}; it is a number from 0 to 1"
+            raise ValueError(message)
+        found = self._found
+        if found is None or not found.alignments or self._documents is None:
+            return ()
+        if self._audits is None or self._audits[0] != tolerance:
+            from pytest_jsonmatch.engine.audit import audit_arrays
+
+            audits = audit_arrays(
+                self._plan,
+                found.alignments,
+                self.alignments,
+                self._documents,
+                approximate=found.gap is not None,
+                tolerance=tolerance,
+            )
+            self._audits = tolerance, audits
+        return self._audits[1]
 
     def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
         """Return, by schema path of aligned arrays, how many pairs and how many elements only one side had.

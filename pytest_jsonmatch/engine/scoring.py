@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Outcome", "flat_rows", "score", "score_flat", "walk_flat", "walk_once"]
+__all__ = ["Outcome", "flat_rows", "pairwise_aligner", "score", "score_flat", "walk_flat", "walk_once"]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
@@ -917,6 +917,11 @@ class _Walk:
             nulls_absent=self.nulls_absent,
         )
         return (1, node.weight) if number == 0 and self.empties == "if_absent" else (number, weight)
+
+
+def pairwise_aligner(plan: Plan) -> Aligner:
+    """Return what measures two elements alone, outside any comparison (`Aligner.measure`)."""
+    return Aligner(plan, _measure)
 
 
 def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Totals:

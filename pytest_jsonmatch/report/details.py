@@ -1,15 +1,18 @@
-"""What a report shows of one comparison beyond its figures: leaves that differ, side by side, and pairs."""
+"""What a report shows of one comparison beyond its figures: leaves that differ, pairs, and both documents."""
 
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.report.documents import document_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_jsonmatch.engine.audit import ArrayAudit
     from pytest_jsonmatch.engine.containers import ArrayAlignment
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.engine.values import JsonValue
@@ -29,33 +32,68 @@ _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
 # Elements are named by their first leaves; of a result with more leaves than this nobody looks for them.
 _MAX_SEARCHED: Final = 5000
+# Of each side; of what is perfect less, since nobody looks for anything in it.
+_MAX_DOCUMENT: Final = 6000
+_MAX_PERFECT: Final = 1500
+_MAX_MARKED: Final = 400
 _WELL: Final = frozenset({"match", "skipped"})
 
 
 def details_of(result: MatchResult) -> str:
-    """Return, as JSON in ASCII, what is to be seen of a result that is not perfect; "" of one that is.
+    r"""Return two lines of JSON, in ASCII: what is not right in a result (empty: nothing), and its documents.
 
-    A bounded number of leaves and pairs is kept, and long values are clipped: it has to travel between
-    processes, and to fit on a page.
+    A bounded number of leaves and pairs is kept, and long values and documents are clipped: it has to travel
+    between processes, and to fit on a page.
 
     >>> from pytest_jsonmatch import compare_json
-    >>> details_of(compare_json({"a": 1}, {"a": 1}))
-    ''
-    >>> json.loads(details_of(compare_json({"a": "x"}, {"a": "y"})))["leaves"][0][:6]
+    >>> details_of(compare_json({"a": 1}, {"a": 1})).splitlines()
+    ['', '{"expected": [["=", "{\\n  \\"a\\": 1\\n}"]]}']
+    >>> wrong, _ = details_of(compare_json({"a": "x"}, {"a": "y"})).splitlines()
+    >>> json.loads(wrong)["leaves"][0][:6]
     ['a', 'a', 'mismatch', 0.0, '"y"', '"x"']
     """
-    if result.score == 1.0 and not result.errors and set(result.counts) <= _WELL:
-        return ""
+    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
+    return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
+
+
+def _wrong(result: MatchResult) -> str:
+    found = {**_leaves(result.field_results), "arrays": _arrays(result)}
+    return json.dumps({key: value for key, value in found.items() if value})
+
+
+def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
+    """Return what differs, and how many leaves more there was no room for."""
     kept: list[list[Any]] = []
     more, room = 0, _MAX_TEXTS
-    for leaf in _differing(result.field_results):
+    for leaf in _differing(results):
         if len(kept) < MAX_LEAVES and room > 0:
             kept.append(_leaf(leaf))
             room -= sum(len(text) for text in kept[-1] if isinstance(text, str))
         else:
             more += 1
-    found = {"leaves": kept, "more": more, "arrays": _arrays(result)}
-    return json.dumps({key: value for key, value in found.items() if value})
+    return {"leaves": kept, "more": more}
+
+
+def _documents(result: MatchResult, *, is_perfect: bool) -> str:
+    """Return both documents as marked text; actual is left out where it reads as expected does."""
+    if result.documents is None:
+        return ""
+    limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
+    marked: tuple[set[str], set[str]] = set(), set()
+    room = _MAX_TEXTS
+    for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
+        for paths, path in zip(marked, (leaf.expected_path, leaf.actual_path), strict=True):
+            if path is not None:
+                paths.add(path)
+                room -= len(path)
+        if room < 0:
+            break
+    expected, actual = result.documents
+    found: dict[str, Any] = {"expected": document_runs(expected, marked[0], "-", limit)}
+    other = None if actual is MISSING else document_runs(actual, marked[1], "+", limit)
+    if other != found["expected"]:
+        found["actual"] = other
+    return json.dumps(found)
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
@@ -79,23 +117,44 @@ def _text(value: JsonValue) -> str | None:
 
 def _arrays(result: MatchResult) -> list[dict[str, Any]]:
     found = []
+    audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
     for each in result.alignments:
-        pairs = sorted(each.pairs, key=lambda pair: pair[2])
+        audit = audits.get((each.expected_path, each.actual_path))
+        unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
+        # (What is unsure, and then what is wrong, must not be what is left out.)
+        pairs = sorted(each.pairs, key=lambda pair: (pair[0] not in unsure, pair[2]))
         is_well = not each.unmatched_expected and not each.unmatched_actual
         if is_well and all(i == j and score == 1.0 for i, j, score in pairs):
             continue
-        shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1]][:_MAX_PAIRS]
-        found.append((each, sorted(shown or pairs[:_MAX_PAIRS])))
+        shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1] or pair[0] in unsure]
+        found.append((each, sorted((shown or pairs)[:_MAX_PAIRS]), audit))
         if len(found) == _MAX_ARRAYS:
             break
     if not found:
         return []
     stems = (
-        {_stem(each.expected_path) for each, _ in found},
-        {_stem(each.actual_path) for each, _ in found},
+        {_stem(each.expected_path) for each, _, _ in found},
+        {_stem(each.actual_path) for each, _, _ in found},
     )
     previews = _previews(result, stems)
-    return [_array(each, pairs, previews) for each, pairs in found]
+    return [
+        {**_array(each, pairs, previews), **_audit(audit, {pair[0] for pair in pairs})}
+        for each, pairs, audit in found
+    ]
+
+
+def _audit(audit: ArrayAudit | None, shown: set[int]) -> dict[str, Any]:
+    """Return, by index in expected, what else the pairs shown could have been, or why nobody has looked."""
+    if audit is None:
+        return {}
+    if audit.reason is not None:
+        return {"unaudited": audit.reason}
+    found = {}
+    for pair in audit.pairs:
+        if pair.expected in shown:
+            best = pair.next_actual
+            found[pair.expected] = [best and best.index, best and best.score, pair.margin]
+    return {"audit": found}
 
 
 def _array(

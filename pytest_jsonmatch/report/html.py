@@ -11,7 +11,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -40,13 +40,27 @@ _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_DETAILS: Final = 8_000_000
 """How many characters the details of all cases together take, worst cases first; a page has to open."""
+_MAX_DOCUMENTS: Final = 8_000_000
+"""The same of whole documents."""
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides show already."""
 _TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
 _METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ"}
 
 
-_Shown: TypeAlias = "dict[tuple[str, str], dict[str, Any]]"
+_Key: TypeAlias = "tuple[str, str]"
+"""Node id and id of a comparison."""
+
+
+@final
+class _Shown(NamedTuple):
+    """What a page has room for, by comparison: what is not right in it, and its documents."""
+
+    wrong: dict[_Key, dict[str, Any]]
+    documents: dict[_Key, dict[str, Any]]
+    of_wrong: int
+    """How many there are, shown or not."""
+    of_documents: int
 
 
 @final
@@ -157,7 +171,7 @@ def _texts(page: Page, shown: _Shown) -> dict[str, Any]:
         "cards": list(_cards(page)),
         "checks": [_check(check) for check in page.checks],
         "baseline": _baseline(page),
-        "notes": [_plain(text) for text in (*page.notes, *_bounds(page, shown))],
+        "notes": [_plain(text) for text in (*page.notes, *_bounds(shown))],
     }
 
 
@@ -332,13 +346,23 @@ def _data(page: Page, shown: _Shown) -> dict[str, object]:
 
 def _shown_details(page: Page) -> _Shown:
     """Return the details of as many comparisons as a page has room for, the worst first."""
-    found: _Shown = {}
-    room = _MAX_DETAILS
+    wrong: list[tuple[_Key, str]] = []
+    documents: list[tuple[_Key, str]] = []
     for comparison in sorted(page.results.comparisons, key=lambda each: each.score):
         key = comparison.nodeid, comparison.id
-        text = page.details.get(key)
-        if not text:
-            continue
+        first, _, second = page.details.get(key, "").partition("\n")
+        if first:
+            wrong.append((key, first))
+        if second:
+            documents.append((key, second))
+    return _Shown(
+        _within(wrong, _MAX_DETAILS), _within(documents, _MAX_DOCUMENTS), len(wrong), len(documents)
+    )
+
+
+def _within(texts: Iterable[tuple[_Key, str]], room: int) -> dict[_Key, dict[str, Any]]:
+    found: dict[_Key, dict[str, Any]] = {}
+    for key, text in texts:
         if room <= 0:
             break
         found[key] = json.loads(text)
@@ -346,12 +370,14 @@ def _shown_details(page: Page) -> _Shown:
     return found
 
 
-def _bounds(page: Page, shown: _Shown) -> Iterator[str]:
+def _bounds(shown: _Shown) -> Iterator[str]:
     """Yield what the page leaves out."""
-    kept = sum(bool(text) for text in page.details.values())
-    if len(shown) < kept:
-        worst = count(len(shown), "worst comparison")
-        yield f"Values are shown of the {worst}, of {count(kept)} that are not perfect."
+    if len(shown.wrong) < shown.of_wrong:
+        worst = count(len(shown.wrong), "worst comparison")
+        yield f"Values are shown of the {worst}, of {count(shown.of_wrong)} that are not perfect."
+    if len(shown.documents) < shown.of_documents:
+        worst = count(len(shown.documents), "worst comparison")
+        yield f"Whole documents are shown of the {worst}, of {count(shown.of_documents)}."
 
 
 def _case(
@@ -384,10 +410,7 @@ def _run(
     if run.error:
         found["e"] = _plain(run.error)
     if run.comparisons:
-        found["c"] = [
-            _comparison(each, metrics[each.metric], places, details.get((each.nodeid, each.id)))
-            for each in run.comparisons
-        ]
+        found["c"] = [_comparison(each, metrics[each.metric], places, details) for each in run.comparisons]
     return found
 
 
@@ -395,7 +418,7 @@ def _comparison(
     comparison: Comparison,
     metric: int,
     places: Mapping[tuple[int, str], int],
-    details: dict[str, Any] | None,
+    details: _Shown,
 ) -> dict[str, object]:
     fields: list[float] = []
     for path, figures in comparison.fields.items():
@@ -418,9 +441,24 @@ def _comparison(
     arrays = {path: counts for path, counts in comparison.arrays.items() if counts[1] or counts[2]}
     if arrays:
         found["a"] = [[_plain(path, _MAX_ID), *counts] for path, counts in arrays.items()]
-    if details is not None:
-        found["d"] = _details(details)
+    key = comparison.nodeid, comparison.id
+    if key in details.wrong:
+        found["d"] = _details(details.wrong[key])
+    if key in details.documents:
+        found["o"] = _documents(details.documents[key])
     return found
+
+
+def _documents(texts: dict[str, Any]) -> list[object]:
+    """Return both documents as marked text; actual is None where it is missing, and 0 if both read alike."""
+    expected = _document(texts["expected"])
+    if "actual" not in texts:
+        return [expected, 0]
+    return [expected, None if texts["actual"] is None else _document(texts["actual"])]
+
+
+def _document(runs: list[list[str]]) -> list[list[str]]:
+    return [[kind, "\n".join(map(printable, text.split("\n")))] for kind, text in runs]
 
 
 def _sum(score: float, total: int) -> float:
@@ -493,12 +531,23 @@ def _array(details: dict[str, Any]) -> dict[str, object]:
         f"{count(alone)} of these not shown" if alone else "",
     ]
     names = [{index: _plain(text, 60) for index, text in side.items()} for side in details["names"]]
+    audit = details.get("audit", {})
+    if "unaudited" in details:
+        notes.append(f"second-best partners not computed: {_plain(details['unaudited'])}")
     return {
         "p": _plain(details["path"], _MAX_ID),
         "note": ", ".join(filter(None, notes)),
-        "pairs": [[i, j, _figure(score)] for i, j, score in details["pairs"]],
+        "pairs": [[i, j, _figure(score), *_audited(audit.get(str(i)))] for i, j, score in details["pairs"]],
         "expected": details["expected"],
         "actual": details["actual"],
         "e": names[0],
         "a": names[1],
     }
+
+
+def _audited(found: list[Any] | None) -> list[object]:
+    """Return the second-best partner of a pair, what that scores and, if it is ambiguous, the margin."""
+    if found is None:
+        return []
+    best, score, margin = found
+    return [best, _figure(score), *([] if margin is None else [_figure(margin)])]

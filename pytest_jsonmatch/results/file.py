@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from pytest_jsonmatch.engine.audit import ArrayAudit
+
 __all__ = ["FORMAT", "SCHEMA", "VERSION", "from_text", "read_results", "schema_text", "to_text"]
 
 FORMAT: Final = "jsonmatch-results"
@@ -135,10 +137,24 @@ def _comparison(comparison: Comparison, signatures: Mapping[str, int], comma: st
     for key in ("errors", "warnings", "arrays"):
         if not payload[key]:
             del payload[key]
+    audits = payload.pop("audit", [])
     yield f"          {{{_members(payload)},"
+    if audits:
+        yield from _audits(audits)
     yield '            "fields": {'
     yield from _fields(comparison.fields, "              ")
     yield f"            }}}}{comma}"
+
+
+def _audits(audits: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the pairs of unordered arrays, a line for each pair."""
+    yield '            "audit": ['
+    for number, audit in enumerate(audits, 1):
+        own = {name: value for name, value in audit.items() if name != "pairs"}
+        pairs = ",\n".join(f"                {_dump(pair)}" for pair in audit["pairs"])
+        listed = f"[\n{pairs}\n              ]" if pairs else "[]"
+        yield f'              {{{_members(own)}, "pairs": {listed}}}{"" if number == len(audits) else ","}'
+    yield "            ],"
 
 
 def read_results(path: Path) -> ResultSet:
@@ -280,6 +296,7 @@ class _Reader:
             approximate=_as(bool, found.get("approximate", False)),
             case=_as(str, found.get("case", "")),
             params={each: _label(label) for each, label in _as(dict, found.get("params", {})).items()},
+            audit=_read_audits(_as(list, found.get("audit", []))),
             **{str(figure): _figure(figure, found[figure], name) for figure in FIGURES},
         )
 
@@ -335,6 +352,17 @@ def _array(counts: Any) -> tuple[int, int, int]:
 def _label(found: Any) -> tuple[str, int]:
     label, place = _as(list, found)
     return _as(str, label), _count(place)
+
+
+def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
+    if not found:
+        return ()
+    from pytest_jsonmatch.engine.audit import ArrayAudit  # most comparisons have none
+
+    for each in found:
+        for name in ("pairs", "unmatched_expected", "unmatched_actual"):
+            _as(list, _as(dict, each)[name])
+    return tuple(map(ArrayAudit.from_dict, found))
 
 
 def _texts(found: Any) -> tuple[str, ...]:

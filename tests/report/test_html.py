@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json
+from pytest_jsonmatch import ConfigurationError, MatchResult, compare_json
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
@@ -42,6 +42,14 @@ def data_in(html: str) -> Any:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
     assert found is not None
     return json.loads(found[1])
+
+
+def wrong_in(result: MatchResult) -> Any:
+    return json.loads(details_of(result).partition("\n")[0])
+
+
+def documents_in(result: MatchResult) -> Any:
+    return json.loads(details_of(result).partition("\n")[2])
 
 
 class Elements(HTMLParser):
@@ -113,6 +121,10 @@ def test_says_what_there_is() -> None:
                                 }
                             ]
                         },
+                        "o": [
+                            [["=", "{\n  "], ["-", '"n": "completed"'], ["=", "\n}"]],
+                            [["=", "{\n  "], ["+", '"n": "completted"'], ["=", "\n}"]],
+                        ],
                     }
                 ],
             }
@@ -173,12 +185,12 @@ def test_details_are_bounded() -> None:
         {str(n): "b" * 5000 for n in range(80)},
         metric="json_similarity",
     )
-    details = json.loads(details_of(result))
+    details = wrong_in(result)
     assert len(details["leaves"]) + details["more"] == 80
     assert len(details["leaves"]) == 10  # of two texts of 1,000 characters
     assert max(len(leaf[4]) for leaf in details["leaves"]) == 1000
     result = compare_json(dict.fromkeys(map(str, range(80)), 1), {}, metric="json_similarity", extra="count")
-    assert len(json.loads(details_of(result))["leaves"]) == MAX_LEAVES
+    assert len(wrong_in(result)["leaves"]) == MAX_LEAVES
 
 
 def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +203,7 @@ def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 def test_pairs_of_an_array() -> None:
     expected = [{"name": "bread", "price": 1}, {"name": "milk", "price": 2}, {"name": "eggs", "price": 3}]
     actual = [{"name": "eggs", "price": 3}, {"name": "bread", "price": 9}]
-    found = json.loads(details_of(compare_json(actual, expected, metric="pairwise_f1")))
+    found = wrong_in(compare_json(actual, expected, metric="pairwise_f1"))
     assert found["arrays"] == [
         {
             "path": "$",
@@ -201,8 +213,77 @@ def test_pairs_of_an_array() -> None:
             "actual": [],
             "of": [2, 1, 0],
             "names": [{"0": "bread, 1", "1": "milk, 2", "2": "eggs, 3"}, {"0": "eggs, 3", "1": "bread, 9"}],
+            "audit": {"0": [None, 0.0, None], "2": [None, 0.0, None]},
         }
     ]
+
+
+def test_pairs_that_are_ambiguous_come_first_and_say_by_how_much() -> None:
+    expected = [{"n": n, "m": 1} for n in range(20)] + [{"n": 90, "m": 2, "k": 1}, {"n": 91, "m": 2, "k": 1}]
+    actual = [{"n": n, "m": 9} for n in range(20)] + [{"n": 80, "m": 2, "k": 1}, {"n": 81, "m": 2, "k": 1}]
+    (array,) = wrong_in(compare_json(actual, expected, metric="schema_f1", arrays="unordered"))["arrays"]
+    assert [pair[0] for pair in array["pairs"]] == [*range(10), 20, 21]
+    assert array["audit"]["20"] == [21, 2 / 3, 0.0]
+    assert array["audit"]["0"][2] is None
+
+
+def test_pairs_that_nobody_has_looked_at_say_why() -> None:
+    page = page_of({"a": ([["a2"], ["b3"]], [["a1"], ["b"]])})
+    result = compare_json(
+        [["a2"], ["b3"]],
+        [["a1"], ["b"]],
+        metric="pairwise_f1",
+        compare={"string": "regex"},
+        array_threshold=0,
+    )
+    html = html_page(Page(page.results, details={("a", "a#1"): details_of(result)}))
+    (array,) = data_in(html)["cases"][0]["u"][0]["c"][0]["d"]["arrays"][:1]
+    assert array["note"].endswith("second-best partners not computed: the comparator 'regex' may be dear")
+
+
+def test_whole_documents() -> None:
+    expected = {"shop": "Bakery", "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": [2]}], "none": {}}
+    actual = {"items": [{"n": "rye", "p": 3}, {"n": "bun", "p": 1, "q": None}], "shop": "Bakery", "none": {}}
+    found = documents_in(compare_json(actual, expected, metric="schema_f1", arrays="unordered"))
+    assert [[text for kind, text in found[side] if kind == mark] for side, mark in SIDES] == [
+        ['"p": [\n        2\n      ]'],
+        ['"p": 3', '"q": null'],
+    ]
+    assert [json.loads("".join(text for _, text in found[side])) for side, _ in SIDES] == [expected, actual]
+
+
+SIDES = [("expected", "-"), ("actual", "+")]
+
+
+def test_whole_documents_that_read_alike_stand_there_once() -> None:
+    assert documents_in(compare_json({"a": 1}, {"a": 1})) == {"expected": [["=", '{\n  "a": 1\n}']]}
+    assert documents_in(compare_json(2, 1, metric="json_similarity")) == {
+        "expected": [["-", "1"]],
+        "actual": [["+", "2"]],
+    }
+
+
+def test_whole_documents_are_bounded() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    for value in (deep, {"k" * 5000: "v" * 5000}, list(range(10_000)), {str(n): {} for n in range(3000)}):
+        result = compare_json(value, value, metric="json_similarity")
+        assert len(details_of(result)) < 6000
+        result = compare_json([value, 1], [value, 2], metric="json_similarity")
+        assert len(details_of(result)) < 20_000
+    many = compare_json(dict.fromkeys(map(str, range(900)), 1), dict.fromkeys(map(str, range(900)), 2))
+    found = documents_in(many)
+    assert [sum(kind == mark for kind, _ in found[side]) for side, mark in SIDES] == [1, 1]
+    apart = compare_json({str(n): n % 2 for n in range(200)}, {str(n): 0 for n in range(200)})
+    assert [sum(kind == mark for kind, _ in documents_in(apart)[side]) for side, mark in SIDES] == [40, 40]
+
+
+def test_a_page_has_room_for_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_jsonmatch.report.html._MAX_DOCUMENTS", 1)
+    html = html_page(page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 2})}))
+    assert "Whole documents are shown of the 1 worst comparison, of 2." in html
+    assert ["o" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
 
 
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -29,6 +31,10 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
+REAL = Path(os.environ.get("JSONMATCH_REAL") or Path(__file__).resolve().parents[3] / "shared" / "real")
+DOCUBENCH = REAL / "docubench"
+LABELS = sorted((DOCUBENCH / "labels").glob("*.json"))
+SYSTEMS = sorted(path.name for path in (DOCUBENCH / "results").glob("*") if path.is_dir())
 SUITE = Path(__file__).resolve().parents[2] / "example_suite"
 HOSTILE = (
     "</script><script>window.stolen=1;alert(1)</script>"
@@ -249,11 +255,88 @@ def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     browser.settle()
     (drawn,) = browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs")
     assert drawn.get_attribute("aria-label") == (
-        "Pairs of items. expected 0 with actual 1: 0.50; expected 2 with actual 0: 1.00; "
+        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.20 [2]; "
+        "expected 2 with actual 0: 1.00, next best 0.13 [2]; "
         "expected 1 without a partner; actual 2 without a partner"
     )
-    assert browser.texts("svg.pairs text")[:4] == ["expected", "actual", "0.50", "1.00"]
     assert browser.texts("svg.pairs .alone + text") == ["[1] milk, 2", "[2] bag, 7"]
+
+
+def test_ambiguous_pairs_are_marked(browser: Browser) -> None:
+    expected = {"items": [{"n": "bread", "p": "x"}, {"n": "milk", "p": "y"}]}
+    actual = {"items": [{"n": "milk", "p": "x"}, {"n": "bread", "p": "y"}]}
+    browser.open(html_page(page_of({"t.py::swapped": (actual, expected)})), height=1600)
+    browser.click("#cases .toggle")
+    browser.run("document.getElementById('cases').scrollTop = 1e6")
+    browser.settle()
+    # In words for those who hear it, and not by colour alone for those who see it.
+    names = [*browser.names("image"), *browser.names("img")]
+    assert (
+        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.50 [0], ambiguous, a tie; "
+        "expected 1 with actual 0: 0.50, next best 0.50 [1], ambiguous, a tie"
+    ) in names
+    assert browser.texts("svg.pairs text.unsure") == ["≈ ambiguous"] * 2
+    assert len(browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs path.unsure")) == 2
+
+
+def test_whole_documents_side_by_side(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)), height=1600)
+    browser.type("#cases-filter [name=text]", "spelling")
+    browser.click("#cases .toggle")
+    assert browser.texts("#cases .documents .side") == []  # made when somebody opens them
+    fold = browser.find("#cases .documents summary")
+    assert fold.text == "Whole documents, side by side"
+    fold.send_keys(Keys.ENTER)
+    browser.settle()
+    assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"
+    assert browser.texts("#cases .documents code") == [
+        '{\n  "shop": "Bakery",\n  "total": 1\n}',
+        '{\n  "shop": "Bakkery",\n  "total": 1\n}',
+    ]
+    assert browser.texts("#cases .documents del") == ['"shop": "Bakery",']
+    assert browser.texts("#cases .documents ins") == ['"shop": "Bakkery",']
+    assert {"expected, whole", "actual, whole"} <= set(browser.names("group"))
+    # What is open stays open while it is out of sight.
+    browser.click("#cases [role=columnheader]:nth-child(1) button")
+    browser.settle()
+    assert len(browser.texts("#cases .documents code")) == 2
+    browser.click("#cases .documents summary")
+    assert browser.texts("#cases .documents code") == []
+
+
+def test_documents_of_what_is_right_stand_there_once(browser: Browser) -> None:
+    browser.open(html_page(page_of(ANSWERS)), height=1600)
+    browser.type("#cases-filter [name=text]", "right")
+    browser.click("#cases .toggle")
+    browser.click("#cases .documents summary")
+    assert browser.texts("#cases .documents summary") == ["Whole documents, both alike"]
+    assert browser.texts("#cases .documents code") == ['{\n  "shop": "Bakery",\n  "total": 1\n}'] * 2
+
+
+def test_large_documents_keep_the_page_small(browser: Browser) -> None:
+    expected = {f"key {n}": n % 2 for n in range(300)}
+    answers: dict[str, tuple[object, object]] = {
+        f"t.py::{n}": ({**dict.fromkeys(expected, 0), "more": n}, expected) for n in range(30)
+    }
+    browser.open(html_page(page_of(answers)), height=1600)
+    browser.click("#cases .toggle")
+    seen = marks = 0
+    for _ in range(400):
+        browser.run(
+            "for (const each of document.querySelectorAll('.documents:not([open]) summary')) each.click()"
+        )
+        browser.settle()
+        seen = max(seen, len(browser.texts(".documents .side")))
+        marks = max(marks, len(browser.texts(".documents del, .documents ins")))
+        assert browser.run("return document.querySelectorAll('.list-rows *').length") <= 500
+        before, after = browser.run(
+            "const list = document.getElementById('cases'), before = list.scrollTop;"
+            "list.scrollTop += 300; return [before, list.scrollTop]"
+        )
+        browser.settle()
+        if before == after:
+            break
+    assert (before == after, seen, marks) == (True, 2, 80)
 
 
 def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
@@ -376,6 +459,27 @@ def test_paper_has_the_lists_in_full(browser: Browser) -> None:
     assert browser.command("Page.printToPDF")["data"]
 
 
+def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
+    before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
+    page = page_of(ANSWERS)
+    html = html_page(
+        Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+    )
+    browser.open(html, width=718)  # A4 less its margins
+    browser.click("#cases .toggle")
+    browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
+    browser.settle()
+    browser.command("Emulation.setEmulatedMedia", media="print")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.settle()
+    assert browser.run("return document.documentElement.scrollWidth") <= 718
+    shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
+    assert (
+        browser.run(f"return Math.max(...{shown}.map((each) => each.getBoundingClientRect().right))") <= 718
+    )
+    assert browser.run(f"return {shown}.filter((each) => each.classList.contains('less')).length > 0")
+
+
 def test_hostile_data_stays_text(browser: Browser) -> None:
     answers: dict[str, tuple[object, object]] = {
         f"t.py::{HOSTILE}": ({HOSTILE: HOSTILE, "b": 1}, {HOSTILE: "x", "b": HOSTILE}),
@@ -401,6 +505,11 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     for _ in range(2):
         browser.run("document.querySelector('#cases .toggle[aria-expanded=false]').click()")
         browser.settle()
+    browser.run("document.getElementById('cases').style.maxHeight = 'none'")
+    browser.settle()
+    browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
+    browser.settle()
+    assert len(browser.texts("#cases .documents code")) == 4
     shown = " ".join(browser.texts("body"))
     assert r"\u202e\x1b[31m{{ 7 * 7 }}\u2028" in shown.partition('{"metrics"')[0]
     assert not set("\u202e\x1b\u2028") & set(shown)
@@ -448,7 +557,67 @@ def test_example_suite(browser: Browser, pytester: pytest.Pytester) -> None:
     shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-html=report.html")
     assert result.parseoutcomes() == {"passed": 21, "xfailed": 1}
-    browser.open_file(pytester.path / "report.html")
+    browser.open_file(pytester.path / "report.html", height=1600)
     assert browser.texts("#cases-count") == ["17"]
+    use(browser)
+
+
+@pytest.mark.skipif(
+    not LABELS, reason="no docubench/labels in $JSONMATCH_REAL or in shared/real beside the checkout"
+)
+def test_docubench(browser: Browser) -> None:
+    cases, details = [], {}
+    for label in LABELS:
+        gold = json.loads(label.read_text(encoding="utf-8"))
+        for system in SYSTEMS:
+            path = DOCUBENCH / "results" / system / label.name
+            answer = json.loads(path.read_text(encoding="utf-8"))["data"] if path.exists() else None
+            result = compare_json(
+                answer,
+                gold,
+                metric="schema_f1",
+                schema=DOCUBENCH / "schemas" / label.name,
+                arrays="unordered",
+                nulls="absent",
+            )
+            name, passed = f"{system}/{label.stem}", result.score >= 0.9
+            compared = Comparison.of(result, id=name, nodeid=name, threshold={}, passed=passed)
+            details[name, name] = details_of(result)
+            cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
+    results = ResultSet(tuple(cases))
+    html = html_page(Page(results, title="DocuBench", headlines=headlines(results), details=details))
+    assert len(html) < 40_000_000
+    browser.open(html, height=1600)
+    assert browser.texts("#cases-count") == [f"{len(cases):,}"]
+    assert browser.run("return document.querySelectorAll('.list-rows *').length") <= 500
+    use(browser)
+    browser.type("#cases-filter [name=text]", SYSTEMS[0])
+    assert browser.texts("#cases-count") == [f"{len(LABELS)} of {len(cases):,}"]
+
+
+def use(browser: Browser) -> None:
+    """Sort, filter and open, and read what a screen reader is told."""
+    first = browser.texts(CASE_NAMES)[0]
+    header = "#cases [role=columnheader]:nth-child(3)"
+    browser.click(f"{header} button")
+    assert browser.find(header).get_attribute("aria-sort") == "descending"
+    assert browser.texts(CASE_NAMES)[0] != first
+    browser.click(f"{header} button")
+    assert browser.texts(CASE_NAMES)[0] == first
     browser.click("#cases .toggle")
+    assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"
     assert browser.texts("#cases .leaf .side code")
+    assert browser.run("return document.querySelectorAll('.list-rows *').length") <= 500
+    browser.click("#cases .toggle")
+    browser.type("#cases-filter [name=status]", "failed")
+    assert set(browser.texts("#cases .case .chip")) <= {"failed"}
+    browser.click("#cases-filter [type=reset]")
+    browser.type("#fields-filter [name=status]", "with mis")
+    assert browser.texts("#fields .list-rows bdi")
+    browser.click("#fields-filter [type=reset]")
+    assert browser.names("treegrid") == ["Cases"]
+    assert browser.names("grid") == ["Fields"]
+    unnamed = [
+        role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)
+    ]
+    assert unnamed == []

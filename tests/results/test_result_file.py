@@ -187,3 +187,22 @@ def test_a_link_goes_on_leading_to_the_file(tmp_path):
     write_file(tmp_path / "link.json", b"one")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "there" / "a.json").read_bytes() == b"one"
+
+
+def test_pairs_of_arrays_come_back():
+    result = compare_json([[1, 3], [2], [9]], [[1, 2], [5, 5]], metric="schema_f1", arrays="unordered")
+    kept = Comparison.of(result, id="a", nodeid="n", threshold={}, passed=True).audited(result)
+    assert len(kept.audit) == 2
+    kept = replace(kept, audit=(*kept.audit, replace(kept.audit[0], reason="too many", more=3)))
+    results = ResultSet((Case("a", (CaseRun(1, True, (kept,)),)),))
+    assert from_text(to_text(results), "x.json") == results
+    assert Comparison.from_text(kept.to_text()) == kept
+
+
+def test_pairs_of_arrays_are_bounded():
+    expected = [{"n": n, "m": 1} for n in range(300)]
+    result = compare_json(
+        [{"n": n, "m": 2} for n in range(300)], expected, metric="schema_f1", arrays="unordered"
+    )
+    kept = Comparison.of(result, id="a", nodeid="n", threshold={}, passed=True).audited(result)
+    assert [(len(each.pairs), each.more) for each in kept.audit] == [(200, 100)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_jsonmatch.engine.audit import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.engine.results import FieldAggregation
@@ -29,6 +30,10 @@ FIELD = FieldAggregation(
     expected_weight=4.0,
     actual_weight=4.0,
 )
+
+
+PAIR = AuditedPair(0, 1, 0.5, 0.5, Partner(2, 0.25), Partner(None, 0.0), 0.01, ambiguous=True)
+AUDIT = ArrayAudit("items", "items", "items", (PAIR,), (1,), (2,), "too many", 3)
 
 
 def comparison(**more: Any) -> Comparison:
@@ -56,6 +61,7 @@ FULL = ResultSet(
                             approximate=True,
                             case="a",
                             params={"model": ("large", 1)},
+                            audit=(AUDIT,),
                         ),
                         comparison(),
                     ),

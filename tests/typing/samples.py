@@ -20,6 +20,8 @@ import pytest_jsonmatch
 from pytest_jsonmatch import (
     MISSING,
     ArrayAlignment,
+    ArrayAudit,
+    AuditedPair,
     BatchItem,
     ComparatorError,
     ComparatorResult,
@@ -39,6 +41,7 @@ from pytest_jsonmatch import (
     JsonParseError,
     MatchResult,
     NullHandling,
+    Partner,
     RecordResult,
     Registry,
     RootTypeError,
@@ -163,6 +166,20 @@ def sample_containers_and_alignments() -> None:
     assert_type(alignment.pairs, tuple[tuple[int, int, float], ...])
     assert_type(alignment.unmatched_expected, tuple[int, ...])
     assert alignment.pairs == ((0, 1, 1.0),)
+
+
+def sample_audit() -> None:
+    result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
+    audits = assert_type(result.audit(tolerance=0.1), tuple[ArrayAudit, ...])
+    pair = assert_type(audits[0].pairs[0], AuditedPair)
+    partner: Partner | None = pair.next_actual
+    assert_type(pair.next_expected, "Partner | None")
+    assert partner is not None
+    assert_type(partner.index, "int | None")
+    assert_type(partner.score, float)
+    assert_type(pair.ambiguous, "bool | None")
+    assert_type(audits[0].reason, "str | None")
+    assert pair.f1 == 1.0
 
 
 def sample_assert_json_match() -> None:

@@ -237,7 +237,7 @@ class List {
     if (focus) this.host.focus({ preventScroll: true });
   }
   key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, select") || !this.rows.length) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, select, summary, .document") || !this.rows.length) return;
     const at = this.rows.indexOf(this.current), last = this.rows.length - 1;
     const moves = { ArrowDown: Math.min(at + 1, last), ArrowUp: Math.max(at - 1, 0), Home: 0, End: last };
     if (event.key in moves) this.go(this.rows[moves[event.key]]);
@@ -396,6 +396,7 @@ function* partsOf(row) {
       for (const leaf of (compared.d || {}).leaves || []) yield leafPart(key(), leaf);
       if ((compared.d || {}).more) yield part(key(), "warn", `${count(compared.d.more, "more leaf").replace("leafs", "leaves")} that differ`);
       for (const array of (compared.d || {}).arrays || []) yield arrayPart(key(), array);
+      if (compared.o) yield documentsPart(key(), compared.o);
       for (const [path, pairs, expected, actual] of compared.d ? [] : compared.a || []) {
         yield part(key(), "", make("code", {}, path), `: ${count(pairs, "pair")}, without a partner ${expected} expected and ${actual} actual`);
       }
@@ -411,11 +412,11 @@ function fieldPart(key, x, score) {
     make("div", { role: "gridcell", class: "faint counts" }, counts || "not compared"),
     cell()) };
 }
-function side(title, spans, missing) {
+function side(title, spans, missing, kind) {
   const code = make("code", { dir: "auto" });
   if (spans === null) code.append(missing);
   else for (const [kind, text] of spans) code.append(kind === "=" ? text : make(kind === "-" ? "del" : "ins", {}, text));
-  return make("div", { class: spans === null ? "side missing" : "side" }, make("span", {}, title), code);
+  return make("div", { class: `side${spans === null ? " missing" : ""}${kind ? ` ${kind}` : ""}`, tabindex: kind ? "0" : null, role: kind ? "group" : null, "aria-label": kind ? `${title}, whole` : null }, make("span", {}, title), code);
 }
 function leafPart(key, leaf) {
   return part(key, "leaf", () => make("div", {},
@@ -428,27 +429,55 @@ function arrayPart(key, array) {
   return part(key, "leaf", () => make("div", {},
     make("div", { class: "leaf-head" }, make("code", {}, array.p), make("span", { class: "faint" }, array.note)), make("div", { class: "wide" }, drawPairs(array))));
 }
+function documentsPart(key, [expected, actual]) {
+  // Two texts may be long: they are made when somebody opens them, and stay open while the list scrolls.
+  const line = { key, open: false, part: () => {
+    const body = make("div", {});
+    const fold = make("details", { class: "documents" }, make("summary", {}, actual === 0 ? "Whole documents, both alike" : "Whole documents, side by side"), body);
+    const fill = () => body.replaceChildren(...(!line.open ? [] : [make("div", { class: "sides" },
+      side("expected", expected, "nothing", "document"), side("actual", actual === 0 ? expected : actual, "missing", "document"))]));
+    fold.open = line.open;
+    fill();
+    fold.addEventListener("toggle", () => {
+      if (line.open === fold.open) return;
+      line.open = fold.open;
+      fill();
+      caseList.soon();
+    });
+    return make("div", { role: "row", class: "line part leaf", "aria-level": 2 }, make("div", { role: "gridcell", "aria-colspan": caseList.columns.length }, fold));
+  } };
+  return line;
+}
+const AMBIGUOUS = "≈ ambiguous";
 function drawPairs(array) {
   // Expected on the left, actual on the right, a line for each pair; what found no partner stands below.
-  const height = 26, wide = 760, box = 270, across = array.pairs.length;
+  const audited = array.pairs.some((pair) => pair.length > 3);
+  const height = audited ? 36 : 26, tall = height - 5, wide = audited ? 860 : 760, box = 270, gap = audited ? 138 : 44, across = array.pairs.length;
   const left = [...array.pairs.map((pair) => pair[0])].sort((a, b) => a - b), right = [...array.pairs.map((pair) => pair[1])].sort((a, b) => a - b);
   const alone = Math.max(array.expected.length, array.actual.length);
   const total = 18 + across * height + (alone ? 22 + alone * height : 0);
-  const told = [...array.pairs.map(([i, j, score]) => `expected ${i} with actual ${j}: ${figure(score)}`),
+  const second = ([, , , best, score]) => score === undefined || score === null ? "" : `next best ${figure(score)}${best === null ? "" : ` [${best}]`}`;
+  const unsure = (pair) => pair.length > 5;
+  const told = [...array.pairs.map((pair) => [`expected ${pair[0]} with actual ${pair[1]}: ${figure(pair[2])}`, second(pair),
+      unsure(pair) ? (pair[5] > 0 ? `ambiguous, another pairing totals ${figure(pair[5])} less` : "ambiguous, a tie") : ""].filter(Boolean).join(", ")),
     ...array.expected.map((i) => `expected ${i} without a partner`), ...array.actual.map((j) => `actual ${j} without a partner`)].join("; ");
   const svg = make("svg", { class: "pairs", viewBox: `0 0 ${wide} ${total}`, role: "img", "aria-label": `Pairs of ${array.p}. ${told}` });
   const text = (index, names) => { const name = `[${index}] ${names[index] ?? ""}`; return name.length > 37 ? name.slice(0, 36) + "…" : name; };
-  const cell = (x, y, words, kind) => svg.append(make("rect", { x: x + 1, y, width: box - 2, height: 21, rx: 5, class: kind }), make("text", { x: x + 8, y: y + 15 }, words));
+  const cell = (x, y, words, kind) => svg.append(make("rect", { x: x + 1, y, width: box - 2, height: tall, rx: 5, class: kind }), make("text", { x: x + 8, y: y + tall / 2 + 4.5 }, words));
   const row = (place) => 18 + place * height;
   svg.append(make("text", { x: 2, y: 11, class: "label" }, "expected"), make("text", { x: wide - box + 2, y: 11, class: "label" }, "actual"));
-  for (const [i, j, score] of array.pairs) {
-    const from = row(left.indexOf(i)) + 11, to = row(right.indexOf(j)) + 11, a = box + 44, b = wide - box - 2;
-    const line = make("path", { d: `M${a} ${from} C${a + 60} ${from} ${b - 60} ${to} ${b} ${to}` });
+  for (const pair of array.pairs) {
+    const [i, j, score] = pair;
+    const from = row(left.indexOf(i)) + tall / 2, to = row(right.indexOf(j)) + tall / 2, a = box + gap, b = wide - box - 2;
+    const line = make("path", { d: `M${a} ${from} C${a + 60} ${from} ${b - 60} ${to} ${b} ${to}`, class: unsure(pair) ? "unsure" : null });
     line.style.stroke = score >= 1 ? "var(--good)" : color(score);
     svg.append(line);
   }
-  for (const [i, , score] of array.pairs) {
-    svg.append(make("text", { x: box + 8, y: row(left.indexOf(i)) + 15, class: "score" }, figure(score)));
+  for (const pair of array.pairs) {
+    const y = row(left.indexOf(pair[0])), next = second(pair);
+    svg.append(make("text", { x: box + 8, y: y + (next ? tall / 2 - 2 : tall / 2 + 4.5), class: "score" }, figure(pair[2])));
+    if (unsure(pair)) svg.append(make("text", { x: box + 44, y: y + (next ? tall / 2 - 2 : tall / 2 + 4.5), class: "label unsure" }, AMBIGUOUS));
+    if (next) svg.append(make("text", { x: box + 8, y: y + tall / 2 + 11, class: "label" }, next));
   }
   left.forEach((index, place) => cell(0, row(place), text(index, array.e), ""));
   right.forEach((index, place) => cell(wide - box, row(place), text(index, array.a), ""));

@@ -1,0 +1,114 @@
+"""A whole document as text, with what differs in it marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pytest_jsonmatch.engine.paths import format_path
+from pytest_jsonmatch.engine.values import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+    from pytest_jsonmatch.engine.values import JsonValue
+
+__all__ = ["Run", "document_runs"]
+
+Run: TypeAlias = "tuple[str, str]"
+"""A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
+
+_LEVELS: Final = 40
+"""Deeper containers stand on one line."""
+_MAX_SCALAR: Final = 1000
+_MAX_RUNS: Final = 40
+"""So many places are marked; a page has to stay small."""
+_CUT: Final = "…"
+
+
+def document_runs(value: JsonValue, marked: AbstractSet[str], mark: str, limit: int) -> list[Run]:
+    r"""Return a JSON value as indented text, in pieces that are marked or not.
+
+    Args:
+        value: a document.
+        marked: the instance paths of what is to be marked; what is in a marked container is marked as well.
+        mark: what marks it.
+        limit: about so many characters; "…" on a line of its own is what is cut off.
+
+    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]"}, "-", 1000)
+    [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
+    """
+    runs: list[Run] = []
+    length = marks = 0
+    for indent, text, is_marked in _lines(value, marked):
+        lead = "\n" + "  " * indent if runs else ""
+        length += len(lead) + len(text)
+        if runs and length > limit:
+            _add(runs, "=", f"{lead}{_CUT}")
+            break
+        if is_marked and runs and runs[-1][0] == mark:
+            _add(runs, mark, lead + text)
+        elif is_marked and marks < _MAX_RUNS:
+            marks += 1
+            _add(runs, "=", lead)
+            _add(runs, mark, text)
+        else:
+            _add(runs, "=", lead + text)
+    return runs
+
+
+def _add(runs: list[Run], kind: str, text: str) -> None:
+    if runs and runs[-1][0] == kind:
+        runs[-1] = kind, runs[-1][1] + text
+    elif text:
+        runs.append((kind, text))
+
+
+def _lines(value: JsonValue, marked: AbstractSet[str]) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines of a document: (levels of indentation, text, whether it is marked)."""
+    segments: list[Any] = []
+    is_marked = "$" in marked
+    if not _is_open(value):
+        yield 0, render(value, _MAX_SCALAR), is_marked
+        return
+    # A frame: members still to come, how many of them, the closing bracket, whether all of it is marked.
+    frames: list[tuple[Iterator[tuple[Any, Any]], list[int], str, bool]] = [
+        _frame(value, is_marked=is_marked)
+    ]
+    yield 0, _opening(value), is_marked
+    while frames:
+        members, left, closing, all_marked = frames[-1]
+        member = next(members, None)
+        if member is None:
+            frames.pop()
+            comma = "," if frames and frames[-1][1][0] else ""
+            yield len(frames), closing + comma, all_marked
+            if segments:
+                segments.pop()
+            continue
+        key, item = member
+        left[0] -= 1
+        comma = "," if left[0] else ""
+        segments.append(key)
+        is_marked = all_marked or format_path(segments) in marked
+        lead = f"{render(key, _MAX_SCALAR)}: " if type(key) is str else ""
+        if _is_open(item) and len(frames) < _LEVELS:
+            yield len(frames), lead + _opening(item), is_marked
+            frames.append(_frame(item, is_marked=is_marked))
+        else:
+            yield len(frames), f"{lead}{render(item, _MAX_SCALAR)}{comma}", is_marked
+            segments.pop()
+
+
+def _is_open(value: JsonValue) -> bool:
+    return (type(value) is dict or type(value) is list) and len(value) > 0
+
+
+def _opening(value: JsonValue) -> str:
+    return "{" if type(value) is dict else "["
+
+
+def _frame(value: Any, *, is_marked: bool) -> tuple[Iterator[tuple[Any, Any]], list[int], str, bool]:
+    if type(value) is dict:
+        return iter(value.items()), [len(value)], "}", is_marked
+    return iter(enumerate(value)), [len(value)], "]", is_marked

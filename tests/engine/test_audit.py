@@ -1,0 +1,347 @@
+"""The audit of unordered arrays: second-best partners, and pairs that could as well have been others."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import ArrayAudit, AuditedPair, Partner, compare_json, register_comparator
+from pytest_jsonmatch.engine import audit as audits
+from pytest_jsonmatch.engine import similarity
+from pytest_jsonmatch.engine.alignment import Aligner
+from pytest_jsonmatch.engine.registry import session_registry
+
+OPTIONS = {"metric": "schema_f1", "arrays": "unordered"}
+
+
+def seen(actual, expected, **more):
+    (audit,) = compare_json(actual, expected, **{**OPTIONS, **more}).audit()
+    return [(each.expected, each.actual, each.next_actual, each.ambiguous) for each in audit.pairs]
+
+
+def test_second_best_partners():
+    expected = [{"n": "tea", "p": 2, "q": 1}, {"n": "milk", "p": 3, "q": 9}]
+    actual = [{"n": "milk", "p": 3, "q": 1}, {"n": "tea", "p": 2, "q": 5}, {"n": "bag", "p": 0, "q": 0}]
+    (audit,) = compare_json(actual, expected, **OPTIONS).audit()
+    third = pytest.approx(1 / 3)
+    assert [
+        (each.expected, each.actual, each.next_actual.index, each.next_actual.score, each.next_expected.index)
+        for each in audit.pairs
+    ] == [(0, 1, 0, third, None), (1, 0, None, 0.0, 0)]
+    assert (audit.unmatched_expected, audit.unmatched_actual, audit.reason) == ((), (2,), None)
+
+
+def test_the_only_elements_have_no_second_best():
+    assert seen([{"n": 1, "m": 3}], [{"n": 1, "m": 2}]) == [(0, 0, None, False)]
+
+
+def test_a_tie_is_ambiguous():
+    expected = [{"n": "tea", "p": 2}, {"n": "milk", "p": 3}]
+    actual = [{"n": "tea", "p": 3}, {"n": "milk", "p": 2}]
+    assert seen(actual, expected) == [(0, 0, Partner(1, 0.5), True), (1, 1, Partner(0, 0.5), True)]
+
+
+def test_equal_elements_may_be_exchanged_in_peace():
+    tea = {"n": "tea", "p": 2}
+    assert [each[3] for each in seen([tea, tea], [tea, tea])] == [False, False]
+    actual = [{"n": "tea", "p": 3}, {"n": "tea", "p": 4}]
+    # Two equal ones expected, two others there: which of the equal ones meets which of these is all one.
+    assert [each[3] for each in seen(actual, [tea, tea])] == [False, False]
+    # Of three there one is left over: any of them could be.
+    assert [each[3] for each in seen([*actual, {"n": "tea", "p": 5}], [tea, tea])] == [True, True]
+
+
+def test_a_long_way_round_is_found():
+    """No two may be swapped, but three in a ring."""
+    expected = [{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"a": 5, "b": 6}]
+    actual = [{"a": 1, "b": 4}, {"a": 3, "b": 6}, {"a": 5, "b": 2}]
+    assert [each[3] for each in seen(actual, expected)] == [True, True, True]
+
+
+def test_nearly_a_tie():
+    expected = [{"a": 1, "b": 1, "c": 1}, {"a": 2, "b": 2, "c": 2}]
+    actual = [{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 2, "c": 1}]
+    result = compare_json(actual, expected, **OPTIONS)
+    (near,) = result.audit(tolerance=0.7)
+    assert [(each.margin, each.ambiguous) for each in near.pairs] == [(pytest.approx(2 / 3), True)] * 2
+    assert [each.ambiguous for each in result.audit()[0].pairs] == [False, False]
+
+
+def test_a_pair_that_is_hardly_alike_is_not_ambiguous_for_that():
+    assert (
+        seen([{"t": "a" * 99 + "b"}], [{"t": "b" * 100}], metric="json_similarity", extra="count")[0][3]
+        is False
+    )
+
+
+def test_inside_paired_elements():
+    expected = [{"id": 1, "tags": [[1, 2], [1, 3]]}, {"id": 2, "tags": [[7]]}]
+    actual = [{"id": 2, "tags": [[7]]}, {"id": 1, "tags": [[1, 9], [1, 8]]}]
+    found = {each.actual_path: each for each in compare_json(actual, expected, **OPTIONS).audit()}
+    assert [(each.ambiguous, each.score) for each in found["[1].tags"].pairs] == [(True, 0.5)] * 2
+    assert [each.ambiguous for each in found["$"].pairs] == [False, False]
+
+
+def test_arrays_paired_by_key_or_position_have_no_audit():
+    expected = {"k": [{"id": 1}], "o": [1]}
+    assert compare_json(expected, expected, metric="schema_f1", arrays={"key": "id"}).audit() == ()
+    assert compare_json({"a": 1}, {"a": 1}).audit() == ()
+
+
+def test_as_plain_json():
+    audit, _ = compare_json([[1, 3]], [[1, 2], [5, 5]], **OPTIONS).audit()
+    assert json.loads(json.dumps(audit.to_dict())) == {
+        "path": "$",
+        "expected_path": "$",
+        "actual_path": "$",
+        "pairs": [
+            {
+                "expected": 0,
+                "actual": 0,
+                "f1": 0.5,
+                "score": 0.5,
+                "next_actual": None,
+                "next_expected": {"index": None, "score": 0.0},
+                "margin": None,
+                "ambiguous": False,
+            }
+        ],
+        "unmatched_expected": [1],
+        "unmatched_actual": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("expected", -1),
+        ("expected", True),
+        ("actual", "0"),
+        ("f1", 1.5),
+        ("f1", None),
+        ("score", "x"),
+        ("margin", -0.5),
+        ("ambiguous", 1),
+        ("next_actual", {"index": 1.5, "score": 0.5}),
+        ("next_expected", {"index": 1, "score": None}),
+        ("next_expected", []),
+    ],
+)
+def test_what_is_no_pair_is_not_read_as_one(member, value):
+    (audit,) = compare_json([{"n": 1, "m": 3}], [{"n": 1, "m": 2}], **OPTIONS).audit()
+    assert ArrayAudit.from_dict(audit.to_dict()) == audit
+    found = audit.pairs[0].to_dict()
+    with pytest.raises((TypeError, ValueError)):
+        AuditedPair.from_dict({**found, member: value})
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1.1, float("nan")])
+def test_a_tolerance_is_a_number_from_0_to_1(tolerance):
+    with pytest.raises(ValueError, match="it is a number from 0 to 1"):
+        compare_json([1], [1], **OPTIONS).audit(tolerance)
+
+
+# -- what is not computed ----------------------------------------------------------------------------------
+
+
+def test_dear_comparators_are_not_asked():
+    asked = []
+
+    def dear(expected, actual, params):
+        asked.append((expected, actual))
+        return 0.5
+
+    with session_registry():
+        register_comparator("dear", dear)
+        result = compare_json(
+            [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}],
+            [{"n": 2, "t": "z"}, {"n": 1, "t": "w"}],
+            fields={"[].t": {"compare": "dear"}},
+            **OPTIONS,
+        )
+        asked.clear()
+        (audit,) = result.audit()
+    assert (audit.reason, asked) == ("the comparator 'dear' may be dear", [])
+    assert [(each.f1, each.score, each.ambiguous) for each in audit.pairs] == [(0.75, None, None)] * 2
+
+
+def test_a_comparator_with_a_time_limit_is_not_asked():
+    (audit,) = compare_json(["a1"], ["[a-z]1", "x"], compare={"string": "regex"}, **OPTIONS).audit()
+    assert audit.reason == "the comparator 'regex' may be dear"
+
+
+def test_skipped_elements():
+    (audit,) = compare_json({"a": [1]}, {"a": [2]}, fields={"a[]": {"skip": True}}, **OPTIONS).audit()
+    assert audit.reason == "its elements are skipped"
+
+
+def test_dates_have_no_columns_and_are_walked():
+    expected = [{"d": "2026-01-02", "n": 1}, {"d": "2026-01-03", "n": 2}]
+    actual = [{"d": "3 January 2026", "n": 1}, {"d": "2 January 2026", "n": 2}]
+    formats = {"date": {"formats": ["%Y-%m-%d", "%d %B %Y"]}}
+    assert [each[3] for each in seen(actual, expected, fields={"[].d": {"compare": formats}})] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        ("MOST_CELLS", "too many elements, 6 × 6"),
+        ("_MOST_WALKED", "too many elements that are not flat, 6 × 6"),
+    ],
+)
+def test_what_is_looked_at_is_bounded(monkeypatch, limit, reason):
+    monkeypatch.setattr(audits, limit, 35)
+    expected = [{"n": n, "tags": [n, n + 1]} for n in range(6)]
+    actual = [{"n": n, "tags": [n + 1, n + 5]} for n in range(6)]
+    audit, *_ = compare_json(actual, expected, **OPTIONS).audit()
+    assert audit.reason == reason
+    assert len(audit.pairs) == 6
+
+
+def test_exchanges_are_bounded(monkeypatch):
+    monkeypatch.setattr(audits, "_MOST_STEPS", -1)
+    found = seen([{"n": 1, "p": 3}, {"n": 1, "p": 4}], [{"n": 1, "p": 1}, {"n": 1, "p": 2}])
+    assert found == [(0, 0, Partner(1, 0.5), None), (1, 1, Partner(0, 0.5), None)]
+
+
+def test_a_large_array_of_which_little_differs():
+    expected = [{"n": n, "name": f"thing {n}"} for n in range(3000)]
+    actual = [dict(each) for each in reversed(expected)]
+    actual[0]["n"], actual[1]["n"] = actual[1]["n"], actual[0]["n"]
+    (audit,) = compare_json(actual, expected, **OPTIONS).audit()
+    assert audit.reason is None
+    assert [each.expected for each in audit.pairs if each.ambiguous] == [2998, 2999]
+    # Who has found an equal has no second best: nobody has looked.
+    assert [each.next_actual for each in audit.pairs[:2998]] == [None] * 2998
+    assert {each.next_actual for each in audit.pairs[2998:]} == {Partner(0, 0.5), Partner(1, 0.5)}
+
+
+def test_an_approximate_pairing_is_not_audited():
+    expected = [f"{n} one of many" for n in range(60)]
+    actual = [f"{n + 7} one of them" for n in range(60)]
+    result = compare_json(actual, expected, metric="pairwise_f1", memory_limit=4096)
+    assert result.alignment == "approximate"
+    assert result.audit()[0].reason == "the pairing itself is approximate"
+
+
+def test_scoring_does_none_of_it(monkeypatch):
+    expected = [{"n": n, "t": [n, 1]} for n in range(40)]
+    actual = [{"n": n + 1, "t": [n, 2]} for n in range(40)]
+    calls = {"audit": 0, "columns": 0, "walk": 0}
+
+    def count(name, function):
+        def counted(*args, **more):
+            calls[name] += 1
+            return function(*args, **more)
+
+        return counted
+
+    monkeypatch.setattr(audits, "audit_arrays", count("audit", audits.audit_arrays))
+    monkeypatch.setattr(similarity, "pair_sums", count("columns", similarity.pair_sums))
+    monkeypatch.setattr(Aligner, "measure", count("walk", Aligner.measure))
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    before = dict(calls)
+    assert before["audit"] == 0
+    for _ in (result.score, result.field_results, result.per_field, result.alignments, result.to_dict()):
+        assert calls == before
+    result.audit()
+    assert calls["audit"] == 1
+    assert calls["walk"] > before["walk"]
+
+
+# -- the law: every pairing is tried -----------------------------------------------------------------------
+
+VALUES = st.integers(0, 2)
+ELEMENTS = st.fixed_dictionaries(
+    {"a": VALUES}, optional={"b": VALUES, "c": st.sampled_from(["x y", "x z", "z"])}
+)
+ARRAYS = st.lists(ELEMENTS, max_size=4)
+
+
+def pairings(rows, columns):
+    """Every way to pair some of the rows with some of the columns."""
+    padded = [*columns, *[None] * len(rows)]
+    return {
+        tuple((i, j) for i, j in zip(rows, chosen, strict=True) if j is not None)
+        for chosen in permutations(padded, len(rows))
+    }
+
+
+def similarity_of(actual, expected, options):
+    return compare_json([actual], [expected], **{**options, "array_threshold": 0}).score
+
+
+def best_margin(pair, paired, all_pairings, worth, expected, actual):
+    """What the best pairing in which one of the two meets another, not equal to its partner, is short of this."""
+    i, j = pair
+
+    def met(pairs):
+        own = sum(expected[at] == expected[i] and actual[to] == actual[j] for at, to in pairs)
+        left = sum(expected[at] == expected[i] for at, _ in pairs)
+        right = sum(actual[to] == actual[j] for _, to in pairs)
+        return own, left - own, right - own
+
+    here = met(paired)
+    total = sum(worth[each] for each in paired)
+    margins = [
+        total - sum(worth[each] for each in other)
+        for other in all_pairings
+        if (there := met(other))[0] < here[0] and (there[1] > here[1] or there[2] > here[2])
+    ]
+    return min(margins, default=None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        OPTIONS,
+        {"metric": "pairwise_f1"},
+        {"metric": "json_similarity", "arrays": "unordered"},
+        {
+            "metric": "json_similarity",
+            "arrays": "unordered",
+            "extra": "count",
+            "fields": {"[].a": {"weight": 3}},
+        },
+    ],
+)
+@settings(deadline=None, max_examples=60)
+@given(expected=ARRAYS, actual=ARRAYS, tolerance=st.sampled_from([0.0, 0.05, 0.3, 1.0]))
+def test_the_audit_is_what_trying_every_pairing_finds(options, expected, actual, tolerance):
+    result = compare_json(actual, expected, **options)
+    if not result.alignments:
+        return
+    (audit,) = result.audit(tolerance)
+    worth = {
+        (i, j): similarity_of(two, one, options)
+        for i, one in enumerate(expected)
+        for j, two in enumerate(actual)
+    }
+    least = 0.3 if options["metric"] == "pairwise_f1" else 0.0
+    rest = [each for each in audit.pairs if expected[each.expected] != actual[each.actual]]
+    twins = [each for each in audit.pairs if each not in rest]
+    rows = sorted({*range(len(expected))} - {each.expected for each in twins})
+    columns = sorted({*range(len(actual))} - {each.actual for each in twins})
+    admissible = {pair for pair, value in worth.items() if value > least + 1e-12}
+    tried = [each for each in pairings(rows, columns) if admissible.issuperset(each)]
+    paired = [(each.expected, each.actual) for each in rest]
+    assert all(each.ambiguous is False for each in twins)
+    for each in audit.pairs:
+        assert each.score == pytest.approx(worth[each.expected, each.actual])
+        others = [worth[each.expected, j] for j in range(len(actual)) if j != each.actual]
+        assert (each.next_actual and each.next_actual.score) == (
+            pytest.approx(max(others)) if others else None
+        )
+        others = [worth[i, each.actual] for i in range(len(expected)) if i != each.expected]
+        assert (each.next_expected and each.next_expected.score) == (
+            pytest.approx(max(others)) if others else None
+        )
+    for each in rest:
+        margin = best_margin((each.expected, each.actual), paired, tried, worth, expected, actual)
+        is_near = margin is not None and margin <= tolerance + 1e-9
+        assert each.ambiguous is is_near
+        assert each.margin == (pytest.approx(max(margin, 0.0), abs=1e-9) if is_near else None)
