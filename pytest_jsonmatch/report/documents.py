@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.paths import format_path
 from pytest_jsonmatch.engine.values import render
@@ -64,40 +64,54 @@ def _add(runs: list[Run], kind: str, text: str) -> None:
         runs.append((kind, text))
 
 
+class _Frame(NamedTuple):
+    """A container that is being written."""
+
+    members: Iterator[tuple[Any, Any]]
+    left: list[int]
+    """How many members are still to come, as the only item."""
+    closing: str
+    path: str | None
+    """None: nothing in it has to be looked up, since all of it is marked, or nothing of the document."""
+    is_marked: bool
+
+
 def _lines(value: JsonValue, marked: AbstractSet[str]) -> Iterator[tuple[int, str, bool]]:
     """Yield the lines of a document: (levels of indentation, text, whether it is marked)."""
-    segments: list[Any] = []
     is_marked = "$" in marked
     if not _is_open(value):
         yield 0, render(value, _MAX_SCALAR), is_marked
         return
-    # A frame: members still to come, how many of them, the closing bracket, whether all of it is marked.
-    frames: list[tuple[Iterator[tuple[Any, Any]], list[int], str, bool]] = [
-        _frame(value, is_marked=is_marked)
-    ]
+    frames = [_frame(value, "" if marked and not is_marked else None, is_marked=is_marked)]
     yield 0, _opening(value), is_marked
     while frames:
-        members, left, closing, all_marked = frames[-1]
+        members, left, closing, path, all_marked = frames[-1]
         member = next(members, None)
         if member is None:
             frames.pop()
-            comma = "," if frames and frames[-1][1][0] else ""
+            comma = "," if frames and frames[-1].left[0] else ""
             yield len(frames), closing + comma, all_marked
-            if segments:
-                segments.pop()
             continue
         key, item = member
         left[0] -= 1
-        comma = "," if left[0] else ""
-        segments.append(key)
-        is_marked = all_marked or format_path(segments) in marked
+        below = None if path is None else _below(path, key)
+        is_marked = all_marked or below in marked
         lead = f"{render(key, _MAX_SCALAR)}: " if type(key) is str else ""
         if _is_open(item) and len(frames) < _LEVELS:
             yield len(frames), lead + _opening(item), is_marked
-            frames.append(_frame(item, is_marked=is_marked))
+            frames.append(_frame(item, None if is_marked else below, is_marked=is_marked))
         else:
-            yield len(frames), f"{lead}{render(item, _MAX_SCALAR)}{comma}", is_marked
-            segments.pop()
+            yield len(frames), f"{lead}{render(item, _MAX_SCALAR)}{',' if left[0] else ''}", is_marked
+
+
+def _below(path: str, key: str | int) -> str:
+    """Return the instance path of a member.
+
+    >>> _below("a", "b"), _below("", "b"), _below("a", 0), _below("", "b c")
+    ('a.b', 'b', 'a[0]', '["b c"]')
+    """
+    own = format_path((key,))
+    return f"{path}.{own}" if path and not own.startswith("[") else path + own
 
 
 def _is_open(value: JsonValue) -> bool:
@@ -108,7 +122,7 @@ def _opening(value: JsonValue) -> str:
     return "{" if type(value) is dict else "["
 
 
-def _frame(value: Any, *, is_marked: bool) -> tuple[Iterator[tuple[Any, Any]], list[int], str, bool]:
+def _frame(value: Any, path: str | None, *, is_marked: bool) -> _Frame:
     if type(value) is dict:
-        return iter(value.items()), [len(value)], "}", is_marked
-    return iter(enumerate(value)), [len(value)], "]", is_marked
+        return _Frame(iter(value.items()), [len(value)], "}", path, is_marked)
+    return _Frame(iter(enumerate(value)), [len(value)], "]", path, is_marked)

@@ -51,4 +51,6 @@ def test_without_the_option_nothing_is_worked_out(
         audit.audit_arrays = refuse
         """
     )
-    pytester.runpytest("--jsonmatch-save=main", *workers).assert_outcomes(passed=2)
+    pytester.runpytest_subprocess("--jsonmatch-save=main", *workers).assert_outcomes(passed=2)
+    result = pytester.runpytest_subprocess("--jsonmatch-json=results.json", *workers)
+    result.assert_outcomes(passed=1, failed=1)  # so much for the conftest
