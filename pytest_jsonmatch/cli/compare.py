@@ -238,7 +238,8 @@ def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFa
 
 
 def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
-    """Return who met whom in unordered arrays, and who else could have; of what is perfect if all is asked for."""
+    """Return who met whom in unordered arrays, and who else could have."""
+    # (Of what is perfect there is nothing to tell, unless all is asked for.)
     if result.score == 1.0 and options.verbose < 2:
         return []
     from pytest_jsonmatch.report.pairs import pair_lines
