@@ -601,7 +601,7 @@ class _Exchanges:
     to be paired with nobody. Under the dual prices every step costs something, or nothing, but never gains.
     """
 
-    __slots__ = ("_entering", "_forward", "_free_rows", "_owners", "_prices", "_tolerance", "steps")
+    __slots__ = ("_entering", "_forward", "_free_rows", "_limit", "_owners", "_prices", "steps")
 
     def __init__(
         self,
@@ -613,7 +613,7 @@ class _Exchanges:
     ) -> None:
         import numpy as np
 
-        self._tolerance = tolerance
+        self._limit = tolerance + _ROUNDING
         self.steps = 0
         row_kinds, column_kinds = kinds
         taken = {int(column) for column in chosen if column >= 0}
@@ -630,14 +630,14 @@ class _Exchanges:
         slack = prices[0][rows, None] + prices[1][columns] - block
         self._forward: list[list[tuple[float, int]]] = [[] for _ in rows]
         self._entering: list[list[tuple[float, int]]] = [[] for _ in columns]
-        for row, column in np.argwhere((block > 0.0) & (slack <= tolerance)).tolist():
+        for row, column in np.argwhere((block > 0.0) & (slack <= self._limit)).tolist():
             price = max(0.0, float(slack[row, column]))
             self._forward[row].append((price, column))
             self._entering[column].append((price, row))
 
     def margin(self, row: int, column: int) -> float | None:
         """Return what the total loses, at least, if one of a row and its column meets another instead."""
-        limit = self._tolerance + _ROUNDING
+        limit = self._limit
         own, other = self._prices[0][row], self._prices[1][column]
         leaving = min((price for price, to in self._forward[row] if to != column), default=limit + 1)
         entering = min((price for price, at in self._entering[column] if at != row), default=limit + 1)
@@ -665,7 +665,7 @@ class _Exchanges:
             alone: whether the row may be left alone.
         """
         row_prices, column_prices = self._prices
-        limit = self._tolerance + _ROUNDING
+        limit = self._limit
         costs: dict[int, float] = {}
         waiting: list[tuple[float, int]] = [(0.0, start)]
         reached: dict[int, float] = {start: 0.0}
