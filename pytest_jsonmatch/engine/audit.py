@@ -360,6 +360,7 @@ class _Audit:
         "_rows",
         "_tolerance",
         "_walks",
+        "_whole",
     )
 
     def __init__(
@@ -378,6 +379,7 @@ class _Audit:
         self._room = room
         self._tolerance = tolerance
         self._walks = False
+        self._whole = False
         self._leaves = [0, 0]
         found = Canon(nulls_absent=plan.options.nulls == "absent").keys(self._element, *sides)
         self._keys = tuple(
@@ -408,9 +410,10 @@ class _Audit:
         limit = self._plan.options.memory_limit
         if approximate and dense_bytes(len(self._rows), len(self._columns)) > limit:
             raise _NotComputedError("the pairing itself is approximate")
-        cells = n * m
-        if cells > _MOST_FOR_TWINS:
-            cells = len(self._rows) * m + n * len(self._columns)
+        cells, without_twins = n * m, len(self._rows) * m + n * len(self._columns)
+        self._whole = cells <= max(_MOST_FOR_TWINS, without_twins)
+        if not self._whole:
+            cells = without_twins
         if cells > self._room.cells:
             raise _NotComputedError(f"too many elements, {n:,} × {m:,}")
         for side, values in enumerate((self._expected, self._actual)):
@@ -494,7 +497,7 @@ class _Audit:
     def pairs(self, figures: Sequence[float]) -> Iterator[AuditedPair]:
         """Yield the pairs, whose F1 is given, in the order of expected."""
         n, m = len(self._expected), len(self._actual)
-        if n * m <= _MOST_FOR_TWINS:
+        if self._whole:
             across = down = self._block(range(n), range(m))
         else:
             across, down = self._block(self._rows, range(m)), self._block(range(n), self._columns)
@@ -601,7 +604,7 @@ class _Exchanges:
     to be paired with nobody. Under the dual prices every step costs something, or nothing, but never gains.
     """
 
-    __slots__ = ("_entering", "_forward", "_free_rows", "_owners", "_prices", "_tolerance", "steps")
+    __slots__ = ("_entering", "_forward", "_free_rows", "_limit", "_owners", "_prices", "steps")
 
     def __init__(
         self,
@@ -613,7 +616,7 @@ class _Exchanges:
     ) -> None:
         import numpy as np
 
-        self._tolerance = tolerance
+        self._limit = tolerance + _ROUNDING
         self.steps = 0
         row_kinds, column_kinds = kinds
         taken = {int(column) for column in chosen if column >= 0}
@@ -630,50 +633,50 @@ class _Exchanges:
         slack = prices[0][rows, None] + prices[1][columns] - block
         self._forward: list[list[tuple[float, int]]] = [[] for _ in rows]
         self._entering: list[list[tuple[float, int]]] = [[] for _ in columns]
-        for row, column in np.argwhere((block > 0.0) & (slack <= tolerance)).tolist():
+        for row, column in np.argwhere((block > 0.0) & (slack <= self._limit)).tolist():
             price = max(0.0, float(slack[row, column]))
             self._forward[row].append((price, column))
             self._entering[column].append((price, row))
 
     def margin(self, row: int, column: int) -> float | None:
         """Return what the total loses, at least, if one of a row and its column meets another instead."""
-        limit = self._tolerance + _ROUNDING
+        limit = self._limit
         own, other = self._prices[0][row], self._prices[1][column]
         leaving = min((price for price, to in self._forward[row] if to != column), default=limit + 1)
         entering = min((price for price, at in self._entering[column] if at != row), default=limit + 1)
         if min(leaving, own) + min(entering, other) > limit:
             return None
-        best = limit + 1
         # (Row to nobody, and nobody to column, is no other pair: both would only be left alone.)
-        if entering <= limit:
-            found = self._from(row, column, alone=True)
-            for price, at in self._entering[column]:
-                if at != row and at in found:
-                    best = min(best, found[at] + price)
+        best = self._cheapest(row, column, limit + 1, alone=True) if entering <= limit else limit + 1
         if leaving <= limit:
-            found = self._from(row, column, alone=False)
-            if _NOBODY in found:
-                best = min(best, found[_NOBODY] + other)
+            best = self._cheapest(row, column, best, alone=False)
         return best if best <= limit else None
 
-    def _from(self, start: int, banned: int, *, alone: bool) -> dict[int, float]:
-        """Return what it costs to free each row, or nobody, for a column, if `start` has lost its own.
+    def _cheapest(self, start: int, banned: int, best: float, *, alone: bool) -> float:
+        """Return what it costs at least until a column is taken again that its row has lost; or `best`.
 
         Args:
             start: the row.
-            banned: its column, which nobody on the way may take.
-            alone: whether the row may be left alone.
+            banned: its column, which only the last exchange takes.
+            best: what is no better than this is of no interest.
+            alone: whether the row may be left alone; then the column may not, and the other way round.
         """
         row_prices, column_prices = self._prices
-        limit = self._tolerance + _ROUNDING
-        costs: dict[int, float] = {}
+        if alone:
+            ends = {at: price for price, at in self._entering[banned] if at != start}
+        else:
+            ends = {_NOBODY: column_prices[banned]}
+        done: set[int] = set()
         waiting: list[tuple[float, int]] = [(0.0, start)]
         reached: dict[int, float] = {start: 0.0}
         while waiting:
             cost, at = heapq.heappop(waiting)
-            if at in costs:
+            if cost >= best:
+                break
+            if at in done:
                 continue
-            costs[at] = cost
+            done.add(at)
+            best = min(best, cost + ends.get(at, best))
             if at == _NOBODY:
                 steps = [(price, to) for to, price in enumerate(column_prices)]
                 freed = [(cost, row) for row in self._free_rows]
@@ -683,13 +686,13 @@ class _Exchanges:
             self.steps += len(steps) + 1
             for price, to in steps:
                 total = cost + price
-                if to != banned and total <= limit:
+                if to != banned and total < best:
                     freed.extend((total, owner) for owner in self._owners.get(to, ()))
             for total, to in freed:
-                if total <= limit and total < reached.get(to, limit + 1):
+                if total < min(best, reached.get(to, best)):
                     reached[to] = total
                     heapq.heappush(waiting, (total, to))
-        return costs
+        return best
 
 
 def _firsts(kinds: Sequence[int]) -> list[int]:
