@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import JsonValue
 
     Show: TypeAlias = Callable[[Sequence[str]], object]
+    _Texts: TypeAlias = dict[str, None]
+    _Asked: TypeAlias = dict[PlanNode, dict[tuple[Show, PlanNode], tuple[_Texts, _Texts]]]
 
 __all__ = ["preload"]
 
 _CONTAINERS: Final = frozenset({dict, list})
+_NOTHING: Final[dict[Any, Any]] = {}
 
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
@@ -53,7 +56,7 @@ class _Gatherer:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.texts: dict[Show, dict[str, None]] = {}
+        self.texts: dict[Show, _Texts] = {}
         """The distinct strings for each comparator, in the order in which they were met."""
 
     def add(self, expected: JsonValue, actual: JsonValue) -> None:
@@ -98,12 +101,14 @@ class _Gatherer:
         wanted, found = Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual)
         twins = Counter(wanted) & Counter(found)
         twins.pop(MISSING, None)
-        left = _strings(element, _without(expected, wanted, twins), of_expected=True)
-        right = _strings(element, _without(actual, found, twins), of_expected=False)
-        for key in left.keys() & right.keys():
-            met = {**left[key], **right[key]}
-            if len(met) > 1:
-                self.texts.setdefault(key[0], {}).update(met)
+        asked = _asked_about(element, _without(expected, wanted, twins))
+        if asked:
+            _answer(asked, element, _without(actual, found, twins))
+        for places in asked.values():
+            for (show, _), (left, right) in places.items():
+                met = {**left, **right}
+                if right and len(met) > 1:
+                    self.texts.setdefault(show, {}).update(met)
 
 
 def _without(values: list[JsonValue], keys: list[Any], twins: Counter[Any]) -> list[JsonValue]:
@@ -118,27 +123,46 @@ def _without(values: list[JsonValue], keys: list[Any], twins: Counter[Any]) -> l
     return kept
 
 
-def _strings(
-    element: PlanNode, values: list[JsonValue], *, of_expected: bool
-) -> dict[tuple[Show, PlanNode], dict[str, None]]:
-    """Return the strings below elements of one side, by who wants to see them and where they stand."""
-    found: dict[tuple[Show, PlanNode], dict[str, None]] = {}
+def _asked_about(element: PlanNode, values: list[JsonValue]) -> _Asked:
+    """Return the strings below elements of expected that somebody wants to see."""
+    asked: _Asked = {}
     waiting = [(element, value) for value in reversed(values)]
     while waiting:
         node, value = waiting.pop()
-        node = node.chosen(value, MISSING) if of_expected else node.chosen(MISSING, value)
+        node = node.chosen(value, MISSING)
         if node.skip:
             continue
         if type(value) not in _CONTAINERS or node.explicit is not None:
             show = _shown_to(node)
             text = None if show is None else node.prepare(value)
             if show is not None and type(text) is str:
-                found.setdefault((show, node.place), {})[text] = None
-        elif type(value) is dict:
-            waiting.extend((node.children[key], item) for key, item in value.items())
+                asked.setdefault(node.place, {}).setdefault((show, node), ({}, {}))[0][text] = None
         else:
-            waiting.extend((node.children[ELEMENT], item) for item in value)
-    return found
+            waiting.extend(_below(node, value))
+    return asked
+
+
+def _answer(asked: _Asked, element: PlanNode, values: list[JsonValue]) -> None:
+    """Add the strings below elements of actual that stand where strings of expected do.
+
+    (Where a schema gives alternatives, expected chooses; so it is places that are gone through here.)
+    """
+    waiting = [(element.place, value) for value in reversed(values)]
+    while waiting:
+        place, value = waiting.pop()
+        for (_, node), (_, right) in asked.get(place, _NOTHING).items():
+            text = node.prepare(value)
+            if type(text) is str:
+                right[text] = None
+        if type(value) in _CONTAINERS:
+            waiting.extend(_below(place, value))
+
+
+def _below(node: PlanNode, value: JsonValue) -> Iterable[tuple[PlanNode, JsonValue]]:
+    """Return what stands in a container, with its nodes."""
+    if type(value) is dict:
+        return ((node.children[key], item) for key, item in value.items())
+    return ((node.children[ELEMENT], item) for item in value)
 
 
 def _shown_to(node: PlanNode) -> Show | None:

@@ -225,7 +225,8 @@ def _check_free(
     overwrite: bool,
 ) -> None:
     if not isinstance(name, str) or not name.strip():
-        message = f"a {kind}'s name is a non-empty string, not {name!r}"
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = f"{article} {kind}'s name is a non-empty string, not {name!r}"
         raise ConfigurationError(message)
     if fn is not None and not callable(fn):
         message = f"{kind} {name!r} is {fn!r}, which cannot be called"

@@ -43,14 +43,18 @@ def cache_folder() -> Path | None:
     return Path(named).expanduser() if named else _folder[0]
 
 
-def use_cache_folder(folder: Path | None) -> Callable[[], None]:
+def use_cache_folder(folder: str, below: Path) -> Callable[[], None]:
     """Keep vectors in a folder from now on; return what puts the setting back that was there before.
 
-    >>> undo = use_cache_folder(Path("vectors"))
+    Args:
+        folder: its path; `~` is the user's home.
+        below: the folder that a relative path begins at.
+
+    >>> undo = use_cache_folder("vectors", below=Path("suite"))
     >>> undo()
     """
     before = _folder[0]
-    _folder[0] = folder
+    _folder[0] = below / Path(folder).expanduser()
 
     def undo() -> None:
         _folder[0] = before

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.registry import Encoder
 
-__all__ = ["ONE", "EncoderError", "Vectors"]
+__all__ = ["ONE", "EncoderError", "EncoderWarning", "Vectors"]
 
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
@@ -35,6 +36,13 @@ MOST_BYTES: Final = 256 * 2**20
 @final
 class EncoderError(JsonMatchError):
     """An encoder has made no vector of a string; the message says why."""
+
+
+class EncoderWarning(UserWarning):
+    """An encoder has made no vectors of some strings, and why.
+
+    (The errors of results name fields. In unordered arrays such strings are just left without a partner.)
+    """
 
 
 @final
@@ -184,6 +192,15 @@ class Vectors:
             self._keep(made)
             if cache is not None:
                 cache.write(made)
+            self._warn(texts)
+
+    def _warn(self, texts: list[str]) -> None:
+        """Tell of strings that have just failed."""
+        failed = [text for text in texts if text in self._failed]
+        if failed:
+            many = "1 string has" if len(failed) == 1 else f"{len(failed):,} strings have"
+            message = f"{self._failed[failed[0]]}; {many} no vector, and only equal strings match"
+            warnings.warn(message, EncoderWarning, stacklevel=2)
 
     def _keep(self, vectors: dict[str, NDArray[np.int32]]) -> None:
         for text, vector in vectors.items():
