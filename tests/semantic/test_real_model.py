@@ -96,7 +96,7 @@ def test_the_matrix_is_the_plain_function_to_the_last_bit():
 
 
 def test_what_is_encoded_together_moves_a_score_by_no_more_than_its_last_digit(monkeypatch):
-    pairs = [(one, other) for one in SENTENCES[::3] for other in SENTENCES[1::3]]
+    pairs = list(zip(SENTENCES, SENTENCES[1:]))
     alone = []
     for pair in pairs:
         monkeypatch.setattr(encoders, "_loaded", {})
@@ -156,7 +156,7 @@ def test_a_model_of_the_hub_s_own_cache(tmp_path):
     environment = {**os.environ, **variables}
     command = [sys.executable, "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (run.stdout, run.stderr) == (f"{scored('New York', 'NYC')}\n{'a' * 40} None\n", "")
+    assert run.stdout == f"{scored('New York', 'NYC')}\n{'a' * 40} None\n"
     assert [path.name[:10] for path in (tmp_path / "vectors").iterdir()] == ["some-model"]
 
 
