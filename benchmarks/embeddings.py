@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _WORDS = """
 parcel invoice customer delivery payment refund order address house garden engineer doctor car street river
-morning evening screen battery contract meeting report salary holiday window kitchen red blue late early broken
-new old small large paid lost found
+morning evening screen battery contract meeting report salary holiday window kitchen red blue late early
+broken new old small large paid lost found
 """.split()  # noqa: SIM905 - a list of forty strings is no better to read
 COSINE = {"string": {"cosine": {"embedding_model": "counted"}}}
 

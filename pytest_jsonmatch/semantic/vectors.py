@@ -249,7 +249,7 @@ class Vectors:
             _divide(block, np.sqrt((block * block).sum(axis=1)))
             block *= _STEPS
             steps = np.rint(block, out=block).astype(np.int32)
-            for text, vector, good in zip(texts[start:], steps, finite.tolist()):
+            for text, vector, good in zip(texts[start:], steps, finite):
                 if good:
                     # (A view of its row would keep the whole block in memory.)
                     made[text] = vector.copy()
