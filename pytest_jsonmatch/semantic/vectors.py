@@ -242,7 +242,7 @@ class Vectors:
         made: dict[str, NDArray[np.int32]] = {}
         for start in range(0, len(texts), _ROWS):
             block = rows[start : start + _ROWS].astype(np.float64)
-            finite = np.isfinite(block).all(axis=1)
+            finite = np.asarray(np.isfinite(block).all(axis=1))
             block[~finite] = 0.0
             # First by the largest component, so that no square is too large for a double, or too small.
             _divide(block, np.abs(block).max(axis=1))
