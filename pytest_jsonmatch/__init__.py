@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.registry import (
         Registry,
         register_comparator,
+        register_encoder,
         register_metric,
         register_transform,
     )
@@ -95,6 +96,7 @@ __all__ = [
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
+    "register_encoder",
     "register_metric",
     "register_transform",
     "to_json_value",
@@ -124,7 +126,13 @@ _HOMES = {
     "engine.parsing": ("Extraction", "extract_json"),
     "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.records": ("Comparison",),
-    "engine.registry": ("Registry", "register_comparator", "register_metric", "register_transform"),
+    "engine.registry": (
+        "Registry",
+        "register_comparator",
+        "register_encoder",
+        "register_metric",
+        "register_transform",
+    ),
     "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
     "engine.runs": ("RecordResult", "RunError", "RunResult"),
     "engine.values": ("MISSING", "to_json_value"),
