@@ -388,6 +388,8 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
+    if comparisons or not silent:
+        _write(terminalreporter, _judged(session))
     if comparisons and session.outcomes.left_out:
         counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
@@ -413,6 +415,25 @@ def _summary(
         repeats=config.stash.get(_REPEATS, None),
         pivot=session.settings.pivot,
     )
+
+
+def _judged(session: Session) -> Iterator[StyledLine]:
+    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    parts = session.outcomes.judged
+    if not parts:
+        return
+    from pytest_jsonmatch.judges import total_usage
+    from pytest_jsonmatch.semantic.bench import usage_text
+
+    usage, saved, set_aside = total_usage(parts)
+    yield [(usage_text(usage, saved), {"yellow": True} if usage.errors else {})]
+    if set_aside:
+        yield [(_NO_TRIAGE, {"yellow": True})]
+
+
+_NO_TRIAGE: Final = (
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict for their figures"
+)
 
 
 def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
