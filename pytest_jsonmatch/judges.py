@@ -71,7 +71,9 @@ def configured_judge(session: Session) -> object:
         given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode}
         if given.get("cache"):
             given["cache"] = session.config.rootpath / given["cache"]
-        session.judge = make_judge(JudgeSettings.of(given))
+        judge = make_judge(JudgeSettings.of(given))
+        session.judge = judge
+        session.at_end(getattr(judge, "close", None))
     return session.judge
 
 
@@ -79,7 +81,7 @@ def note_triage(triage: Triage) -> None:
     """Count what triage has left out, or was kept from leaving out."""
     session = current_session()
     if session is not None:
-        _memory(session).note(triage.saved, triage.set_aside)
+        _memory(session).note(saved=triage.saved, set_aside=triage.set_aside)
 
 
 def usage_since(session: Session) -> list[float] | None:

@@ -575,6 +575,11 @@ class Session:
 
         active_registry().find_metric(self.settings.metric)
 
+    def at_end(self, close: Callable[[], object] | None) -> None:
+        """Call something when the session ends."""
+        if close is not None:
+            self._closing.callback(close)
+
     def close(self) -> None:
         """Forget what was registered for this session."""
         self._closing.close()

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.registry import active_registry
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
 
@@ -56,12 +56,12 @@ class Memory:
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> memory, judge = Memory(), CallableJudge(lambda item: True)
-    >>> answers = memory.ask(judge, [JudgeItem("1", "city", "NYC", "New York"), JudgeItem("2", "city", "NYC", "New York")])
-    >>> list(answers), judge.usage.items, memory.usage.items
+    >>> items = [JudgeItem(number, "city", "NYC", "New York") for number in "12"]
+    >>> sorted(memory.ask(judge, items)), judge.usage.items, memory.usage.items
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_found", "_lock", "_underway", "_used", "saved", "set_aside")
+    __slots__ = ("_errors", "_found", "_lock", "_underway", "_used", "saved", "set_aside")
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -71,38 +71,50 @@ class Memory:
         """By id of a judge (it is kept, so that its id is its own), what it had done before this run."""
         self.saved = 0
         """How many questions triage has left out."""
+        self._errors = 0
         self.set_aside = 0
         """In how many comparisons triage was kept from that."""
 
-    def judge_of(self, given: object) -> Judge:
+    def judge_of(self, given: object, mode: Mode = "live") -> Judge:
         """Return the judge that is made of what was given: the same for the same, as long as the run."""
         with self._lock:
             found = self._used.get(id(given))
             if found is None:
                 judge = as_judge(given)
+                if mode == "cached":
+                    judge = cast("Any", judge).in_mode(mode)
                 found = self._used[id(given)] = ((given, judge), _usage_of(judge))
             judge = found[0][1]
             return cast("Judge", judge)
 
-    def note(self, saved: int, set_aside: int) -> None:
-        """Count what triage has left out of a comparison."""
+    def note(self, *, saved: int = 0, set_aside: int = 0, errors: int = 0) -> None:
+        """Count what triage has left out of a comparison, and questions that were put to nobody."""
         with self._lock:
             self.saved += saved
             self.set_aside += set_aside
+            self._errors += errors
 
     @property
     def usage(self) -> JudgeUsage:
         """What the judges have done in this run."""
         with self._lock:
             used = list(self._used.values())
-        total = JudgeUsage()
+        total = JudgeUsage(errors=self._errors)
         for (_, judge), before in used:
             total += _difference(_usage_of(judge), before)
         return total
 
-    def ask(self, given: object, items: Sequence[JudgeItem]) -> dict[str, Answer]:
-        """Return what a judge says of each item, by its id; equal questions are one."""
-        judge = self.judge_of(given)
+    def ask(
+        self, given: object, items: Sequence[JudgeItem], mode: Mode = "live"
+    ) -> dict[str, Answer]:
+        """Return what a judge says of each item, by its id; equal questions are one.
+
+        Args:
+            given: a judge, or a function of one item.
+            items: with ids of their own.
+            mode: "cached": the judge has a method `in_mode` and is asked in that.
+        """
+        judge = self.judge_of(given, mode)
         keys = {item.id: (id(given), _digest(item)) for item in items}
         mine: dict[tuple[int, bytes], JudgeItem] = {}
         others: dict[tuple[int, bytes], Event] = {}
@@ -131,7 +143,7 @@ class Memory:
             known = {key: self._found[key] for key in keys.values() if key in self._found}
         # A question that another thread got no verdict on is asked again here.
         again = [item for item in items if keys[item.id] in others and keys[item.id] not in known]
-        found = {} if not again else self.ask(given, again)
+        found = {} if not again else self.ask(given, again, mode)
         for item in items:
             key = keys[item.id]
             found.setdefault(item.id, known[key] if key in known else failed[key])
@@ -244,12 +256,17 @@ class Bench:
             ConfigurationError: there is no judge, or none of that name.
         """
         if self._mode == "off":
-            return _all(items, JudgeError("off", "no judge is asked in this run"))
+            return self._all(items, "off", "no judge is asked in this run (mode 'off')")
         judge = self.judge(name)
-        if self._mode == "cached" and not _is_bound_to_cache(judge):
-            reason = "this judge keeps no verdicts: wrap it in CachedJudge(judge, FILE), or run with live"
-            return _all(items, JudgeError("cache miss", reason))
-        return self.memory.ask(judge, items)
+        if self._mode == "cached" and not callable(getattr(judge, "in_mode", None)):
+            why = "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or run in the mode 'live'"
+            return self._all(items, "cache miss", why)
+        return self.memory.ask(judge, items, self._mode)
+
+    def _all(self, items: Sequence[JudgeItem], kind: str, why: str) -> dict[str, Answer]:
+        error = JudgeError(kind, why)
+        self.memory.note(errors=len(items))
+        return {item.id: error for item in items}
 
     def judge(self, name: str | None = None) -> object:
         """Return the judge for questions that ask for one by name, or for none."""
@@ -269,15 +286,6 @@ class Bench:
 
 def _unpickled(given: object, mode: Mode) -> Bench:
     return Bench(given, mode=mode)
-
-
-def _all(items: Iterable[JudgeItem], error: JudgeError) -> dict[str, Answer]:
-    return {item.id: error for item in items}
-
-
-def _is_bound_to_cache(judge: object) -> bool:
-    """Tell whether a judge answers from a cache or a recording, and asks nobody."""
-    return getattr(judge, "mode", None) == "cached"
 
 
 def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
