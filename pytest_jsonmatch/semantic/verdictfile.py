@@ -251,7 +251,8 @@ def _line(key: Key, verdict: Verdict, model: str, prompt: str) -> str:
         "description": _text(key.description),
         "criterion": _text(key.criterion),
     }
-    return f"{{{', '.join(f'"{name}": {text}' for name, text in members.items() if text)}}}"
+    written = ", ".join(f'"{name}": {text}' for name, text in members.items() if text)
+    return f"{{{written}}}"
 
 
 def _text(text: str | None) -> str:
