@@ -111,15 +111,15 @@ class Budget:
         tokens = self._tokens + sum(each.tokens for each in waiting)
         if self._max_tokens is not None and tokens > self._max_tokens:
             return (
-                f"max_tokens={self._max_tokens} would be passed: {self._tokens:,} are used, and the next request "
-                f"may take {estimate.tokens:,}"
+                f"max_tokens={self._max_tokens} would be passed: {self._tokens:,} are used, and the next "
+                f"request may take {estimate.tokens:,}"
             )
         prices = self._prices
         cost = self._cost + sum(prices.of(each.prompt_tokens, each.completion_tokens) for each in waiting)
         if self._max_cost is not None and cost > self._max_cost:
             next_cost = prices.of(estimate.prompt_tokens, estimate.completion_tokens)
             return (
-                f"max_cost={self._max_cost} would be passed: {self._cost:.6g} is spent, and the next request may "
-                f"cost {next_cost:.6g}"
+                f"max_cost={self._max_cost} would be passed: {self._cost:.6g} is spent, and the next request "
+                f"may cost {next_cost:.6g}"
             )
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
 from pytest_jsonmatch.semantic.making import MODES
-from pytest_jsonmatch.semantic.verdictfile import Key, VerdictFile, key_of
+from pytest_jsonmatch.semantic.verdictfile import VerdictFile, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.making import Mode
+    from pytest_jsonmatch.semantic.verdictfile import Key
 
 __all__ = ["CachedJudge", "RecordedJudge"]
 
@@ -24,21 +25,21 @@ __all__ = ["CachedJudge", "RecordedJudge"]
 class CachedJudge:
     """A judge that is asked only about what it has not judged before.
 
-    Verdicts are kept by model, version of the prompt, path, description, criterion and both values. Errors are
-    not kept.
+    Verdicts are kept by model, version of the prompt, path, description, criterion and both values. Errors
+    are not kept.
 
     Args:
         judge: who is asked. With the mode `cached` or `off` it never is.
         path: the file of verdicts, JSON Lines; it need not be there yet. With the mode `off` None will do.
-        mode: "live": takes what is in the file, asks about the rest, and appends what is said. "cached": what
-            is not in the file is a JudgeError of the kind `cache miss`. "off": everything is a JudgeError of the
-            kind `off`, and the file is not read.
+        mode: "live": takes what is in the file, asks about the rest, and appends what is said. "cached":
+            what is not in the file is a JudgeError of the kind `cache miss`. "off": everything is a
+            JudgeError of the kind `off`, and the file is not read.
         model: whose verdicts these are; None: the judge's own `model`, or the name of its class.
         prompt: the version of what it is told; None: the judge's own `prompt`, or none.
 
     Raises:
-        ConfigurationError: there is no such mode, or no path. When it is asked: a line of the file is no verdict
-            (with its file:line), or the file can't be read, or, in the mode `live`, not be written.
+        ConfigurationError: there is no such mode, or no path. When it is asked: a line of the file is no
+            verdict (with its file:line), or the file can't be read, or, in the mode `live`, not be written.
 
     >>> import tempfile, pathlib
     >>> from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
@@ -183,10 +184,10 @@ class RecordedJudge:
 
     >>> import tempfile, pathlib
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
-    >>> line = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
+    >>> line = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true'
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "verdicts.jsonl")
-    ...     _ = file.write_text(line, encoding="utf-8")
+    ...     _ = file.write_text(line + ', "model": "m", "prompt": "1"}', encoding="utf-8")
     ...     RecordedJudge(file).judge([JudgeItem("1", "city", "New York", "NYC")])
     {'1': Verdict(equivalent=True, reason=None)}
     """
@@ -212,7 +213,7 @@ class RecordedJudge:
         return self
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
-        """Return for each item's id its verdict; a JudgeError of the kind `cache miss` where there is none."""
+        """Return for each item's id its verdict; where there is none, a JudgeError (`cache miss`)."""
         self._file.refresh(required=True)
         answers = {item.id: self._of(item) for item in items}
         errors = sum(isinstance(answer, JudgeError) for answer in answers.values())

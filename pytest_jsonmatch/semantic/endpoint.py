@@ -1,12 +1,13 @@
-"""One request to an endpoint that speaks the chat-completions protocol: what it takes, and how it can fail."""
+"""One request to an endpoint that speaks the chat-completions protocol, and how it can fail."""
 
 from __future__ import annotations
 
-import contextlib
 import email.utils
 import json
+import math
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from threading import Event, Lock, Thread
@@ -85,7 +86,7 @@ class Dialect:
         """Return the dialect without an option, or with a looser form of answers."""
         if option == "structured":
             return replace(self, structured="json_object" if self.structured == "json_schema" else "none")
-        return replace(self, **{option: False})
+        return replace(self, temperature=False) if option == "temperature" else replace(self, seed=False)
 
     def has(self, option: str) -> bool:
         """Tell whether the dialect can do without an option that it now has."""
@@ -179,8 +180,8 @@ class Endpoint:
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(
-            f"the judge {self.model!r} has no key: set the environment variable {name}, or take verdicts from a "
-            "cache (mode 'cached')"
+            f"the judge {self.model!r} has no key: set the environment variable {name}, or take verdicts "
+            "from a cache (mode 'cached')"
         )
 
     def _key_name(self) -> str | None:
@@ -292,8 +293,8 @@ class Endpoint:
 def _within(seconds: float, call: Callable[[], T], late: Exception) -> T:
     """Return what a function returns, or raise `late` after some seconds, whatever it waits for.
 
-    It then goes on in a thread that nobody waits for, also not the interpreter at its end: an endpoint that sends
-    its headers byte by byte is within every limit that the HTTP library knows.
+    It then goes on in a thread that nobody waits for, not even the interpreter at its end: an endpoint that
+    sends its headers byte by byte keeps within every limit that the HTTP library knows.
     """
     ended: list[tuple[T | None, BaseException | None]] = []
     done = Event()
@@ -349,20 +350,18 @@ def _option(error: openai.APIStatusError) -> str:
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return how many seconds an endpoint wants to be left alone."""
-    with contextlib.suppress(ValueError):
-        return (
-            max(0.0, float(headers["retry-after-ms"]) / 1000)
-            if "retry-after-ms" in headers
-            else _by_date(headers)
-        )
+    with suppress(ValueError):
+        return _seconds(headers.get("retry-after-ms", "")) / 1000
+    written = headers.get("retry-after", "")
+    with suppress(ValueError):
+        return _seconds(written)
+    with suppress(ValueError, TypeError, OverflowError):
+        return max(0.0, email.utils.parsedate_to_datetime(written).timestamp() - time.time())
     return None
 
 
-def _by_date(headers: Mapping[str, str]) -> float | None:
-    written = headers.get("retry-after", "").strip()
-    if not written:
-        return None
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(written))
-    date = email.utils.parsedate_to_datetime(written)
-    return max(0.0, date.timestamp() - time.time())
+def _seconds(written: str) -> float:
+    number = float(written)
+    if math.isnan(number):
+        raise ValueError(written)
+    return max(0.0, number)

@@ -126,8 +126,8 @@ class JudgeUsage:
 class Judge(Protocol):
     """Anything that judges. It has to be safe to call from several threads.
 
-    A judge whose verdicts are kept in a cache may say what they depend on, beside the items: `model`, the name
-    of the model, and `prompt`, the version of what it is told, both texts.
+    A judge whose verdicts are kept in a cache may say what they depend on beside the items, as two texts:
+    `model`, the name of the model, and `prompt`, the version of what it is told.
     """
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
@@ -147,8 +147,8 @@ class CallableJudge:
     """A judge made of a function of one item.
 
     Args:
-        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error, but
-            for a ConfigurationError, which ends the run. Several threads may call it at once.
+        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error,
+            but for a ConfigurationError, which ends the run. Several threads may call it at once.
 
     >>> judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
     >>> judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget, Prices, Spent
 from pytest_jsonmatch.semantic.endpoint import Dialect, Endpoint, Failure
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
 from pytest_jsonmatch.semantic.making import JudgeSettings
 from pytest_jsonmatch.semantic.prompts import MAX_CHARACTERS, messages, named, prompt_version, question
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import openai
 
     from pytest_jsonmatch.semantic.endpoint import Reply
-    from pytest_jsonmatch.semantic.judging import Answers, JudgeItem
+    from pytest_jsonmatch.semantic.judging import Answers, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.making import Structured
     from pytest_jsonmatch.semantic.prompts import Question
 
@@ -58,15 +58,15 @@ class OpenAIJudge:
         max_tokens: budget in tokens, of prompts and answers.
         max_cost: budget in the currency of the prices, which it needs.
         price_per_million_prompt_tokens, price_per_million_completion_tokens: prices.
-        structured: how the form of an answer is asked for: "json_schema", "json_object", "none", or "auto", the
-            first of these that the endpoint takes.
+        structured: how the form of an answer is asked for: "json_schema", "json_object", "none", or "auto",
+            the first of these that the endpoint takes.
         instructions: what the model is told beside the usual.
         seed: sent along where it is given.
         sleep: how it waits between two attempts.
 
     Raises:
-        ConfigurationError: a setting is not what it can be. When it is asked: there is no key, or the extra is
-            not installed.
+        ConfigurationError: a setting is not what it can be. When it is asked: there is no key, or the extra
+            is not installed.
 
     >>> judge = OpenAIJudge("gpt-4.1-mini", max_calls=100)
     >>> judge
@@ -242,7 +242,7 @@ class OpenAIJudge:
         asked = named(questions, attempt)
         content = messages(asked, self._settings.instructions)
         # A token for two bytes is more than almost any text has.
-        size = sum(len(each["content"].encode()) for each in content)
+        size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
         estimate = Spent(size // 2 + 50, 60 * len(questions) + 60)
         new = 0 if attempt else len(questions)
         retry = 0
@@ -326,8 +326,8 @@ class OpenAIJudge:
             if self._failed_in_a_row >= _GIVE_UP_AFTER:
                 self._end = JudgeError(
                     failure.kind,
-                    f"not asked, for the endpoint has failed {self._failed_in_a_row} times in a row, all retries "
-                    f"included; the last time: {failure.message}",
+                    f"not asked, for {self._failed_in_a_row} requests in a row have failed with all their "
+                    f"retries; the last one: {failure.message}",
                 )
 
     def _count(self, **figures: float) -> None:

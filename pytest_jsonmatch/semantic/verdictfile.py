@@ -154,8 +154,8 @@ class VerdictFile:
         if who in known and known[who][0].equivalent != verdict.equivalent:
             self._node = None
             raise ConfigurationError(
-                f"{self.path}:{self._lines}: another verdict on the same pair is in line {known[who][1]}; delete one "
-                "of the two"
+                f"{self.path}:{self._lines}: another verdict on the same pair is in line {known[who][1]}; "
+                "delete one of the two"
             )
         known.setdefault(who, (verdict, self._lines))
 
@@ -170,7 +170,7 @@ class VerdictFile:
             os.close(os.open(self.path, os.O_WRONLY | os.O_APPEND))
         except OSError as error:
             raise ConfigurationError(
-                f"the cache of verdicts can't be written: {error}; name another file, or use the mode 'cached'"
+                f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
             ) from None
 
     def add(self, verdicts: Mapping[Key, Verdict], model: str, prompt: str) -> dict[Key, Verdict]:
