@@ -130,8 +130,8 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
 
     if triage is True:
         message = (
-            "judge_triage=True needs a threshold to stop at: use assert_json_match(..., threshold=...), or give "
-            "the threshold itself, such as judge_triage=0.9"
+            "judge_triage=True needs a threshold to stop at: use assert_json_match(..., threshold=...), or "
+            "give the threshold itself, such as judge_triage=0.9"
         )
         raise ConfigurationError(message)
     made = triage if isinstance(triage, Triage) else Triage(read_limits(triage, "judge_triage"))
@@ -209,7 +209,9 @@ def evaluate(
     from pytest_jsonmatch.engine.corpus import run
 
     if options.get("judge_triage"):
-        message = "judge_triage is for a comparison with a threshold; evaluate needs every verdict for its figures"
+        message = (
+            "judge_triage is for a comparison with a threshold; evaluate needs every verdict for its figures"
+        )
         raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
     return run(

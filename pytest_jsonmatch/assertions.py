@@ -12,8 +12,8 @@ from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.limits import Limits, Threshold
     from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.limits import Limits, Threshold
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
@@ -28,6 +28,7 @@ __all__ = [
     "defaults",
     "judge_case",
 ]
+
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
@@ -84,9 +85,9 @@ def assert_json_match(
             `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
             field that matches; a pattern that matches no compared field fails).
         name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
-        options: options of the metric, as for `compare_json`. `judge` is whom the comparator `semantic` asks, by
-            default what the fixture `jsonmatch_judge` gives; with `judge_triage=True` it is asked only what can
-            change whether the threshold is reached.
+        options: options of the metric, as for `compare_json`. `judge` is whom the comparator `semantic` asks,
+            by default what the fixture `jsonmatch_judge` gives; with `judge_triage=True` only what can change
+            whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
     `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
@@ -201,7 +202,7 @@ def _nobody(item: object) -> object:
 
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return options in which `judge_triage` is what decides, or gone where it is not wanted or not allowed."""
+    """Return options in which `judge_triage` is what decides which questions are asked, if it is wanted."""
     wanted = options.pop("judge_triage", False)
     if not isinstance(wanted, bool):
         from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -212,7 +213,10 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     from pytest_jsonmatch.engine.triage import Triage
 
     session = current_session()
-    return {**options, "judge_triage": Triage(limits, ask_all=session is not None and _needs_figures(session))}
+    return {
+        **options,
+        "judge_triage": Triage(limits, ask_all=session is not None and _needs_figures(session)),
+    }
 
 
 def _needs_figures(session: Session) -> bool:
@@ -227,7 +231,9 @@ def _needs_figures(session: Session) -> bool:
 
 
 # What triage leaves as it is: who passes, and what has gone wrong on the way.
-_OF_VERDICTS: Final = frozenset({"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"})
+_OF_VERDICTS: Final = frozenset(
+    {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
+)
 
 
 def check(
@@ -418,7 +424,9 @@ def _not_asked(result: MatchResult) -> frozenset[str]:
     from pytest_jsonmatch.engine.scoring import NOT_ASKED
 
     return frozenset(
-        field.path for field in result.field_results if field.status == "skipped" and field.reason == NOT_ASKED
+        field.path
+        for field in result.field_results
+        if field.status == "skipped" and field.reason == NOT_ASKED
     )
 
 

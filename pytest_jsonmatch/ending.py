@@ -423,16 +423,19 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     if not parts:
         return
     from pytest_jsonmatch.judges import total_usage
+    from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.semantic.bench import usage_text
 
     usage, saved, set_aside = total_usage(parts)
-    yield [(usage_text(usage, saved), {"yellow": True} if usage.errors else {})]
-    if set_aside:
-        yield [(_NO_TRIAGE, {"yellow": True})]
+    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
+    for text, odd in told:
+        for line in fold(text, session.look.width, 2, unicode=session.look.unicode):
+            yield [(line, {"yellow": True} if odd else {})]
 
 
 _NO_TRIAGE: Final = (
-    "judge_triage is off in this run: gates, baselines and files of results need every verdict for their figures"
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
+    "for their figures"
 )
 
 

@@ -22,8 +22,8 @@ def bench(given: object = None) -> Bench:
     """Return who judges what is compared now.
 
     Args:
-        given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is asked for,
-            once there is a question.
+        given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is asked
+            for, once there is a question.
     """
     if isinstance(given, Bench):
         return given
@@ -109,5 +109,8 @@ def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:
     (2, 3, 0.5, 3, 1)
     """
     *used, saved, set_aside = (sum(column) for column in zip(*parts))
-    told = zip(fields(JudgeUsage), used)
-    return JudgeUsage(**{each.name: (float if each.name == "cost" else int)(number) for each, number in told}), int(saved), int(set_aside)
+    told: dict[str, Any] = {
+        each.name: float(number) if each.name == "cost" else int(number)
+        for each, number in zip(fields(JudgeUsage), used)
+    }
+    return JudgeUsage(**told), int(saved), int(set_aside)

@@ -253,8 +253,8 @@ def assert_json_match() -> Callable[..., MatchResult]:
 def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
     """Whom the comparator `semantic` asks: the judge of the settings, or None for the registered one.
 
-    It is made when the first comparison needs it. Override it in a conftest.py, of any scope, to return a judge
-    or a function of one item.
+    It is made when the first comparison needs it. Override it in a conftest.py, with any scope, to return a
+    judge or a function of one item.
     """
     from pytest_jsonmatch.judges import configured_judge
 

@@ -78,12 +78,10 @@ def _size(raw: object) -> str:
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
-    """Return the settings of a judge, `NAME = VALUE` a line; what they mean is looked at when it is needed."""
-    if not isinstance(raw, list):
-        raise ValueError(f"got {raw!r}")
+    """Return the settings of a judge, `NAME = VALUE` a line; what they mean is looked at when needed."""
     found: dict[str, str] = {}
-    for line in raw:
-        name, equals, value = str(line).partition("=")
+    for line in _globs(raw):
+        name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise ValueError(f"got {line!r}")
         if name.strip() in found:
@@ -284,7 +282,15 @@ JUDGE_TRIAGE: Final[Option[bool]] = Option(
     help="whether a judge is asked only what can change whether a comparison passes (default: false)",
 )
 OPTIONS: Final[
-    tuple[Option[tuple[tuple[str, str], ...]] | Option[str] | Option[float] | Option[int] | Option[bool] | Option[tuple[str, ...]], ...]
+    tuple[
+        Option[str]
+        | Option[float]
+        | Option[int]
+        | Option[bool]
+        | Option[tuple[str, ...]]
+        | Option[tuple[tuple[str, str], ...]],
+        ...,
+    ]
 ] = (
     METRIC,
     THRESHOLD,
@@ -429,7 +435,7 @@ _NEEDED: Final = (
 
 
 def _judging(config: pytest.Config) -> dict[str, Any]:
-    """Return who judges, and whether anybody is asked; the command line goes before the configuration file."""
+    """Return who judges, and whether anybody is asked; the command line goes first."""
     judge = JUDGE.read(config)
     said = dict(judge).get("mode", "live")
     return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge") or said}
@@ -566,8 +572,8 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-judge",
         choices=JUDGE_MODES,
         default=None,
-        help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of the "
-        "cache file only) or off (nobody: each question is an error)",
+        help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of "
+        "the cache file only) or off (nobody: each question is an error)",
     )
     group.addoption(
         "--jsonmatch-record",

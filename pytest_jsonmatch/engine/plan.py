@@ -310,10 +310,11 @@ class PlanNode:
 
     @property
     def description(self) -> str | None:
-        """What the schema says of this place in words; of an element without words of its own, its array's."""
+        """What the schema says of this place, in words; of an element without any, its array's."""
         node: PlanNode | None = self
         while node is not None:
-            said = None if node._schema is None else node._schema.description
+            schema = node._schema  # noqa: SLF001 - of the same class
+            said = None if schema is None else schema.description
             if said is not None or node.segment is not ELEMENT:
                 return said
             node = node.parent

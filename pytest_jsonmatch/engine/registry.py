@@ -136,7 +136,7 @@ class Registry:
         return next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
 
     def judge(self, judge: object, name: str = "default", *, overwrite: bool = False) -> None:
-        """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function of one.
+        """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function.
 
         Args:
             judge: see docs/judge.md.
@@ -150,7 +150,9 @@ class Registry:
         >>> Registry().judge(lambda item: item.expected.lower() == item.actual.lower())
         """
         if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
-            message = f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+            message = (
+                f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+            )
             raise ConfigurationError(message)
         _check_free("judge", name, None, {}, self._judges, overwrite=overwrite)
         self._judges[name] = judge

@@ -52,7 +52,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["NOT_ASKED", "Outcome", "flat_rows", "is_not_asked", "score", "score_flat", "walk_flat", "walk_once"]
+__all__ = [
+    "NOT_ASKED",
+    "Outcome",
+    "flat_rows",
+    "is_not_asked",
+    "score",
+    "score_flat",
+    "walk_flat",
+    "walk_once",
+]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.

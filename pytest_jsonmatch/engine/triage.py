@@ -1,9 +1,9 @@
 """Triage: of the questions for a judge only those are asked whose answers can change pass or fail.
 
-Every figure rises with every verdict. So two sums bound all that may come: with 0 for every answer that is not
-known, and with 1. Where the lower one passes, or the upper one fails, the rest need not be asked. A question left
-out is a `skipped` result: the figure without it is between the two, since Σ/A with the same amount taken from
-(or given to) both sides of the fraction is a mediant.
+Every figure rises with every verdict. So two sums bound all that may come: with 0 for every answer that is
+not known, and with 1. Where the lower one passes, or the upper one fails, the rest need not be asked. A
+question left out is a `skipped` result: the figure without it is between the two, since (Σ + w)/A is the
+mediant of Σ/(A - w) and w/w.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Triage:
         """Whether there were questions, and all were asked because `ask_all` says so."""
 
     def choose(self, outcome: Outcome | JsonMatchError, book: BatchBook) -> None:
-        """Leave those questions in the book that are to be asked now, and answer the others for good or later.
+        """Leave those questions in the book that are to be asked now; others are left out, or come later.
 
         Args:
             outcome: of the pass that filed the book's requests.
@@ -85,9 +85,7 @@ class Triage:
         first = {
             place: request
             for place, request in requests.items()
-            if not request.question.batch.judged
-            or place not in view.pending
-            or _in_unordered(request.node)
+            if not request.question.batch.judged or place not in view.pending or _in_unordered(request.node)
         }
         if first or book.provisional:
             book.requests = first or requests
@@ -124,9 +122,7 @@ class Triage:
         return low or None
 
     def _passes(self, rows: Sequence[Row]) -> bool:
-        return all(
-            value is not None and reaches(value, limit) for _, value, limit in self._measured(rows)
-        )
+        return all(value is not None and reaches(value, limit) for _, value, limit in self._measured(rows))
 
     def _measured(self, rows: Sequence[Row]) -> list[tuple[str, float | None, float]]:
         precision, recall, f1, score = figures_of(sum_rows(rows), self._reduce)

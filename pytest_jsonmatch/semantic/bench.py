@@ -104,9 +104,7 @@ class Memory:
             total += _difference(_usage_of(judge), before)
         return total
 
-    def ask(
-        self, given: object, items: Sequence[JudgeItem], mode: Mode = "live"
-    ) -> dict[str, Answer]:
+    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode = "live") -> dict[str, Answer]:
         """Return what a judge says of each item, by its id; equal questions are one.
 
         Args:
@@ -203,7 +201,9 @@ def _usage_of(judge: object) -> JudgeUsage:
 
 
 def _difference(now: JudgeUsage, before: JudgeUsage) -> JudgeUsage:
-    return JudgeUsage(**{each.name: getattr(now, each.name) - getattr(before, each.name) for each in fields(now)})
+    return JudgeUsage(
+        **{each.name: getattr(now, each.name) - getattr(before, each.name) for each in fields(now)}
+    )
 
 
 @final
@@ -215,15 +215,17 @@ class Bench:
         default: makes the judge for questions that name none, if `given` is None; it may return None.
         memory: of the run.
         mode: "off": nobody is asked. "cached": only what a cache file holds counts.
+        hint: what is said where there is no judge.
 
-    The judge that a field names goes first, then `given`, then what `default` returns, then the registered one.
+    The judge that a field names goes first, then `given`, then what `default` makes, then the registered
+    one.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> Bench(lambda item: True).ask(None, [JudgeItem("1", "city", "NYC", "New York")])
     {'1': Verdict(equivalent=True, reason=None)}
     """
 
-    __slots__ = ("_default", "_given", "_mode", "memory")
+    __slots__ = ("_default", "_given", "_hint", "_mode", "memory")
 
     def __init__(
         self,
@@ -232,7 +234,9 @@ class Bench:
         default: Callable[[], object] | None = None,
         memory: Memory | None = None,
         mode: Mode = "live",
+        hint: str = NO_JUDGE,
     ) -> None:
+        self._hint = hint
         if given is not None and not isinstance(given, str):
             as_judge(given)
         self._given = given
@@ -243,7 +247,7 @@ class Bench:
     def __reduce__(self) -> tuple[object, ...]:
         # Another process has a memory of its own, and knows what is registered there.
         given = self._given if self._given is not None or self._default is None else self._default()
-        return _unpickled, (given, self._mode)
+        return _unpickled, (given, self._mode, self._hint)
 
     def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
         """Return what is said of each item, by its id.
@@ -259,7 +263,9 @@ class Bench:
             return self._all(items, "off", "no judge is asked in this run (mode 'off')")
         judge = self.judge(name)
         if self._mode == "cached" and not callable(getattr(judge, "in_mode", None)):
-            why = "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or run in the mode 'live'"
+            why = (
+                "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or ask it in mode 'live'"
+            )
             return self._all(items, "cache miss", why)
         return self.memory.ask(judge, items, self._mode)
 
@@ -280,19 +286,19 @@ class Bench:
             found = None if self._default is None else self._default()
             found = registry.find_judge() if found is None else found
         if found is None:
-            raise ConfigurationError(NO_JUDGE)
+            raise ConfigurationError(self._hint)
         return found
 
 
-def _unpickled(given: object, mode: Mode) -> Bench:
-    return Bench(given, mode=mode)
+def _unpickled(given: object, mode: Mode, hint: str) -> Bench:
+    return Bench(given, mode=mode, hint=hint)
 
 
 def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
     """Return what judges did, in a line.
 
-    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, errors=1, prompt_tokens=900, completion_tokens=80), 7)
-    'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 1 error, 7 questions saved by triage'
+    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
+    'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'
     """
     parts = [_count(usage.calls, "call"), _count(usage.items, "item")]
     if usage.cached:

@@ -39,10 +39,12 @@ def passes(result, threshold):
 
 
 LIMITS = st.sampled_from([0.0, 0.2, 0.34, 0.5, 0.6, 0.75, 0.9, 1.0])
-THRESHOLDS = LIMITS | st.dictionaries(
-    st.sampled_from(["score", "precision", "recall", "f1"]), LIMITS, min_size=1
-) | st.fixed_dictionaries(
-    {"f1": LIMITS, "fields": st.dictionaries(st.sampled_from(["a", "b", "*", "l[]"]), LIMITS, min_size=1)}
+THRESHOLDS = (
+    LIMITS
+    | st.dictionaries(st.sampled_from(["score", "precision", "recall", "f1"]), LIMITS, min_size=1)
+    | st.fixed_dictionaries(
+        {"f1": LIMITS, "fields": st.dictionaries(st.sampled_from(["a", "b", "*", "l[]"]), LIMITS, min_size=1)}
+    )
 )
 # A member: the same, another number, a question, only in expected, only in actual, a question of two in a list.
 KINDS = st.sampled_from(["same", "other", "ask", "ask", "ask", "gone", "extra", "list"])
@@ -87,7 +89,9 @@ def test_pass_or_fail_is_the_same_for_every_judge(comparison, threshold, metric,
     # What is shown is between what the open questions could have made of it.
     bounds = []
     for answer in (False, True):
-        judge = Asked({question: verdicts[question] if question in asked else answer for question in verdicts})
+        judge = Asked(
+            {question: verdicts[question] if question in asked else answer for question in verdicts}
+        )
         bounds.append(compare_json(actual, expected, judge=judge, **options))
     for name, value in figures(triaged).items():
         low, high = (figures(bound)[name] for bound in bounds)
@@ -160,9 +164,7 @@ def test_a_perfect_score_needs_all_questions_in_few_rounds():
 
     expected = {f"k{n}": f"right {n}" for n in range(40)}
     actual = {f"k{n}": f"said {n}" for n in range(40)}
-    compare_json(
-        actual, expected, metric="schema_f1", compare=SEMANTIC, judge=Counting(), judge_triage=1.0
-    )
+    compare_json(actual, expected, metric="schema_f1", compare=SEMANTIC, judge=Counting(), judge_triage=1.0)
     assert rounds == [1, 2, 4, 8, 16, 9]
 
 
@@ -170,9 +172,7 @@ def test_equal_questions_are_one():
     expected = {"l": [{"t": "right"} for _ in range(9)], "n": "right"}
     actual = {"l": [{"t": "asked"} for _ in range(9)], "n": "asked too"}
     judge = Asked({"asked": True, "asked too": True})
-    compare_json(
-        actual, expected, metric="schema_f1", compare=SEMANTIC, judge=judge, judge_triage=0.8
-    )
+    compare_json(actual, expected, metric="schema_f1", compare=SEMANTIC, judge=judge, judge_triage=0.8)
     assert [item.path for item in judge.items] == ["l[].t"]
 
 

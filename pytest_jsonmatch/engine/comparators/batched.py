@@ -155,8 +155,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     Args:
         name: the name to register it under.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
-            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item without
-            a score.
+            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item
+            without a score.
             What it may have beside:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
@@ -164,8 +164,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
             null_aware: True: it is asked about nulls too.
             short_circuit: True: equal values score 1, it is not asked.
             by_value: True: items with equal values and parameters are asked about once.
-            judged: True: it is called with (items, judge), `judge` being what the comparison was given as such,
-                or None; what it raises ends the run.
+            judged: True: it is called with (items, judge), `judge` being what the comparison was given as
+                such, or None; what it raises ends the run.
             check_params: a function of the parameters of a field that raises ConfigurationError (or any
                 ValueError or TypeError) for what is wrong with them.
 
