@@ -71,14 +71,14 @@ def test_the_file(file):
     judge.judge([item("b", description="A note"), JudgeItem("2", "city", ["é", 1], {"z": 1, "a": "\u200b"})])
     judge.judge([item("A", criterion="like this")])
     judge.close()
-    assert file.read_text(encoding="utf-8").splitlines() == [
+    assert file.read_text(encoding="utf-8") == (
         r'{"path": "city", "expected": ["é", 1], "actual": {"a": "\u200b", "z": 1}, "equivalent": false, '
-        '"reason": "so", "model": "m", "prompt": "1"}',
+        '"reason": "so", "model": "m", "prompt": "1"}\n'
         '{"path": "note", "expected": "a", "actual": "A", "equivalent": true, "reason": "so", "model": "m", '
-        '"prompt": "1", "criterion": "like this"}',
+        '"prompt": "1", "criterion": "like this"}\n'
         '{"path": "note", "expected": "a", "actual": "b", "equivalent": false, "reason": "so", "model": "m", '
-        '"prompt": "1", "description": "A note"}',
-    ]
+        '"prompt": "1", "description": "A note"}\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_wrong_options(file, options, message):
         ),
         (
             LINE.replace("true", "false"),
-            "another verdict on the same pair is in line 1; delete one of the two; ",
+            "another verdict on the same pair is in line 1; delete one of the two",
         ),
         (LINE.replace('"m"', '"m", "model": "m"'), "not valid JSON (line 1, column "),
         ("\x00\xff", "not valid JSON"),
@@ -318,7 +318,7 @@ def test_a_file_that_cannot_be_written_is_told_before_anybody_is_asked(tmp_path,
         tmp_path.joinpath("file").write_text("")
         path = tmp_path / "file" / "verdicts.jsonl"
     asked = Counting()
-    with pytest.raises(ConfigurationError, match="the cache of verdicts can't be (read|written): "):
+    with pytest.raises(ConfigurationError, match=r"the cache of verdicts can't be (read|written): "):
         CachedJudge(asked, path).judge([NYC])
     assert asked.asked == []
 
@@ -430,7 +430,8 @@ def test_a_recording_is_said_again(file):
 
 
 def test_a_recording_of_two_models(file):
-    file.write_text(f"{LINE}\n{LINE.replace('true', 'false').replace('"m"', '"n"')}\n", encoding="utf-8")
+    other = LINE.replace("true", "false").replace('"m"', '"n"')
+    file.write_text(f"{LINE}\n{other}\n", encoding="utf-8")
     assert shown(RecordedJudge(file).judge([NYC])) == [
         "invalid: recorded verdicts differ (m 1, n 1): name one model, or one prompt"
     ]

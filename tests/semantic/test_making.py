@@ -21,7 +21,7 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
         ({"model": ""}, "model is ''; it is a text"),
         ({"model": 4}, "model is 4; it is a text"),
         ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
-        ({"structured": "json"}, "structured is 'json'; did you mean 'json_object'?"),
+        ({"structured": "json-schema"}, "structured is 'json-schema'; did you mean 'json_schema'?"),
         ({"batch_size": 0}, "batch_size is 0; it is an integer, 1 or more"),
         ({"batch_size": True}, "batch_size is True; it is an integer, 1 or more"),
         ({"concurrency": 2.5}, "concurrency is 2.5; it is an integer, 1 or more"),
