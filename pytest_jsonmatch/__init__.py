@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.registry import (
         Registry,
         register_comparator,
+        register_encoder,
+        register_judge,
         register_metric,
         register_transform,
     )
@@ -50,11 +52,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import MISSING, to_json_value
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases
+    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
     "MISSING",
     "ArrayAlignment",
     "BatchItem",
+    "CachedJudge",
+    "CallableJudge",
     "ComparatorError",
     "ComparatorResult",
     "Comparison",
@@ -71,9 +78,14 @@ __all__ = [
     "JsonExtractionError",
     "JsonMatchError",
     "JsonParseError",
+    "JudgeError",
+    "JudgeItem",
+    "JudgeUsage",
     "MatchResult",
     "NullHandling",
+    "OpenAIJudge",
     "RecordResult",
+    "RecordedJudge",
     "Registry",
     "RootTypeError",
     "RunError",
@@ -82,6 +94,7 @@ __all__ = [
     "TargetPathError",
     "UnlistedFieldError",
     "UnsupportedValueError",
+    "Verdict",
     "__version__",
     "assert_json_match",
     "compare_json",
@@ -91,6 +104,8 @@ __all__ = [
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
+    "register_encoder",
+    "register_judge",
     "register_metric",
     "register_transform",
     "to_json_value",
@@ -119,12 +134,22 @@ _HOMES = {
     "engine.parsing": ("Extraction", "extract_json"),
     "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.records": ("Comparison",),
-    "engine.registry": ("Registry", "register_comparator", "register_metric", "register_transform"),
+    "engine.registry": (
+        "Registry",
+        "register_comparator",
+        "register_encoder",
+        "register_judge",
+        "register_metric",
+        "register_transform",
+    ),
     "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
     "engine.runs": ("RecordResult", "RunError", "RunResult"),
     "engine.values": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
+    "semantic.cache": ("CachedJudge", "RecordedJudge"),
+    "semantic.judging": ("CallableJudge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
+    "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -55,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
             session.check_metric()
         except ConfigurationError as error:
             raise pytest.UsageError(f"{what}: {error}") from error
+    if settings.embedding_cache:
+        from pytest_jsonmatch.semantic.vectorcache import use_cache_folder
+
+        config.add_cleanup(use_cache_folder(settings.embedding_cache, below=config.rootpath))
     if settings.update or settings.review:
         from pytest_jsonmatch import updating
 

@@ -58,6 +58,10 @@ def _metric(raw: object) -> str:
     raise ValueError("got nothing")
 
 
+def _text(raw: object) -> str:
+    return str(raw).strip()
+
+
 def _threshold(raw: object) -> float:
     if not isinstance(raw, str):
         return as_limit(raw)
@@ -264,6 +268,14 @@ BASELINES: Final = Option(
     convert=_metric,
     help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
 )
+EMBEDDING_CACHE: Final = Option(
+    name="jsonmatch_embedding_cache",
+    kind="string",
+    default="",
+    accepts="the path of a folder, relative to the rootdir",
+    convert=_text,
+    help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
+)
 JUDGE: Final[Option[tuple[tuple[str, str], ...]]] = Option(
     name="jsonmatch_judge",
     kind="linelist",
@@ -302,6 +314,7 @@ OPTIONS: Final[
     BASELINES,
     YAML_LIMIT,
     ALLOWED_PATHS,
+    EMBEDDING_CACHE,
     JUDGE,
     JUDGE_TRIAGE,
 )
@@ -334,6 +347,8 @@ class Settings:
     """Gates of the command line."""
     baselines: str = "jsonmatch-baselines"
     """The folder of baselines, relative to the rootdir."""
+    embedding_cache: str = ""
+    """The folder of vectors, relative to the rootdir; empty: none."""
     json: str | None = None
     html: str | None = None
     save: str | None = None
@@ -388,6 +403,7 @@ class Settings:
             gates=GATES.read(config),
             asked_gates=_asked_gates(config),
             baselines=BASELINES.read(config),
+            embedding_cache=EMBEDDING_CACHE.read(config),
             json=config.getoption("--jsonmatch-json"),
             html=config.getoption("--jsonmatch-html"),
             save=_name(config.getoption("--jsonmatch-save")),

@@ -137,11 +137,18 @@ def score_batch(
     Returns:
         For each record what `scoring.score` returns, or the error that it raises for it.
 
+    Raises:
+        ConfigurationError: a comparator that wants to see strings beforehand cannot work at all.
+
     >>> from pytest_jsonmatch.engine.plan import compile_plan
     >>> plan = compile_plan("json_similarity", {})
     >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """
+    if plan.preloads:
+        from pytest_jsonmatch.engine.preloading import preload
+
+        preload(plan, ((expected, actual) for _, expected, actual in records))
     books = [BatchBook(record) for record, _, _ in records]
     outcomes: list[Outcome | JsonMatchError] = []
     waiting: list[int] = []

@@ -357,7 +357,7 @@ class _Scorer:
     def score(self, pairs: list[Pair]) -> _Chunk:
         """Score all records."""
         plan, hidden = self._plan, self._task.hidden
-        if plan.has_batch:
+        if plan.has_batch or plan.preloads:
             from pytest_jsonmatch.engine.batch import score_batch
 
             asked = [self._read(pair) for pair in pairs]

@@ -110,7 +110,7 @@ def score(
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has one, and the metric does not take that.
     """
-    if not plan.has_batch:
+    if not (plan.has_batch or plan.preloads):
         return walk_once(plan, expected, actual)
     from pytest_jsonmatch.engine.batch import score_batch  # it walks; the walk only knows its book
 

@@ -129,6 +129,20 @@ _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingPro
             {"timeout": {"description": "Seconds a match.", "default": 1}},
         ),
         "contains": ("Actual contains expected: a part of a string, elements, members.", {}),
+        "cosine": (
+            "How near the embeddings of two strings are. Needs the extra `embeddings`.",
+            {
+                "embedding_model": {
+                    "description": "A model's name, a folder, module:attribute, or a registered encoder.",
+                    "default": "all-MiniLM-L6-v2",
+                },
+                "revision": {"description": "A branch, tag or commit of the model."},
+                "floor": {
+                    "description": "A cosine up to here scores 0, and 1 stays 1; below 1.",
+                    "default": 0,
+                },
+            },
+        ),
         "semantic": (
             "1 if the two mean the same, by the word of a judge.",
             {

@@ -56,6 +56,7 @@ from pytest_jsonmatch import (
     propagate_batch_errors,
     reclassify_nulls,
     register_comparator,
+    register_encoder,
     register_metric,
     register_transform,
     schema,
@@ -230,11 +231,17 @@ def whole_name(expected: dict[str, Any], actual: dict[str, Any], params: Mapping
     return float(sorted(expected.values()) == sorted(actual.values()))
 
 
+class Letters:
+    def encode(self, texts: list[str]) -> list[list[float]]:
+        return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
+
+
 def sample_registering() -> None:
     register_comparator("sample_start", same_start, overwrite=True)
     register_comparator("sample_size", lambda expected, actual, params: len(expected) == len(actual), True)
     register_comparator("sample_meaning", same_meaning, overwrite=True)
     register("sample_judge", Judge(), overwrite=True)
+    register_encoder("sample_letters", Letters(), overwrite=True)
     register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
     register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
     compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)

@@ -40,6 +40,7 @@ BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
 
 OPTIONAL: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
         "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
     }
 )
