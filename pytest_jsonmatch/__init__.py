@@ -50,11 +50,24 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import MISSING, to_json_value
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases
+    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.judging import (
+        CallableJudge,
+        Judge,
+        JudgeError,
+        JudgeItem,
+        JudgeUsage,
+        Verdict,
+    )
+    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
     "MISSING",
     "ArrayAlignment",
     "BatchItem",
+    "CachedJudge",
+    "CallableJudge",
     "ComparatorError",
     "ComparatorResult",
     "Comparison",
@@ -71,9 +84,16 @@ __all__ = [
     "JsonExtractionError",
     "JsonMatchError",
     "JsonParseError",
+    "Judge",
+    "JudgeError",
+    "JudgeItem",
+    "JudgeSettings",
+    "JudgeUsage",
     "MatchResult",
     "NullHandling",
+    "OpenAIJudge",
     "RecordResult",
+    "RecordedJudge",
     "Registry",
     "RootTypeError",
     "RunError",
@@ -82,12 +102,14 @@ __all__ = [
     "TargetPathError",
     "UnlistedFieldError",
     "UnsupportedValueError",
+    "Verdict",
     "__version__",
     "assert_json_match",
     "compare_json",
     "evaluate",
     "extract_json",
     "golden_cases",
+    "make_judge",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
@@ -125,6 +147,10 @@ _HOMES = {
     "engine.values": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
+    "semantic.cache": ("CachedJudge", "RecordedJudge"),
+    "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
+    "semantic.making": ("JudgeSettings", "make_judge"),
+    "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
