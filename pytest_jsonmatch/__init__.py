@@ -53,7 +53,15 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases
     from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
-    from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+    from pytest_jsonmatch.semantic.judging import (
+        CallableJudge,
+        Judge,
+        JudgeError,
+        JudgeItem,
+        JudgeUsage,
+        Verdict,
+    )
+    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
@@ -78,8 +86,10 @@ __all__ = [
     "JsonExtractionError",
     "JsonMatchError",
     "JsonParseError",
+    "Judge",
     "JudgeError",
     "JudgeItem",
+    "JudgeSettings",
     "JudgeUsage",
     "MatchResult",
     "NullHandling",
@@ -101,6 +111,7 @@ __all__ = [
     "evaluate",
     "extract_json",
     "golden_cases",
+    "make_judge",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
@@ -148,7 +159,8 @@ _HOMES = {
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
     "semantic.cache": ("CachedJudge", "RecordedJudge"),
-    "semantic.judging": ("CallableJudge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
+    "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
+    "semantic.making": ("JudgeSettings", "make_judge"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

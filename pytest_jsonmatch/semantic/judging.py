@@ -128,6 +128,14 @@ class Judge(Protocol):
 
     A judge whose verdicts are kept in a cache may say what they depend on beside the items, as two texts:
     `model`, the name of the model, and `prompt`, the version of what it is told.
+
+    >>> class Generous:
+    ...     usage = JudgeUsage()
+    ...
+    ...     def judge(self, items):
+    ...         return {item.id: Verdict(True, "why not") for item in items}
+    >>> isinstance(Generous(), Judge)
+    True
     """
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:

@@ -104,11 +104,10 @@ class JudgeSettings:
 
         >>> JudgeSettings.of({"model": "gpt-4.1-mini", "max_calls": "100"}).max_calls
         100
-        >>> JudgeSettings.of({"modle": "gpt-4.1-mini"})
+        >>> JudgeSettings.of({"max_call": 100})
         Traceback (most recent call last):
         ...
-        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'modle'; \
-did you mean 'model'?
+        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'max_call'; did you mean 'max_calls'?
         """
         known = {field.name: str(field.type) for field in fields(cls)}
         given: dict[str, Any] = {}
