@@ -237,13 +237,13 @@ GOOD = {
     "metric": st.sampled_from(["field_match", "structeval", "my own"]),
     "threshold": units
     | mapping(score=units, precision=units, recall=units, f1=units, fields=st.dictionaries(patterns, units)),
+    "judge_triage": st.booleans(),
     "options": options,
     "fields": st.dictionaries(patterns, rules, max_size=3),
     "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),
     "producer": st.sampled_from(["m:f", "m.n:C.f", "_é:名1"]),
     "repeat": st.sampled_from([1, 2, 3.0]),
     "min_pass_rate": units,
-    "judge_triage": st.booleans(),
     "marks": marks,
     # Always an "a", as values have places that it fills.
     "parametrize": st.fixed_dictionaries({"a": several}, optional={"é_1": several})
