@@ -218,7 +218,7 @@ def test_batch_errors_are_in_every_report(pytester, workers):
     }
     (case,) = json.loads(read["json"])["cases"]
     assert [
-        f"**{said}**" in read["md"],
+        said in read["md"],
         said in read["html"],
         case["runs"][0]["comparisons"][0]["counts"],
     ] == [True, True, {"batch_error": 1}]
