@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "compare": "compare two JSON files",
         "evaluate": "score a corpus of answers against gold records",
+        "report": "show a result file: as text, as a page of HTML, as Markdown",
         "diff": "compare two result files, of corpora or of pytest runs",
         "schema": "eval schemas: infer, resolve, annotate, validate",
         "cases": "golden cases: the JSON Schema of the format, for editors",

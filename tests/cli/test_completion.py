@@ -38,6 +38,8 @@ def test_bash_completes(command, folder):
     assert completed("jsonmatch", "compare", "--thr") == {"--threshold"}
     assert completed("jsonmatch", "compare", "--report", "j") == {"json"}
     assert completed("jsonmatch", "compare", "ans") == {"answer.json"}
+    assert completed("jsonmatch", "report", "ans") == {"answer.json"}
+    assert completed("jsonmatch", "report", "--ma") == {"--markdown"}
 
 
 def test_without_shtab(refused, monkeypatch):
