@@ -61,48 +61,50 @@ class Memory:
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_errors", "_found", "_lock", "_underway", "_used", "saved", "set_aside")
+    __slots__ = ("_judges", "_lock", "_total", "_touched", "saved", "set_aside")
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: dict[tuple[int, bytes], Answer] = {}
-        self._underway: dict[tuple[int, bytes], Event] = {}
-        self._used: dict[int, tuple[Any, JudgeUsage]] = {}
-        """By id of a judge (it is kept, so that its id is its own), what it had done before this run."""
+        self._judges: dict[int, _Asked] = {}
+        """By id of what was given as a judge; it is kept, so that its id is its own."""
+        self._touched: set[_Asked] = set()
+        """Those that did something since somebody looked."""
+        self._total = JudgeUsage()
         self.saved = 0
         """How many questions triage has left out."""
-        self._errors = 0
         self.set_aside = 0
         """In how many comparisons triage was kept from that."""
-
-    def judge_of(self, given: object, mode: Mode = "live") -> Judge:
-        """Return the judge that is made of what was given: the same for the same, as long as the run."""
-        with self._lock:
-            found = self._used.get(id(given))
-            if found is None:
-                judge = as_judge(given)
-                if mode == "cached":
-                    judge = cast("Any", judge).in_mode(mode)
-                found = self._used[id(given)] = ((given, judge), _usage_of(judge))
-            judge = found[0][1]
-            return cast("Judge", judge)
 
     def note(self, *, saved: int = 0, set_aside: int = 0, errors: int = 0) -> None:
         """Count what triage has left out of a comparison, and questions that were put to nobody."""
         with self._lock:
             self.saved += saved
             self.set_aside += set_aside
-            self._errors += errors
+            self._total += JudgeUsage(errors=errors)
 
     @property
     def usage(self) -> JudgeUsage:
         """What the judges have done in this run."""
         with self._lock:
-            used = list(self._used.values())
-        total = JudgeUsage(errors=self._errors)
-        for (_, judge), before in used:
-            total += _difference(_usage_of(judge), before)
-        return total
+            for asked in self._touched:
+                now = _usage_of(asked.judge)
+                self._total += _difference(now, asked.counted)
+                asked.counted = now
+            self._touched.clear()
+            return self._total
+
+    def _asked(self, given: object, mode: Mode) -> _Asked:
+        with self._lock:
+            found = self._judges.get(id(given))
+            if found is None:
+                judge = as_judge(given)
+                if mode == "cached":
+                    judge = cast("Any", judge).in_mode(mode)
+                found = self._judges[id(given)] = _Asked(given, judge)
+                if len(self._judges) > _MOST_JUDGES:
+                    # A fixture may make one for each of thousands of tests.
+                    del self._judges[next(iter(self._judges))]
+            return found
 
     def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode = "live") -> dict[str, Answer]:
         """Return what a judge says of each item, by its id; equal questions are one.
@@ -112,62 +114,80 @@ class Memory:
             items: with ids of their own.
             mode: "cached": the judge has a method `in_mode` and is asked in that.
         """
-        judge = self.judge_of(given, mode)
-        keys = {item.id: (id(given), _digest(item)) for item in items}
-        mine: dict[tuple[int, bytes], JudgeItem] = {}
-        others: dict[tuple[int, bytes], Event] = {}
+        asked = self._asked(given, mode)
+        keys = {item.id: _digest(item) for item in items}
+        mine: dict[bytes, JudgeItem] = {}
+        others: dict[bytes, Event] = {}
         with self._lock:
             for item in items:
                 key = keys[item.id]
-                if key in self._found or key in mine:
+                if key in asked.verdicts or key in mine:
                     continue
-                if key in self._underway:
-                    others[key] = self._underway[key]
+                if key in asked.underway:
+                    others[key] = asked.underway[key]
                 else:
                     mine[key] = item
-                    self._underway[key] = Event()
-        failed: dict[tuple[int, bytes], Answer] = {}
+                    asked.underway[key] = Event()
+        failed: dict[bytes, Answer] = {}
         try:
             if mine:
-                failed = self._put(judge, mine)
+                failed = self._put(asked, mine)
         finally:
             # (Own answers are out before those of other threads are waited for: nobody waits in a ring.)
             with self._lock:
+                self._touched.add(asked)
                 for key in mine:
-                    self._underway.pop(key).set()
+                    asked.underway.pop(key).set()
         for event in others.values():
             event.wait()
         with self._lock:
-            known = {key: self._found[key] for key in keys.values() if key in self._found}
+            known = {key: asked.verdicts[key] for key in keys.values() if key in asked.verdicts}
         # A question that another thread got no verdict on is asked again here.
         again = [item for item in items if keys[item.id] in others and keys[item.id] not in known]
-        found = {} if not again else self.ask(given, again, mode)
+        found = self.ask(given, again, mode) if again else {}
         for item in items:
             key = keys[item.id]
             found.setdefault(item.id, known[key] if key in known else failed[key])
         return found
 
-    def _put(
-        self, judge: Judge, asked: Mapping[tuple[int, bytes], JudgeItem]
-    ) -> dict[tuple[int, bytes], Answer]:
+    def _put(self, asked: _Asked, items: Mapping[bytes, JudgeItem]) -> dict[bytes, Answer]:
         """Ask; keep the verdicts, and return what is none."""
-        numbered = {str(number): key for number, key in enumerate(asked, 1)}
+        numbered = {str(number): key for number, key in enumerate(items, 1)}
         try:
-            answers = judge.judge([replace(asked[key], id=number) for number, key in numbered.items()])
+            answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
             failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
             answers = dict.fromkeys(numbered, failure)
-        failed: dict[tuple[int, bytes], Answer] = {}
+        failed: dict[bytes, Answer] = {}
         said = {key: _checked(answers, number) for number, key in numbered.items()}
         with self._lock:
             for key, answer in said.items():
                 if isinstance(answer, Verdict):
-                    self._found[key] = answer
+                    asked.verdicts[key] = answer
                 else:
                     failed[key] = answer
         return failed
+
+
+_MOST_JUDGES: Final = 64
+"""So many judges are remembered with what they said; the first goes first."""
+
+
+@final
+class _Asked:
+    """A judge, and what it was asked in a run."""
+
+    __slots__ = ("counted", "given", "judge", "underway", "verdicts")
+
+    def __init__(self, given: object, judge: Judge) -> None:
+        self.given = given
+        self.judge = judge
+        self.counted = _usage_of(judge)
+        """What it had done when somebody looked last."""
+        self.verdicts: dict[bytes, Verdict] = {}
+        self.underway: dict[bytes, Event] = {}
 
 
 def _checked(answers: object, number: str) -> Answer:

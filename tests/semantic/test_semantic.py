@@ -11,7 +11,7 @@ import pytest
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
 from pytest_jsonmatch.engine.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, Verdict
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 SEMANTIC = {"metric": "schema_f1", "compare": {"string": "semantic"}}
 
@@ -315,6 +315,32 @@ def test_other_criteria_and_types_are_other_questions():
     ]
     memory.ask(judge, items)
     assert len(judge.items) == 5
+
+
+def test_of_thousands_of_judges_usage_is_kept_and_looked_at_once():
+    looked = []
+
+    class Fresh(Asked):
+        def judge(self, items):
+            self.items += items
+            return {item.id: Verdict(True) for item in items}
+
+        @property
+        def usage(self):
+            looked.append(self)
+            return JudgeUsage(calls=1 if self.items else 0, items=len(self.items))
+
+    def looks(number):
+        looked.clear()
+        memory = Memory()
+        for _ in range(number):
+            memory.ask(Fresh(), [JudgeItem("1", "a", "x", "y")])
+            assert memory.usage.items
+        return memory.usage, len(looked)
+
+    assert [looks(number) for number in (100, 1000)] == [
+        (JudgeUsage(calls=number, items=number), 2 * number) for number in (100, 1000)
+    ]
 
 
 # -- other processes ---------------------------------------------------------------------------------------
