@@ -224,7 +224,7 @@ def same_meaning(items: list[schema.BatchItem]) -> list[float]:
     return [float(item.expected_compared == item.actual_compared) for item in items]
 
 
-class Judge:
+class Equals:
     """A batch comparator for a chunk of records, which answers by id."""
 
     scope = "chunk"
@@ -245,7 +245,7 @@ def sample_registering() -> None:
     register_comparator("sample_start", same_start, overwrite=True)
     register_comparator("sample_size", lambda expected, actual, params: len(expected) == len(actual), True)
     register_comparator("sample_meaning", same_meaning, overwrite=True)
-    register("sample_judge", Judge(), overwrite=True)
+    register("sample_judge", Equals(), overwrite=True)
     register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
     register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
     compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)
