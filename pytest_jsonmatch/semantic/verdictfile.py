@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 import warnings
 import weakref
 from contextlib import contextmanager, suppress
@@ -92,7 +93,7 @@ class VerdictFile:
         self._lock = RLock()
         self._untidy: list[bool] = []
         # Also when nobody has closed it: as the interpreter ends.
-        self._end = weakref.finalize(self, _tidy, self.path, self._untidy)
+        self._end = weakref.finalize(self, _tidy, self.path, self._untidy, wait=False)
 
     def verdict(self, key: Key, model: str, prompt: str) -> Verdict | None:
         """Return a model's verdict on a question."""
@@ -141,6 +142,8 @@ class VerdictFile:
             if line.strip():
                 self._take(line)
         self._read += len(data)
+        if not data.endswith(b"\n"):
+            self._node = None  # its last line may go on: the file is read again as a whole
 
     def _take(self, line: bytes) -> None:
         try:
@@ -226,12 +229,16 @@ class VerdictFile:
             _tidy(self.path, self._untidy)
 
 
-def _tidy(path: Path, untidy: list[bool]) -> None:
+def _tidy(path: Path, untidy: list[bool], *, wait: bool = True) -> None:
+    """Put lines in order; without waiting where garbage is collected, maybe by one who holds the lock.
+
+    Who holds it then has appended lines, or puts them in order, and ours are among them.
+    """
     if not untidy:
         return
     untidy.clear()
     # What was appended is safe; a file that can't be replaced keeps its order.
-    with suppress(OSError, ConfigurationError), _locked(path, needed=True):
+    with suppress(OSError), _locked(path, needed=True, wait=wait):
         data = path.read_bytes()
         lines = {line.rstrip(b"\r") for line in data.split(b"\n")} - {b""}
         tidied = b"".join(line + b"\n" for line in sorted(lines))
@@ -295,8 +302,8 @@ def _parsed(line: bytes) -> tuple[Key, _Who, Verdict]:
 
 
 @contextmanager
-def _locked(path: Path, *, needed: bool) -> Iterator[None]:
-    """Keep other processes and threads from the file.
+def _locked(path: Path, *, needed: bool, wait: bool = True) -> Iterator[None]:
+    """Keep other processes and threads from the file; an OSError if that means to wait, and it must not.
 
     The lock is a file in the folder for temporary files, so that none lies beside what is committed. Where it
     can't be had, a reader goes on without.
@@ -312,21 +319,26 @@ def _locked(path: Path, *, needed: bool) -> Iterator[None]:
         yield
         return
     try:
-        _lock(file)
+        _lock(file, wait=wait)
         yield
     finally:
         os.close(file)  # which ends the lock
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, *, wait: bool) -> None:
     try:
         import fcntl
     except ModuleNotFoundError:  # pragma: no cover - Windows
         import msvcrt
 
         while True:
-            with suppress(OSError):
-                msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined] # gives up after 10 s
+            try:
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            except OSError:
+                if not wait:
+                    raise
+                time.sleep(0.01)
+            else:
                 return
     else:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

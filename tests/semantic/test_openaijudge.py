@@ -442,6 +442,12 @@ def test_what_will_never_work_is_tried_once(endpoint, judge, acts, monkeypatch, 
     assert (said, len(endpoint.requests)) == ({f"http: {endpoint.url[7:-3]} answers {message}"}, 1)
 
 
+def test_a_403_after_answers_is_for_one_request(endpoint, judge, acts):
+    endpoint.script = [acts.answer(), acts.status(403, "flagged")]
+    one = judge(batch_size=1, concurrency=1)
+    assert kinds(one.judge(items(4))) == ["verdict", "http", "verdict", "verdict"]
+
+
 def test_an_endpoint_that_has_gone_is_not_asked_for_ever(endpoint, judge, acts):
     endpoint.always = acts.status(503, "gone")
     one = judge(batch_size=1, retries=1, concurrency=1)
