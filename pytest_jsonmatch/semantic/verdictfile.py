@@ -85,6 +85,8 @@ class VerdictFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        """As it was given: what messages say."""
+        self._place = self.path.absolute()  # tests change the folder that they run in
         self._found: dict[Key, dict[_Who, tuple[Verdict, int]]] = {}
         self._read = 0
         """How many bytes of the file were read."""
@@ -93,7 +95,7 @@ class VerdictFile:
         self._lock = RLock()
         self._untidy: list[bool] = []
         # Also when nobody has closed it: as the interpreter ends.
-        self._end = weakref.finalize(self, _tidy, self.path, self._untidy, wait=False)
+        self._end = weakref.finalize(self, _tidy, self._place, self._untidy, wait=False)
 
     def verdict(self, key: Key, model: str, prompt: str) -> Verdict | None:
         """Return a model's verdict on a question."""
@@ -116,12 +118,12 @@ class VerdictFile:
         Raises:
             ConfigurationError: it can't be read; `required`, and it is not there; or a line is no verdict.
         """
-        with self._lock, _locked(self.path, needed=False):
+        with self._lock, _locked(self._place, needed=False):
             self._refresh(required=required)
 
     def _refresh(self, *, required: bool = False) -> None:
         try:
-            with self.path.open("rb") as file:
+            with self._place.open("rb") as file:
                 status = os.fstat(file.fileno())
                 node = (status.st_dev, status.st_ino)
                 if node != self._node or status.st_size < self._read:
@@ -165,12 +167,12 @@ class VerdictFile:
     def check_writable(self) -> None:
         """Raise ConfigurationError if nothing can be appended: before anybody is asked, and paid."""
         try:
-            if not self.path.exists():
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                if os.access(self.path.parent, os.W_OK):
+            if not self._place.exists():
+                self._place.parent.mkdir(parents=True, exist_ok=True)
+                if os.access(self._place.parent, os.W_OK):
                     return
-                raise PermissionError(13, "Permission denied", str(self.path.parent))
-            os.close(os.open(self.path, os.O_WRONLY | os.O_APPEND))
+                raise PermissionError(13, "Permission denied", str(self._place.parent))
+            os.close(os.open(self._place, os.O_WRONLY | os.O_APPEND))
         except OSError as error:
             raise ConfigurationError(
                 f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
@@ -187,7 +189,7 @@ class VerdictFile:
             return {}
         with self._lock:
             try:
-                with _locked(self.path, needed=True):
+                with _locked(self._place, needed=True):
                     self._refresh()
                     self._append(
                         [
@@ -207,7 +209,7 @@ class VerdictFile:
             return
         data = "".join(f"{line}\n" for line in lines).encode()
         # Without a buffer, which would be written again as the file is closed.
-        with self.path.open("ab+", buffering=0) as file:
+        with self._place.open("ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(-1, os.SEEK_END)
@@ -226,7 +228,7 @@ class VerdictFile:
     def close(self) -> None:
         """Put the lines in order, if any were appended here."""
         with self._lock:
-            _tidy(self.path, self._untidy)
+            _tidy(self._place, self._untidy)
 
 
 def _tidy(path: Path, untidy: list[bool], *, wait: bool = True) -> None:

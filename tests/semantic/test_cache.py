@@ -308,6 +308,17 @@ def test_a_judge_that_is_collected_does_not_wait_for_the_lock(file):
     assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["b", "A"]
 
 
+def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judge = CachedJudge(Counting(), "verdicts.jsonl")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    judge.judge([NYC])
+    judge.close()
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["verdicts.jsonl"]
+    assert (tmp_path / "verdicts.jsonl").exists()
+
+
 def test_work_grows_with_what_is_new(file, monkeypatch):
     """Each line is read once and written once, however many questions come one by one."""
     read = []
