@@ -119,7 +119,7 @@ class Endpoint:
         base_url: the address; None: OpenAI's.
         azure_endpoint: the address of a resource of Azure, with its `api_version`.
         api_key: the key, or None for that in the variable `api_key_env`.
-        client: a ready client of the `openai` package.
+        given: a ready client of the `openai` package.
     """
 
     model: str
@@ -130,6 +130,7 @@ class Endpoint:
     api_key_env: str | None = None
     given: openai.OpenAI | None = None
     _client: openai.OpenAI | None = field(default=None, init=False)
+    _answered: bool = field(default=False, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def client(self) -> openai.OpenAI:
@@ -220,7 +221,9 @@ class Endpoint:
                 return bytes(body)
 
         try:
-            return _reply(_within(timeout, exchange, late))
+            body = _within(timeout, exchange, late)
+            self._answered = True
+            return _reply(body)
         except Failure:
             raise
         except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
@@ -251,10 +254,12 @@ class Endpoint:
         """Return what a status other than 2xx means."""
         status, code = error.status_code, str(error.code or error.type or "")
         said = self._clean(_said(error))
-        phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "unknown"
-        message = f"{self._where()} answers {status} {phrase}: {said}"
+        phrase = next((f" {each.phrase}" for each in HTTPStatus if each == status), "")
+        message = f"{self._where()} answers {status}{phrase}: {said}"
         if status in {401, 403}:
-            return Failure("http", f"{message}; check {self._key_shown()}", free=True, fatal=True)
+            # Some endpoints answer 403 to what their moderation does not like: that is for this request only.
+            fatal = status == 401 or not self._answered
+            return Failure("http", f"{message}; check {self._key_shown()}", free=True, fatal=fatal)
         if status == 404:
             hint = f"check the model {self.model!r} and the address of the endpoint"
             return Failure("http", f"{message}; {hint}", free=True, fatal=True)
@@ -279,7 +284,7 @@ class Endpoint:
 
     def _where(self) -> str:
         parts = urlsplit(str(self.client().base_url))
-        return parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"  # type: ignore[return-value]
+        return str(parts.hostname) if parts.port is None else f"{parts.hostname}:{parts.port}"
 
     def _key_shown(self) -> str:
         if self.given is not None or self.api_key is not None:

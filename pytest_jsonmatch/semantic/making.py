@@ -104,10 +104,10 @@ class JudgeSettings:
 
         >>> JudgeSettings.of({"model": "gpt-4.1-mini", "max_calls": "100"}).max_calls
         100
-        >>> JudgeSettings.of({"max_call": 100})
+        >>> JudgeSettings.of({"sead": 1})
         Traceback (most recent call last):
         ...
-        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'max_call'; did you mean 'max_calls'?
+        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
         """
         known = {field.name: str(field.type) for field in fields(cls)}
         given: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 import warnings
 import weakref
 from contextlib import contextmanager, suppress
@@ -84,6 +85,8 @@ class VerdictFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        """As it was given: what messages say."""
+        self._place = self.path.absolute()  # tests change the folder that they run in
         self._found: dict[Key, dict[_Who, tuple[Verdict, int]]] = {}
         self._read = 0
         """How many bytes of the file were read."""
@@ -92,7 +95,7 @@ class VerdictFile:
         self._lock = RLock()
         self._untidy: list[bool] = []
         # Also when nobody has closed it: as the interpreter ends.
-        self._end = weakref.finalize(self, _tidy, self.path, self._untidy)
+        self._end = weakref.finalize(self, _tidy, self._place, self._untidy, wait=False)
 
     def verdict(self, key: Key, model: str, prompt: str) -> Verdict | None:
         """Return a model's verdict on a question."""
@@ -115,12 +118,12 @@ class VerdictFile:
         Raises:
             ConfigurationError: it can't be read; `required`, and it is not there; or a line is no verdict.
         """
-        with self._lock, _locked(self.path, needed=False):
+        with self._lock, _locked(self._place, needed=False):
             self._refresh(required=required)
 
     def _refresh(self, *, required: bool = False) -> None:
         try:
-            with self.path.open("rb") as file:
+            with self._place.open("rb") as file:
                 status = os.fstat(file.fileno())
                 node = (status.st_dev, status.st_ino)
                 if node != self._node or status.st_size < self._read:
@@ -141,6 +144,8 @@ class VerdictFile:
             if line.strip():
                 self._take(line)
         self._read += len(data)
+        if not data.endswith(b"\n"):
+            self._node = None  # its last line may go on: the file is read again as a whole
 
     def _take(self, line: bytes) -> None:
         try:
@@ -162,12 +167,12 @@ class VerdictFile:
     def check_writable(self) -> None:
         """Raise ConfigurationError if nothing can be appended: before anybody is asked, and paid."""
         try:
-            if not self.path.exists():
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                if os.access(self.path.parent, os.W_OK):
+            if not self._place.exists():
+                self._place.parent.mkdir(parents=True, exist_ok=True)
+                if os.access(self._place.parent, os.W_OK):
                     return
-                raise PermissionError(13, "Permission denied", str(self.path.parent))
-            os.close(os.open(self.path, os.O_WRONLY | os.O_APPEND))
+                raise PermissionError(13, "Permission denied", str(self._place.parent))
+            os.close(os.open(self._place, os.O_WRONLY | os.O_APPEND))
         except OSError as error:
             raise ConfigurationError(
                 f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
@@ -184,7 +189,7 @@ class VerdictFile:
             return {}
         with self._lock:
             try:
-                with _locked(self.path, needed=True):
+                with _locked(self._place, needed=True):
                     self._refresh()
                     self._append(
                         [
@@ -204,7 +209,7 @@ class VerdictFile:
             return
         data = "".join(f"{line}\n" for line in lines).encode()
         # Without a buffer, which would be written again as the file is closed.
-        with self.path.open("ab+", buffering=0) as file:
+        with self._place.open("ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(-1, os.SEEK_END)
@@ -223,15 +228,19 @@ class VerdictFile:
     def close(self) -> None:
         """Put the lines in order, if any were appended here."""
         with self._lock:
-            _tidy(self.path, self._untidy)
+            _tidy(self._place, self._untidy)
 
 
-def _tidy(path: Path, untidy: list[bool]) -> None:
+def _tidy(path: Path, untidy: list[bool], *, wait: bool = True) -> None:
+    """Put lines in order; without waiting where garbage is collected, maybe by one who holds the lock.
+
+    Who holds it then has appended lines, or puts them in order, and ours are among them.
+    """
     if not untidy:
         return
     untidy.clear()
     # What was appended is safe; a file that can't be replaced keeps its order.
-    with suppress(OSError, ConfigurationError), _locked(path, needed=True):
+    with suppress(OSError), _locked(path, needed=True, wait=wait):
         data = path.read_bytes()
         lines = {line.rstrip(b"\r") for line in data.split(b"\n")} - {b""}
         tidied = b"".join(line + b"\n" for line in sorted(lines))
@@ -295,8 +304,8 @@ def _parsed(line: bytes) -> tuple[Key, _Who, Verdict]:
 
 
 @contextmanager
-def _locked(path: Path, *, needed: bool) -> Iterator[None]:
-    """Keep other processes and threads from the file.
+def _locked(path: Path, *, needed: bool, wait: bool = True) -> Iterator[None]:
+    """Keep other processes and threads from the file; an OSError if that means to wait, and it must not.
 
     The lock is a file in the folder for temporary files, so that none lies beside what is committed. Where it
     can't be had, a reader goes on without.
@@ -312,21 +321,26 @@ def _locked(path: Path, *, needed: bool) -> Iterator[None]:
         yield
         return
     try:
-        _lock(file)
+        _lock(file, wait=wait)
         yield
     finally:
         os.close(file)  # which ends the lock
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, *, wait: bool) -> None:
     try:
         import fcntl
     except ModuleNotFoundError:  # pragma: no cover - Windows
         import msvcrt
 
         while True:
-            with suppress(OSError):
-                msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined] # gives up after 10 s
+            try:
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            except OSError:
+                if not wait:
+                    raise
+                time.sleep(0.01)
+            else:
                 return
     else:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.verdictfile import VerdictFile, _line, key_of
+from pytest_jsonmatch.semantic.verdictfile import VerdictFile, _line, _locked, key_of
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -209,6 +210,15 @@ def test_lines_are_appended_to_what_is_there(file, end):
     assert [json.loads(line)["path"] for line in file.read_bytes().split(b"\n")[:-1]] == ["city", "note"]
 
 
+def test_lines_are_counted_right_after_one_without_an_end(file):
+    file.write_text(LINE, encoding="utf-8")
+    judge = CachedJudge(Counting(), file, mode="cached")
+    judge.judge([NYC])
+    file.write_text(f"{LINE}\nno verdict\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"verdicts\.jsonl:2: not valid JSON"):
+        judge.judge([NYC])
+
+
 def test_a_verdict_can_be_put_right_by_hand(file):
     asked = Counting()
     CachedJudge(asked, file).judge([NYC])
@@ -286,6 +296,27 @@ for name in "bca":
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["a", "b", "c"]
+
+
+def test_a_judge_that_is_collected_does_not_wait_for_the_lock(file):
+    """Garbage may be collected by one who holds it: it would wait for itself."""
+    judge = CachedJudge(Counting(), file)
+    judge.judge(items("b", "A"))
+    with _locked(file, needed=True):
+        del judge
+        gc.collect()
+    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["b", "A"]
+
+
+def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judge = CachedJudge(Counting(), "verdicts.jsonl")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    judge.judge([NYC])
+    judge.close()
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["verdicts.jsonl"]
+    assert (tmp_path / "verdicts.jsonl").exists()
 
 
 def test_work_grows_with_what_is_new(file, monkeypatch):

@@ -370,19 +370,19 @@ def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
 @pytest.mark.parametrize("act", [("never",), ("drip", "body"), ("drip", "headers")], ids=" ".join)
 def test_an_endpoint_that_is_too_slow(endpoint, judge, acts, act):
     endpoint.always = getattr(acts, act[0])(*act[1:])
-    one = judge(timeout=0.2, retries=1)
+    one = judge(timeout=0.5, retries=1)
     (answer,) = one.judge(items(1)).values()
     host = endpoint.url[7:-3]
     assert (answer.kind, answer.message.replace("no whole answer", "no answer")) == (
         "timeout",
-        f"no answer from {host} in 0.2 s (after 2 attempts)",
+        f"no answer from {host} in 0.5 s (after 2 attempts)",
     )
     assert len(endpoint.requests) == 2
 
 
 def test_a_slow_request_does_not_hold_up_the_others(endpoint, judge, acts):
     endpoint.script = [acts.answer(), acts.never()]
-    one = judge(batch_size=1, timeout=1, retries=0, concurrency=2)
+    one = judge(batch_size=1, timeout=2, retries=0, concurrency=2)
     assert sorted(kinds(one.judge(items(5)))) == ["timeout", *["verdict"] * 4]
 
 
@@ -440,6 +440,12 @@ def test_what_will_never_work_is_tried_once(endpoint, judge, acts, monkeypatch, 
     one = judge(api_key_env="MY_KEY", batch_size=1, concurrency=4)
     said = {*shown(one.judge(items(9))), *shown(one.judge(items(2)))}
     assert (said, len(endpoint.requests)) == ({f"http: {endpoint.url[7:-3]} answers {message}"}, 1)
+
+
+def test_a_403_after_answers_is_for_one_request(endpoint, judge, acts):
+    endpoint.script = [acts.answer(), acts.status(403, "flagged")]
+    one = judge(batch_size=1, concurrency=1)
+    assert kinds(one.judge(items(4))) == ["verdict", "http", "verdict", "verdict"]
 
 
 def test_an_endpoint_that_has_gone_is_not_asked_for_ever(endpoint, judge, acts):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem
 from pytest_jsonmatch.semantic.prompts import messages, named, prompt_version, question, value_text
 
-UNSEEN = "\x00\x1b\x7f\x9b\xad\u200b\u202e\u2028\u2066\ud800\udfff\ue000\ufeff\uffff\U000e0041\U0010fffd"
-TEXTS = st.text() | st.text(st.sampled_from([*UNSEEN, *'"\\<>[]{}', "[INST]", "a"]))
+UNSEEN = "\x00\x1b\x7f\x9b\xad\u200b\u202e\u2028\u2066\udfff\ue000\ufeff\uffff\U000e0041\U0010fffd"
+TEXTS = st.text() | st.lists(st.sampled_from([*UNSEEN, *'"\\<>[]{}', "[INST]", "a"])).map("".join)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
