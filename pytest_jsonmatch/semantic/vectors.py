@@ -235,23 +235,32 @@ class Vectors:
             return {}
         return self._fixed(texts, rows)
 
-    def _fixed(self, texts: list[str], rows: NDArray[np.float64]) -> dict[str, NDArray[np.int32]]:
+    def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, NDArray[np.int32]]:
         """Return rows at length 1, in steps of 2**-26; rows of nothing but 0 stay so."""
         import numpy as np
 
-        finite = np.isfinite(rows).all(axis=1)
-        for at in np.flatnonzero(~finite).tolist():
-            self._failed[texts[at]] = f"the encoder {self.name!r} returned NaN or an infinity for this string"
-        kept = rows[finite]
-        # First by the largest component, so that no square is too large for a double, or too small.
-        for lengths in (np.abs(kept).max(axis=1), None):
-            size = np.sqrt((kept * kept).sum(axis=1)) if lengths is None else lengths
-            kept = kept / np.where(size == 0.0, 1.0, size)[:, None]
-        steps = np.rint(kept * _STEPS).astype(np.int32)
-        # (Copies: a view of one row would keep all of them in memory.)
-        return {texts[at]: steps[row].copy() for row, at in enumerate(np.flatnonzero(finite).tolist())}
+        made: dict[str, NDArray[np.int32]] = {}
+        for start in range(0, len(texts), _ROWS):
+            block = rows[start : start + _ROWS].astype(np.float64)
+            finite = np.asarray(np.isfinite(block).all(axis=1))
+            block[~finite] = 0.0
+            # First by the largest component, so that no square is too large for a double, or too small.
+            _divide(block, np.abs(block).max(axis=1))
+            _divide(block, np.sqrt((block * block).sum(axis=1)))
+            block *= _STEPS
+            steps = np.rint(block, out=block).astype(np.int32)
+            for text, vector, good in zip(texts[start:], steps, finite):
+                if good:
+                    # (A view of its row would keep the whole block in memory.)
+                    made[text] = vector.copy()
+                else:
+                    why = f"the encoder {self.name!r} returned NaN or an infinity for this string"
+                    self._failed[text] = why
+        return made
 
 
+_ROWS: Final = 512
+"""So many rows are worked on at a time: what is in between stays in the cache."""
 _OVERHEAD: Final = 300
 """About what a string, its array and their places take beside the numbers, in bytes."""
 _MOST_FAILED: Final = 10_000
@@ -269,13 +278,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
 
 
+def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:
+    """Divide each row by a number, where that is not 0."""
+    by[by == 0.0] = 1.0
+    rows /= by[:, None]
+
+
 @final
 class _ShapeError(Exception):
     """What an encoder returned is not a row of numbers for each string."""
 
 
-def _as_rows(returned: Any, count: int) -> NDArray[np.float64]:
-    """Return what an encoder returned as `count` rows of doubles."""
+def _as_rows(returned: Any, count: int) -> NDArray[Any]:
+    """Return what an encoder returned as `count` rows of numbers."""
     import numpy as np
 
     wanted = f"it returns one row of numbers for each of the {count:,} strings"
@@ -290,7 +305,7 @@ def _as_rows(returned: Any, count: int) -> NDArray[np.float64]:
     if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] < 1:
         message = f"returned an array of shape {rows.shape}; {wanted}"
         raise _ShapeError(message)
-    return rows.astype(np.float64)
+    return rows
 
 
 def _encodable(text: str) -> str:
