@@ -296,7 +296,7 @@ def _judge(
         locate=locate,
         width=look.width,
     )
-    message = "\n".join([message, *_unmatched(result, failures), *advise()])
+    message = "\n".join([message, *_left_open(result), *_unmatched(result, failures), *advise()])
     if result.errors:
         raise ComparatorError(message)
     raise AssertionError(message)
@@ -413,21 +413,29 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
             limits,
             lambda name: float(getattr(result, name)),
             lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
-            _not_asked(result) if "fields" in limits else frozenset(),
+            frozenset(_not_asked(result) if "fields" in limits else ()),
         )
         if value is None or not reaches(value, limit)
     ]
 
 
-def _not_asked(result: MatchResult) -> frozenset[str]:
+def _not_asked(result: MatchResult) -> list[str]:
     """Return the schema paths of the fields that triage has left out."""
     from pytest_jsonmatch.engine.scoring import NOT_ASKED
 
-    return frozenset(
+    return [
         field.path
         for field in result.field_results
         if field.status == "skipped" and field.reason == NOT_ASKED
-    )
+    ]
+
+
+def _left_open(result: MatchResult) -> Iterator[str]:
+    """Return a line about questions that triage has left out: the figure would be another one with them."""
+    number = len(_not_asked(result))
+    if number:
+        noun = "field was" if number == 1 else "fields were"
+        yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
 def _unmatched(result: MatchResult, failures: list[ThresholdFailure]) -> Iterator[str]:

@@ -252,6 +252,9 @@ def test_triage_asks_less_and_says_how_much(pytester, workers):
     pytester.makefile(".golden.yaml", cases=TRIAGED)
     outcome = pytester.runpytest(*workers)
     outcome.assert_outcomes(passed=2, failed=1)
+    outcome.stdout.fnmatch_lines(
+        ["*3 fields were not judged: no verdict could change pass or fail (judge_triage)"]
+    )
     assert judge_line(outcome) == "judge: 2 calls, 2 items, 5 questions saved by triage"
 
 
