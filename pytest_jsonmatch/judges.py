@@ -64,7 +64,7 @@ def configured_judge(session: Session) -> object:
         ConfigurationError: a setting is not what it can be.
     """
     settings = session.settings
-    if not settings.judge:
+    if not dict(settings.judge).keys() - {"mode"}:
         return None
     if session.judge is None:
         from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge

@@ -440,7 +440,7 @@ def test_a_setting_that_can_t_be_read_is_a_usage_error(pytester, lines, message)
     [
         ("modle = x", "*jsonmatch_judge: a judge has no setting 'modle'*"),
         ("model = x\n    batch_size = none", "*batch_size is 'none'*"),
-        ("mode = cached", "*needs a cache*"),
+        ("model = x\n    mode = cached", "*jsonmatch_judge: *needs a cache*"),
     ],
 )
 def test_a_setting_that_is_wrong_is_told_when_it_is_needed(pytester, lines, message):
