@@ -192,8 +192,7 @@ def _compare(
     def passes(other: MatchResult) -> bool:
         return not other.errors and not _failures(other, limits)
 
-    plain = {key: value for key, value in options.items() if key not in {"judge", "judge_triage"}}
-    return _judge(result, limits, name, locate, lambda: _would_pass(result, plain, again, passes))
+    return _judge(result, limits, name, locate, lambda: _would_pass(result, options, again, passes))
 
 
 def _nobody(item: object) -> object:
@@ -203,7 +202,9 @@ def _nobody(item: object) -> object:
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Return options in which `judge_triage` is what decides which questions are asked, if it is wanted."""
-    wanted = options.pop("judge_triage", False)
+    if "judge_triage" not in options:
+        return options
+    wanted = options.pop("judge_triage")
     if not isinstance(wanted, bool):
         from pytest_jsonmatch.engine.errors import ConfigurationError
 
@@ -309,6 +310,7 @@ def _would_pass(
     passes: Callable[[MatchResult], bool],
 ) -> Iterator[str]:
     """Yield what the case could say so that it passes, as YAML to paste."""
+    options = {key: value for key, value in options.items() if key not in {"judge", "judge_triage"}}
     session = current_session()
     if session is None or not session.settings.suggest or result.errors:
         return
@@ -405,18 +407,19 @@ def _check_name(name: object) -> None:
 def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
     """Return the figures below their limits: the score first, then fields as they are written."""
     from pytest_jsonmatch.engine.limits import measured, reaches
+
+    found = measured(
+        limits,
+        result.__getattribute__,
+        lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
+        frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
+    )
+    below = [row for row in found if row[1] is None or not reaches(row[1], row[2])]
+    if not below:
+        return []
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
-    return [
-        ThresholdFailure(what, value, limit)
-        for what, value, limit in measured(
-            limits,
-            lambda name: float(getattr(result, name)),
-            lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
-            frozenset(_not_asked(result) if "fields" in limits else ()),
-        )
-        if value is None or not reaches(value, limit)
-    ]
+    return [ThresholdFailure(what, value, limit) for what, value, limit in below]
 
 
 def _not_asked(result: MatchResult) -> list[str]:
