@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
 from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
@@ -65,6 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_rules(parser, "schema_f1")
     add_gates(parser)
+    add_judge(parser)
     parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
@@ -135,6 +137,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
     from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
+    judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
         total = _count_lines(sides.path)
@@ -149,6 +152,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 id_field=options.id_field,
                 keep=keep,
                 progress=progress,
+                judge=judge,
                 **rules,
             )
         except GoldValidationError as error:
@@ -161,6 +165,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 raise
             told = "there are more answers than gold records; without --id-field they go by their position"
             raise CommandError(told) from None
+    tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_gold)
     return run

@@ -25,6 +25,7 @@ __all__ = [
     "active_registry",
     "register_comparator",
     "register_encoder",
+    "register_judge",
     "register_metric",
     "register_transform",
     "registry_state",
@@ -61,7 +62,7 @@ class RegisteredEncoder:
 
 @final
 class Registry:
-    """Comparators, transforms, metrics and encoders by name; a child falls back on its parent.
+    """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
 
     The built-in names stand under every registry and cannot be replaced. The hook
     `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session.
@@ -72,7 +73,7 @@ class Registry:
     True
     """
 
-    __slots__ = ("_comparators", "_encoders", "_metrics", "_parent", "_transforms")
+    __slots__ = ("_comparators", "_encoders", "_judges", "_metrics", "_parent", "_transforms")
 
     def __init__(self, parent: Registry | None = None) -> None:
         self._parent = parent
@@ -80,6 +81,7 @@ class Registry:
         self._transforms: dict[str, Transform] = {}
         self._metrics: dict[str, Options] = {}
         self._encoders: dict[str, RegisteredEncoder] = {}
+        self._judges: dict[str, object] = {}
 
     def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
@@ -181,6 +183,39 @@ class Registry:
         if name in OPTIONAL:
             return self.find_comparator(name)
         return next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+
+    def judge(self, judge: object, name: str = "default", *, overwrite: bool = False) -> None:
+        """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function.
+
+        Args:
+            judge: see docs/judge.md.
+            name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+                asked where nothing is said.
+            overwrite: replace the one of this name.
+
+        Raises:
+            ConfigurationError: the name is taken (and no `overwrite`), or is no name; it is no judge.
+
+        >>> Registry().judge(lambda item: item.expected.lower() == item.actual.lower())
+        """
+        if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
+            message = (
+                f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+            )
+            raise ConfigurationError(message)
+        _check_free("judge", name, None, {}, self._judges, overwrite=overwrite)
+        self._judges[name] = judge
+
+    def find_judge(self, name: str = "default") -> object:
+        """Return a judge by name; None if there is none of the name "default".
+
+        Raises:
+            ConfigurationError: there is no judge of any other name; the message names the nearest one.
+        """
+        layers = self._layers_of("_judges")
+        if name == "default" and not any(name in layer for layer in layers):
+            return None
+        return _find("judge", name, {}, layers)
 
     def find_encoder(self, name: str) -> RegisteredEncoder | None:
         """Return what is registered under a name; None if nothing is."""
@@ -359,3 +394,24 @@ def register_encoder(name: str, encoder: Encoder, overwrite: bool = False) -> No
     0.9487
     """
     _layers[0].encoder(name, encoder, overwrite=overwrite)
+
+
+def register_judge(judge: object, name: str = "default", overwrite: bool = False) -> None:
+    """Register a judge for this process: whom the comparator `semantic` asks.
+
+    Args:
+        judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
+        name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+            asked where nothing is said.
+        overwrite: replace the one of this name.
+
+    Raises:
+        ConfigurationError: the name is taken, or is no name; it is no judge.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_judge(lambda item: item.expected.lower() == item.actual.lower(), "loose")
+    >>> rule = {"compare": {"semantic": {"judge": "loose"}}}
+    >>> compare_json({"city": "PARIS"}, {"city": "Paris"}, fields={"city": rule}).score
+    1.0
+    """
+    _layers[0].judge(judge, name, overwrite=overwrite)

@@ -143,6 +143,13 @@ _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingPro
                 },
             },
         ),
+        "semantic": (
+            "1 if the two mean the same, by the word of a judge.",
+            {
+                "criterion": {"description": "What counts as the same, in words."},
+                "judge": {"description": "The name of a registered judge."},
+            },
+        ),
     }
 )
 _TRANSFORMS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingProxyType(

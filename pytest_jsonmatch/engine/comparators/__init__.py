@@ -38,5 +38,10 @@ BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
 )
 """The comparators every registry starts with, by name."""
 
-OPTIONAL: Final[Mapping[str, str]] = MappingProxyType({"cosine": "pytest_jsonmatch.semantic.cosine:COSINE"})
+OPTIONAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
+        "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
+    }
+)
 """Names that are built in as well, of comparators outside of the engine: imported when one is looked up."""
