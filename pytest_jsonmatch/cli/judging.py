@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import import_from_here
@@ -89,7 +89,7 @@ def _imported(written: str) -> Judge:
     if isinstance(found, type):
         raise CommandError(f"--judge-from {written!r} is a class; name an object of it")
     if isinstance(found, Judge):
-        return cast("Judge", found)
+        return found
     if callable(found):
         return CallableJudge(found)
     raise CommandError(
