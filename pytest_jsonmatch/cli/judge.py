@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments"]
 
-_CALIBRATE: Final = "Compare the verdicts of a judge with labels of people: accuracy, Cohen's kappa, by field."
+_CALIBRATE: Final = (
+    "Compare the verdicts of a judge with labels of people: accuracy, Cohen's kappa, by field."
+)
 _CALIBRATE_EXAMPLES: Final = """\
 jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts
 jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts --judge cached --min-kappa 0.7
@@ -118,7 +120,9 @@ def _calibrate(options: Namespace) -> int:
     )
     if options.report == "json":
         look = look_of(options)._replace(color=False)
-        sys.stderr.write(as_text(_check_lines([each for each in checks if not each.passed], found, look), look))
+        sys.stderr.write(
+            as_text(_check_lines([each for each in checks if not each.passed], found, look), look)
+        )
         write_output(_json(found, checks, options), options.output)
     else:
         look = look_of(options)
@@ -189,9 +193,7 @@ def _asked(judge: Judge, labels: Sequence[Label], options: Namespace) -> _Judged
         for at, (key, each) in enumerate(firsts.items(), start=1)
     }
     answers = _answers(judge, list(items.values()))
-    pairs = [
-        (label, answers[items[keys[label.line]].id]) for label in labels if label.line in keys
-    ]
+    pairs = [(label, answers[items[keys[label.line]].id]) for label in labels if label.line in keys]
     return _Judged(
         name_of(options.labels),
         options.judge_model or options.judge_from,
@@ -231,9 +233,7 @@ def _answers(judge: Judge, items: Sequence[JudgeItem]) -> dict[str, Verdict | Ju
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(
-    found: _Judged, checks: Sequence[Check], options: Namespace, look: Look
-) -> Iterator[StyledLine]:
+def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> Iterator[StyledLine]:
     from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
     from pytest_jsonmatch.report.figures import count
 
@@ -241,9 +241,7 @@ def _lines(
     title = f"judge {found.judge}: "
     title += f"{count(table.number, 'verdict')} on pairs of {found.name}" if table.number else "no verdict"
     disagreed = [
-        Disagreement(
-            found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason
-        )
+        Disagreement(found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason)
         for label, verdict in found.disagreed()
     ]
     blocks = [
@@ -255,9 +253,7 @@ def _lines(
             width=look.width,
             unicode=look.unicode,
         ),
-        disagreement_lines(
-            disagreed, everything=options.verbose > 0, width=look.width, unicode=look.unicode
-        ),
+        disagreement_lines(disagreed, everything=options.verbose > 0, width=look.width, unicode=look.unicode),
         list(_told(found, options, look)),
         _check_lines(checks, found, look),
     ]
@@ -365,9 +361,7 @@ def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
         "doubtful_labels": [_place(label) for label in found.doubtful()]
         + [{**_place(label), "contradicts_line": first.line} for label, first in found.twins],
         "usage": asdict(found.usage),
-        "limits": [
-            {"limit": each.subject, "value": each.value, "passed": each.passed} for each in checks
-        ],
+        "limits": [{"limit": each.subject, "value": each.value, "passed": each.passed} for each in checks],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 

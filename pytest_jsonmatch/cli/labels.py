@@ -83,7 +83,9 @@ def read_labels(written: str) -> list[Label]:
 
 def _label(found: Any, line: int, where: str) -> Label:
     if type(found) is not dict:
-        raise CommandError(f"{where}: a label is an object with expected, actual and label, not {_shown(found)}")
+        raise CommandError(
+            f"{where}: a label is an object with expected, actual and label, not {_shown(found)}"
+        )
     for name in _NEEDED:
         if name not in found:
             twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))

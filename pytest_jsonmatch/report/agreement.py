@@ -86,9 +86,7 @@ def _figures(table: Agreement, confidence: float, width: int, unicode: bool) -> 
             (figure, BOLD),
             (clip(text, max(width - 12 - display_width(figure), 1), unicode=unicode), PLAIN),
         ]
-    precision, recall = (
-        score_text(each, unicode=unicode) for each in (table.precision, table.recall)
-    )
+    precision, recall = (score_text(each, unicode=unicode) for each in (table.precision, table.recall))
     line = f'  "same"    precision {precision}, recall {recall}'
     yield [(clip(line, width, unicode=unicode), PLAIN)]
 
@@ -119,9 +117,7 @@ def _by_field(
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
     rows = [(path or "(no path)", found) for path, found in worst]
     cells = [_cells(found, confidence, unicode) for _, found in (*rows, ("", table))]
-    columns = [
-        max(len(name), *(display_width(row[at]) for row in cells)) for at, name in enumerate(names)
-    ]
+    columns = [max(len(name), *(display_width(row[at]) for row in cells)) for at, name in enumerate(names)]
     room = max(width - sum(columns) - 2 * len(columns), 12)
     first = min(max(len("field"), *(display_width(clip_middle(path, room)) for path, _ in rows)), room)
 
