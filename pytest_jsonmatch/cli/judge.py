@@ -32,16 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments"]
 
-_CALIBRATE: Final = (
-    "Compare the verdicts of a judge with labels of people: accuracy, Cohen's kappa, by field."
-)
+_CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
 _CALIBRATE_EXAMPLES: Final = """\
-jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts
-jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts --judge cached --min-kappa 0.7
+jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
+jsonmatch judge calibrate labels.jsonl --judge cached --judge-cache verdicts.jsonl --min-kappa 0.7
 jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
-
-a line of labels.jsonl:
-  {"expected": "New York", "actual": "NYC", "label": true, "path": "city"}
+echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
 _CHUNK: Final = 80
 """So many questions are asked at a time: enough to keep a judge busy, few enough to see that it is."""
@@ -109,7 +105,7 @@ def _calibrate(options: Namespace) -> int:
     with plugins(options):
         judge = judge_of(options)
         if judge is None:
-            raise CommandError("who judges? --judge-model NAME, or --judge-from MODULE:NAME")
+            raise CommandError("nobody judges: name a model with --judge-model, or a judge with --judge-from")
         found = _asked(judge, labels, options)
     checks = agreement_checks(
         found.table(),
@@ -120,9 +116,8 @@ def _calibrate(options: Namespace) -> int:
     )
     if options.report == "json":
         look = look_of(options)._replace(color=False)
-        sys.stderr.write(
-            as_text(_check_lines([each for each in checks if not each.passed], found, look), look)
-        )
+        failed = [each for each in checks if not each.passed]
+        sys.stderr.write(as_text(_check_lines(failed, found, look), look))
         write_output(_json(found, checks, options), options.output)
     else:
         look = look_of(options)
@@ -196,7 +191,7 @@ def _asked(judge: Judge, labels: Sequence[Label], options: Namespace) -> _Judged
     pairs = [(label, answers[items[keys[label.line]].id]) for label in labels if label.line in keys]
     return _Judged(
         name_of(options.labels),
-        options.judge_model or options.judge_from,
+        options.judge_model or options.judge_from or options.judge_cache,
         len(labels),
         tuple((label, answer) for label, answer in pairs if isinstance(answer, Verdict)),
         tuple((label, answer) for label, answer in pairs if not isinstance(answer, Verdict)),

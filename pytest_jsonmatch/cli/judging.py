@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import import_from_here
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge
 
 __all__ = ["add_judge", "judge_of"]
+
+_OPTIONS: Final = MappingProxyType(
+    {"model": "judge_model", "base_url": "judge_base_url", "cache": "judge_cache", "mode": "judge_mode"}
+)
+"""The settings that have options of their own."""
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -38,7 +44,17 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
         "--judge-base-url", metavar="URL", help="the endpoint of the model; without it that of OpenAI"
     )
     parser.add_argument(
-        "--judge-cache", metavar="PATH", help="where verdicts are kept: what is there is not asked again"
+        "--judge-set",
+        metavar="SETTING=VALUE",
+        dest="judge_settings",
+        action="append",
+        default=[],
+        help="another setting of the model, such as max_calls=100 or api_key_env=GROQ_API_KEY; repeatable",
+    )
+    parser.add_argument(
+        "--judge-cache",
+        metavar="FILE",
+        help="the file in which verdicts are kept: what is there is not asked again",
     )
     told = {
         "live": "asks (the default)",
@@ -62,12 +78,28 @@ def judge_of(options: Namespace) -> Judge | None:
         ConfigurationError: a setting is not what it can be, or the extra is not installed.
     """
     if options.judge_from is not None:
-        if options.judge_base_url is not None:
-            raise CommandError(
-                "--judge-base-url is for --judge-model; a judge of your own has its own endpoint"
-            )
+        for name, given in (("base-url", options.judge_base_url), ("set", options.judge_settings)):
+            if given:
+                raise CommandError(f"--judge-{name} is for --judge-model; a judge of your own knows its own")
         return _imported(options.judge_from)
-    return None
+    named = (options.judge_model, options.judge_base_url, options.judge_cache, *options.judge_settings)
+    if not any(named) and options.judge_mode == "live":
+        return None
+    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+
+    return make_judge(JudgeSettings.of(_settings(options)))
+
+
+def _settings(options: Namespace) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for written in options.judge_settings:
+        name, sign, value = written.partition("=")
+        if not sign or not value:
+            raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as max_calls=100")
+        if name in found or name in _OPTIONS:
+            raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
+        found[name] = value
+    return found | {name: getattr(options, option) for name, option in _OPTIONS.items()}
 
 
 def _imported(written: str) -> Judge:

@@ -34,7 +34,7 @@ def progress_line(done: int, total: int | None, seconds: float, noun: str = "rec
 
 @final
 class Progress:
-    """Shows how many records (or what else they are called) are done, ten times a second at most; nothing where nobody looks.
+    """Shows how much is done, ten times a second at most; nothing where nobody looks.
 
     >>> with Progress(total=10) as progress:
     ...     progress(5, None)

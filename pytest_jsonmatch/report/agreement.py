@@ -1,4 +1,4 @@
-"""How far a judge agrees with people, for the terminal: figures, a table of two by two, fields, single pairs."""
+"""How far a judge agrees with people, for the terminal: figures, a table of two by two, fields, pairs."""
 
 from __future__ import annotations
 
