@@ -233,8 +233,8 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
     from pytest_jsonmatch.report.figures import count
 
     table = found.table()
-    title = f"judge {found.judge}: "
-    title += f"{count(table.number, 'verdict')} on pairs of {found.name}" if table.number else "no verdict"
+    verdicts = count(table.number, "verdict") if table.number else "no verdict"
+    title = f"judge {found.judge} on {found.name}: {verdicts}"
     disagreed = [
         Disagreement(found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason)
         for label, verdict in found.disagreed()

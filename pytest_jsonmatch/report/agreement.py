@@ -24,6 +24,11 @@ _MAX_SHOWN: Final = 5
 _REACH: Final = 300
 """So many columns of a value are shown."""
 _REASON_ROWS: Final = 3
+_COLUMNS: Final = ("n", "agree", "false same", "false different", "accuracy", "kappa", "interval")
+_DROPPED: Final = (1, 6, 3, 2)
+"""The columns that are left out where there is no room, one after the other."""
+_LEAST: Final = 16
+"""So many columns are kept for the names of fields."""
 
 
 @final
@@ -100,9 +105,9 @@ def _two_by_two(table: Agreement) -> Iterator[StyledLine]:
         ("people: same", table.true_same, table.false_different),
         ("people: different", table.false_same, table.true_different),
     )
-    yield [(f"  {'':17}  judge: same  judge: different", DIM)]
+    yield [(f"  {'':17}  judge: same  different", DIM)]
     for at, (name, same, different) in enumerate(rows):
-        cells = [(f"  {count(same):>11}", PLAIN), (f"  {count(different):>16}", PLAIN)]
+        cells = [(f"  {count(same):>11}", PLAIN), (f"  {count(different):>9}", PLAIN)]
         wrong = 1 - at
         if (different, same)[at]:
             cells[wrong] = (cells[wrong][0], RED)
@@ -113,22 +118,25 @@ def _by_field(
     table: Agreement, fields: Mapping[str, Agreement], confidence: float, width: int, unicode: bool
 ) -> Iterator[StyledLine]:
     """Yield a row for each field, that with the lowest accuracy first, and one for all of them."""
-    names = ("pairs", "agree", "false same", "false different", "accuracy", "kappa", "interval of kappa")
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
     rows = [(path or "(no path)", found) for path, found in worst]
     cells = [_cells(found, confidence, unicode) for _, found in (*rows, ("", table))]
-    columns = [max(len(name), *(display_width(row[at]) for row in cells)) for at, name in enumerate(names)]
-    room = max(width - sum(columns) - 2 * len(columns), 12)
-    first = min(max(len("field"), *(display_width(clip_middle(path, room)) for path, _ in rows)), room)
+    sizes = [max(len(name), *(len(row[at]) for row in cells)) for at, name in enumerate(_COLUMNS)]
+    kept = list(range(len(_COLUMNS)))
+    for at in _DROPPED:
+        if sum(sizes[each] + 2 for each in kept) + _LEAST > width:
+            kept.remove(at)
+    room = max(width - sum(sizes[each] + 2 for each in kept), _LEAST)
+    labels = [clip_middle(path, room, unicode=unicode) for path, _ in rows]
+    first = max(len("field"), *map(display_width, labels))
 
     def line(label: str, texts: Sequence[str]) -> str:
-        padded = (pad(text, column, right=True) for text, column in zip(texts, columns, strict=True))
-        return "  ".join((pad(clip_middle(label, first, unicode=unicode), first), *padded))
+        return "  ".join((pad(label, first), *(pad(texts[at], sizes[at], right=True) for at in kept)))
 
-    yield [(line("field", names), BOLD)]
-    for (path, found), texts in zip(rows, cells, strict=False):
-        yield [(line(path, texts), score_markup(found.accuracy))]
-    yield [(("─" if unicode else "-") * display_width(line("", names)), DIM)]
+    yield [(line("field", _COLUMNS), BOLD)]
+    for label, (_, found), texts in zip(labels, rows, cells, strict=False):
+        yield [(line(label, texts), score_markup(found.accuracy))]
+    yield [(("─" if unicode else "-") * len(line("", _COLUMNS)), DIM)]
     yield [(line("total", cells[-1]), PLAIN)]
 
 
