@@ -340,8 +340,8 @@ def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
         "disagreements": [
             {
                 **_place(label),
-                "expected": label.expected,
-                "actual": label.actual,
+                "expected": _writable(label.expected),
+                "actual": _writable(label.actual),
                 "label": label.same,
                 "verdict": verdict.equivalent,
                 "reason": verdict.reason,
@@ -381,6 +381,17 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
         "high": interval.high,
         "method": interval.method,
     }
+
+
+def _writable(value: Any) -> Any:
+    """Return a value, or its text where Python's encoder refuses it: nested too deep, a number too large."""
+    try:
+        json.dumps(value)
+    except (RecursionError, TypeError):
+        from pytest_jsonmatch.engine.values import render
+
+        return render(value)
+    return value
 
 
 def _place(label: Label) -> dict[str, Any]:
