@@ -90,7 +90,7 @@ def test_what_is_printed(labelled):
     assert ran.out == (
         "judge judges:judge on labels.jsonl: 13 verdicts\n"
         "  accuracy  0.92  0.67 to 0.99  (95 % interval, Wilson; 12 of 13 pairs)\n"
-        "  kappa     0.85  0.40 to 0.98  (95 % interval, Jeffreys)\n"
+        "  kappa     0.85  0.34 to 0.96  (95 % interval, Jeffreys)\n"
         '  "same"    precision 0.86, recall 1.00\n'
         "\n"
         "                     judge: same  different\n"
@@ -98,10 +98,10 @@ def test_what_is_printed(labelled):
         "  people: different            1          6\n"
         "\n"
         "field   n  agree  false same  false different  accuracy  kappa       interval\n"
-        "note    5      4           1                0      0.80   0.62  -0.18 to 0.94\n"
-        "city    8      8           0                0      1.00   1.00   0.33 to 1.00\n"
+        "note    5      4           1                0      0.80   0.62  -0.14 to 0.90\n"
+        "city    8      8           0                0      1.00   1.00   0.32 to 1.00\n"
         "─────────────────────────────────────────────────────────────────────────────\n"
-        "total  13     12           1                0      0.92   0.85   0.40 to 0.98\n"
+        "total  13     12           1                0      0.92   0.85   0.34 to 0.96\n"
         "\n"
         "1 disagreement:\n"
         "  labels.jsonl:9 (r0)  note  people: different, judge: same\n"
