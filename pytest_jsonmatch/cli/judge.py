@@ -106,7 +106,12 @@ def _calibrate(options: Namespace) -> int:
         judge = judge_of(options)
         if judge is None:
             raise CommandError("nobody judges: name a model with --judge-model, or a judge with --judge-from")
-        found = _asked(judge, labels, options)
+        try:
+            found = _asked(judge, labels, options)
+        finally:
+            close = getattr(judge, "close", None)
+            if callable(close):
+                close()
     checks = agreement_checks(
         found.table(),
         min_kappa=options.min_kappa,

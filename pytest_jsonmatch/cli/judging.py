@@ -81,13 +81,32 @@ def judge_of(options: Namespace) -> Judge | None:
         for name, given in (("base-url", options.judge_base_url), ("set", options.judge_settings)):
             if given:
                 raise CommandError(f"--judge-{name} is for --judge-model; a judge of your own knows its own")
-        return _imported(options.judge_from)
+        return _kept(_imported(options.judge_from), options)
     named = (options.judge_model, options.judge_base_url, options.judge_cache, *options.judge_settings)
     if not any(named) and options.judge_mode == "live":
         return None
     from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
     return make_judge(JudgeSettings.of(_settings(options)))
+
+
+def _kept(judge: Judge, options: Namespace) -> Judge:
+    """Return a judge of somebody, its verdicts kept as those of a model are."""
+    if options.judge_cache is None:
+        if options.judge_mode == "cached":
+            raise CommandError("--judge cached takes verdicts from a file: name it with --judge-cache")
+        if options.judge_mode == "live":
+            return judge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
+
+    model = getattr(judge, "model", None)
+    return CachedJudge(
+        judge,
+        options.judge_cache,
+        mode=options.judge_mode,
+        # Functions have no names of their own: two of them would share their verdicts.
+        model=model if isinstance(model, str) else options.judge_from,
+    )
 
 
 def _settings(options: Namespace) -> dict[str, object]:
