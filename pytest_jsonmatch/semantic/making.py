@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_jsonmatch.semantic.judging import Judge
 
 __all__ = ["MODES", "STRUCTURED", "JudgeSettings", "Mode", "Structured", "make_judge"]
@@ -43,10 +44,10 @@ class JudgeSettings:
     model: str | None = None
     """The name of the model, as the endpoint knows it (for Azure the deployment)."""
     base_url: str | None = None
-    """The endpoint, such as `http://localhost:11434/v1`; None: OpenAI's, or the variable `OPENAI_BASE_URL`."""
+    """The endpoint, such as `http://localhost:11434/v1`; None: OpenAI's, or that in `OPENAI_BASE_URL`."""
     api_key_env: str | None = None
-    """The environment variable that holds the key. None: `OPENAI_API_KEY` (Azure: `AZURE_OPENAI_API_KEY`), but
-    for a `base_url` none: a key is never sent to an endpoint that it was not named for."""
+    """The environment variable that holds the key. None: `OPENAI_API_KEY` (Azure: `AZURE_OPENAI_API_KEY`),
+    but for a `base_url` none: a key is never sent to an endpoint that it was not named for."""
     azure_endpoint: str | None = None
     """The endpoint of an Azure OpenAI resource; it needs an `api_version`."""
     api_version: str | None = None
@@ -96,7 +97,7 @@ class JudgeSettings:
         """Return settings read from an ini file, TOML or a command line: numbers may be texts.
 
         Args:
-            settings: by the names of this class; None, and text without a character, is as if it was not there.
+            settings: by the names of this class; None and empty text are as if they were not there.
 
         Raises:
             ConfigurationError: there is no such setting, or it is not what it can be.
@@ -106,7 +107,8 @@ class JudgeSettings:
         >>> JudgeSettings.of({"modle": "gpt-4.1-mini"})
         Traceback (most recent call last):
         ...
-        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'modle'; did you mean 'model'?
+        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'modle'; \
+did you mean 'model'?
         """
         known = {field.name: str(field.type) for field in fields(cls)}
         given: dict[str, Any] = {}
@@ -131,7 +133,7 @@ def _number(text: str, kind: str) -> object:
 
 
 def make_judge(settings: JudgeSettings) -> Judge:
-    """Return the judge that the settings describe; nothing is sent, and no client is made, before it is asked.
+    """Return the judge that the settings describe; no client is made before it is asked.
 
     With a `cache` the judge is a CachedJudge; in the mode `cached` it needs neither network nor key nor the
     extra `judge`. Without a model the mode `cached` replays what any model has said (RecordedJudge).
