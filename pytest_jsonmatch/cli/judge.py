@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output, texts
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import add_judge, judge_of
+from pytest_jsonmatch.cli.judging import add_judge, judge_of, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
@@ -39,8 +39,6 @@ jsonmatch judge calibrate labels.jsonl --judge cached --judge-cache verdicts.jso
 jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
-_CHUNK: Final = 80
-"""So many questions are asked at a time: enough to keep a judge busy, few enough to see that it is."""
 _SHOWN: Final = 3
 """So many pairs without a verdict, and so many doubtful labels, are named."""
 
@@ -192,7 +190,7 @@ def _asked(judge: Judge, labels: Sequence[Label], options: Namespace) -> _Judged
         key: JudgeItem(str(at), each.path, each.expected, each.actual, each.description, each.criterion)
         for at, (key, each) in enumerate(firsts.items(), start=1)
     }
-    answers = _answers(judge, list(items.values()))
+    answers = _answers(judge, list(items.values()), questions_at_once(options))
     pairs = [(label, answers[items[keys[label.line]].id]) for label in labels if label.line in keys]
     return _Judged(
         name_of(options.labels),
@@ -206,15 +204,18 @@ def _asked(judge: Judge, labels: Sequence[Label], options: Namespace) -> _Judged
     )
 
 
-def _answers(judge: Judge, items: Sequence[JudgeItem]) -> dict[str, Verdict | JudgeError]:
-    """Return an answer for each item, whatever a judge of somebody returns."""
+def _answers(judge: Judge, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
+    """Return an answer for each item, whatever a judge of somebody returns.
+
+    So many are asked at a time as keep it busy, so that one can see how far it is.
+    """
     from pytest_jsonmatch.engine.errors import JsonMatchError
     from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
 
     found: dict[str, Verdict | JudgeError] = {}
     with Progress(total=len(items), noun="pairs") as progress:
-        for start in range(0, len(items), _CHUNK):
-            chunk = items[start : start + _CHUNK]
+        for start in range(0, len(items), size):
+            chunk = items[start : start + size]
             try:
                 answers: Any = judge.judge(chunk)
             except JsonMatchError:
@@ -250,6 +251,7 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
             found.fields(),
             title=title,
             confidence=options.confidence,
+            everything=options.verbose > 0,
             width=look.width,
             unicode=look.unicode,
         ),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.judging import Judge
 
-__all__ = ["add_judge", "judge_of"]
+__all__ = ["add_judge", "judge_of", "questions_at_once"]
 
 _OPTIONS: Final = MappingProxyType(
     {"model": "judge_model", "base_url": "judge_base_url", "cache": "judge_cache", "mode": "judge_mode"}
@@ -88,6 +88,18 @@ def judge_of(options: Namespace) -> Judge | None:
     from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
     return make_judge(JudgeSettings.of(_settings(options)))
+
+
+def questions_at_once(options: Namespace) -> int:
+    """Return how many questions keep the judge of the options busy: so many are asked in one call.
+
+    Raises:
+        ConfigurationError: a setting is not what it can be.
+    """
+    from pytest_jsonmatch.semantic.making import JudgeSettings
+
+    settings = JudgeSettings() if options.judge_from is not None else JudgeSettings.of(_settings(options))
+    return settings.batch_size * settings.concurrency
 
 
 def _kept(judge: Judge, options: Namespace) -> Judge:

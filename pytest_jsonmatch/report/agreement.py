@@ -24,6 +24,7 @@ _MAX_SHOWN: Final = 5
 _REACH: Final = 300
 """So many columns of a value are shown."""
 _REASON_ROWS: Final = 3
+_MAX_FIELDS: Final = 20
 _COLUMNS: Final = ("n", "agree", "false same", "false different", "accuracy", "kappa", "interval")
 _DROPPED: Final = (1, 6, 3, 2)
 """The columns that are left out where there is no room, one after the other."""
@@ -52,6 +53,7 @@ def agreement_blocks(
     *,
     title: str,
     confidence: float = 0.95,
+    everything: bool = False,
     width: int = 80,
     unicode: bool = True,
 ) -> list[list[StyledLine]]:
@@ -62,6 +64,7 @@ def agreement_blocks(
         fields: by path; shown if there is more than one.
         title: who judged what.
         confidence: of the intervals.
+        everything: True shows all fields, False the worst.
         width: columns of the terminal.
         unicode: False keeps to ASCII.
     """
@@ -71,7 +74,8 @@ def agreement_blocks(
     head += _figures(table, confidence, width, unicode)
     blocks = [head, list(_two_by_two(table))]
     if len(fields) > 1:
-        blocks.append(list(_by_field(table, fields, confidence, width, unicode)))
+        most = len(fields) if everything else _MAX_FIELDS
+        blocks.append(list(_by_field(table, fields, most, confidence, width, unicode)))
     return blocks
 
 
@@ -115,11 +119,16 @@ def _two_by_two(table: Agreement) -> Iterator[StyledLine]:
 
 
 def _by_field(
-    table: Agreement, fields: Mapping[str, Agreement], confidence: float, width: int, unicode: bool
+    table: Agreement,
+    fields: Mapping[str, Agreement],
+    most: int,
+    confidence: float,
+    width: int,
+    unicode: bool,
 ) -> Iterator[StyledLine]:
     """Yield a row for each field, that with the lowest accuracy first, and one for all of them."""
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
-    rows = [(path or "(no path)", found) for path, found in worst]
+    rows = [(path or "(no path)", found) for path, found in worst[:most]]
     cells = [_cells(found, confidence, unicode) for _, found in (*rows, ("", table))]
     sizes = [max(len(name), *(len(row[at]) for row in cells)) for at, name in enumerate(_COLUMNS)]
     kept = list(range(len(_COLUMNS)))
@@ -138,6 +147,8 @@ def _by_field(
         yield [(line(label, texts), score_markup(found.accuracy))]
     yield [(("─" if unicode else "-") * len(line("", _COLUMNS)), DIM)]
     yield [(line("total", cells[-1]), PLAIN)]
+    if (hidden := len(fields) - len(rows)) > 0:
+        yield [(f"{mark(unicode)} {count(hidden, 'more field')} (-v)", DIM)]
 
 
 def _cells(found: Agreement, confidence: float, unicode: bool) -> tuple[str, ...]:

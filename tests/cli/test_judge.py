@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -262,6 +264,15 @@ def test_numbers_and_depth_that_json_writers_refuse(labelled, write, command):
     assert [type(each["expected"]) for each in found["disagreements"]] == [str, str]
 
 
+def test_many_fields_are_bounded(labelled):
+    labels = [pair(f"{'yes' if at % 3 else 'no'} {at}", same=True, path=f"f{at:02}") for at in range(30)]
+    brief, everything = labelled(labels).out, labelled(labels, "-v").out
+    assert "\n… 10 more fields (-v)\n" in brief
+    # Below the header.
+    assert (brief.count("\nf"), everything.count("\nf")) == (21, 31)
+    assert [f"\nf{at:02} " in brief for at in range(0, 30, 3)] == [True] * 10
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_the_table_fits(labelled, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -412,3 +423,99 @@ def test_what_cannot_be_used_is_one_line(refused, write, line, told):
     write(labels_jsonl=MIXED, empty_jsonl="\n", judges_py=JUDGES)
     sys.modules.pop("judges", None)
     assert refused(f"judge calibrate {line}") == f"jsonmatch judge calibrate: {told}"
+
+
+# -- a model behind an endpoint, and verdicts that were kept -----------------------------------------------
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    """The endpoint on loopback of tests/semantic."""
+    pytest.importorskip("openai")
+    place = Path(__file__).parents[1] / "semantic" / "endpoint.py"
+    spec = importlib.util.spec_from_file_location("jsonmatch_loopback_cli", place)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with module.Endpoint() as running:
+        running.judge = lambda shown: "yes" in str(shown["actual"])
+        yield running
+
+
+@pytest.fixture
+def asked(write, command, endpoint):
+    """Write labels, and run the command with a model behind the endpoint."""
+
+    def call(labels, *more):
+        write(labels_jsonl=labels)
+        line = f"judge calibrate labels.jsonl --judge-model m --judge-base-url {endpoint.url}"
+        return command(line, *more)
+
+    return call
+
+
+def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, command, folder):
+    labels = [pair(f"{'yes' if at % 2 else 'no'} {at}", same=at % 2, path="a") for at in range(30)]
+    first = asked(labels, "--judge-cache", "kept.jsonl")
+    assert (first.code, first.err, len(endpoint.requests)) == (0, "", 2)
+    assert "30 of 30 pairs" in first.out
+    assert first.out.endswith("note: 2 calls for 30 pairs, 200 + 20 tokens\n")
+    assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
+    second = command("judge calibrate labels.jsonl --judge cached --judge-cache kept.jsonl --min-kappa 1")
+    assert (second.code, len(endpoint.requests)) == (0, 2)
+    assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
+    assert "note: 0 calls for 0 pairs, 30 from the cache\n" in second.out
+
+
+def test_batches_are_as_large_as_they_are_set(asked, endpoint):
+    labels = [pair(f"yes {at}", same=True) for at in range(200)]
+    asked(labels, "--judge-set", "batch_size=100", "--judge-set", "concurrency=2")
+    assert sorted(len(request.pairs) for request in endpoint.requests) == [100, 100]
+
+
+def test_past_the_budget_there_is_no_verdict(asked, endpoint):
+    labels = [pair(f"yes {at}", same=True) for at in range(30)]
+    found = report(asked(labels, "--judge-set", "max_calls=1", "--report", "json"))
+    assert (len(endpoint.requests), found["pairs"], found["usage"]["calls"]) == (1, 20, 1)
+    assert {each["kind"] for each in found["without_verdict"]} == {"budget"}
+    assert len(found["without_verdict"]) == 10
+
+
+def test_what_is_not_in_the_cache_has_no_verdict(asked, endpoint):
+    assert asked([pair("yes", same=True)], "--judge-cache", "kept.jsonl").code == 0
+    labels = [pair("yes", same=True), pair("yes too", same=True)]
+    ran = asked(labels, "--judge-cache", "kept.jsonl", "--judge", "cached")
+    assert (ran.code, len(endpoint.requests), "1 of 1 pair" in ran.out) == (1, 1, True)
+    assert "no verdict: labels.jsonl:2: cache miss: " in ran.out
+
+
+def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
+    assert labelled(MIXED, "--judge-cache", "kept.jsonl").code == 0
+    assert len(sys.modules["judges"].ASKED) == 13
+    again = labelled(MIXED, "--judge-cache", "kept.jsonl")
+    assert (again.code, sys.modules["judges"].ASKED) == (0, [])
+    other = labelled(MIXED, "--judge-cache", "kept.jsonl", "--judge", "cached", judge="batches")
+    assert "13 cache miss" in other.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "--judge-from judges:judge --judge cached",
+            "--judge cached takes verdicts from a file: name it with --judge-cache",
+        ),
+        ("--judge cached", "the mode 'cached' needs a cache: name the file of verdicts"),
+        (
+            "--judge-model m",
+            "the judge 'm' has no key: set the environment variable OPENAI_API_KEY, or take verdicts from a cache (mode 'cached')",
+        ),
+    ],
+)
+def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
+    pytest.importorskip("openai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    write(labels_jsonl=MIXED, judges_py=JUDGES)
+    assert refused(f"judge calibrate labels.jsonl {line}") == f"jsonmatch judge calibrate: {told}"
