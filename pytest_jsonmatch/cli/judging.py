@@ -96,9 +96,15 @@ def questions_at_once(options: Namespace) -> int:
     Raises:
         ConfigurationError: a setting is not what it can be.
     """
+    from pytest_jsonmatch.semantic.judging import CallableJudge
     from pytest_jsonmatch.semantic.making import JudgeSettings
 
-    settings = JudgeSettings() if options.judge_from is not None else JudgeSettings.of(_settings(options))
+    if options.judge_from is None:
+        settings = JudgeSettings.of(_settings(options))
+    elif isinstance(_imported(options.judge_from), CallableJudge):
+        return 1
+    else:
+        settings = JudgeSettings()
     return settings.batch_size * settings.concurrency
 
 

@@ -310,8 +310,12 @@ def test_progress_on_a_terminal(labelled, monkeypatch):
     monkeypatch.setattr(progress, "is_watched", lambda: True)
     monkeypatch.setattr(progress, "_PAUSE", 0)
     monkeypatch.setattr(sys.stderr, "write", shown.append)
-    labelled([pair(f"yes {at}", same=True) for at in range(100)])
-    assert "80 of 100 pairs" in "".join(shown)
+    labels = [pair(f"yes {at}", same=True) for at in range(100)]
+    labelled(labels)
+    assert "\r[################........]  67%  67 of 100 pairs" in "".join(shown)
+    shown.clear()
+    labelled(labels, judge="batches")
+    assert ["67 of" in "".join(shown), "80 of 100 pairs" in "".join(shown)] == [False, True]
 
 
 def test_labels_from_standard_input(labelled, command, monkeypatch):
