@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -216,17 +217,19 @@ def _answers(judge: Judge, items: Sequence[JudgeItem], size: int) -> dict[str, V
     with Progress(total=len(items), noun="pairs") as progress:
         for start in range(0, len(items), size):
             chunk = items[start : start + size]
+            lost = JudgeError("missing", "the judge returned no Verdict for it")
+            answers: Any = None
             try:
-                answers: Any = judge.judge(chunk)
+                answers = judge.judge(chunk)
+            except JudgeError as error:
+                lost = error
             except JsonMatchError:
                 raise
-            except Exception as error:
-                raise CommandError(f"the judge raised {type(error).__name__}: {error}") from error
+            except Exception as error:  # noqa: BLE001 - somebody's judge: what others were told is not lost
+                lost = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
             for item in chunk:
-                answer = answers.get(item.id) if hasattr(answers, "get") else None
-                if not isinstance(answer, (Verdict, JudgeError)):
-                    answer = JudgeError("missing", "the judge returned no Verdict for it")
-                found[item.id] = answer
+                answer = answers.get(item.id) if isinstance(answers, Mapping) else None
+                found[item.id] = answer if isinstance(answer, (Verdict, JudgeError)) else lost
             progress(len(found), len(items))
     return found
 

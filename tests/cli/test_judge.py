@@ -13,6 +13,7 @@ from pytest_jsonmatch.cli.labels import Label, read_labels
 
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
+from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage, Verdict
 
 ASKED = []
@@ -47,11 +48,28 @@ class Silent(Batches):
 
 
 class Broken(Batches):
+    """Out of order from its second call on."""
+
+    sizes = []
+
     def judge(self, items):
-        raise RuntimeError("out of order")
+        if self.sizes:
+            raise RuntimeError("out of order")
+        return super().judge(items)
+
+
+class Late(Batches):
+    def judge(self, items):
+        raise JudgeError("timeout", "late")
+
+
+class Unusable(Batches):
+    def judge(self, items):
+        raise ConfigurationError("there is no such model")
 
 
 batches, forgetful, silent, broken = Batches(), Forgetful(), Silent(), Broken()
+late, unusable = Late(), Unusable()
 number = 1
 '''
 
@@ -295,12 +313,17 @@ def test_a_judge_that_forgets(labelled):
     assert "2 missing" in labelled([pair("a", same=True), pair("b", same=False)], judge="silent").out
 
 
-def test_a_judge_that_raises(labelled):
-    ran = labelled([pair("a", same=True)], judge="broken")
-    assert (ran.code, ran.err) == (
-        2,
-        "jsonmatch judge calibrate: the judge raised RuntimeError: out of order\n",
-    )
+def test_what_a_judge_raises_is_the_error_of_what_it_was_asked(labelled):
+    labels = [pair("yes", same=True, path=f"{at}") for at in range(81)]
+    ran = labelled(labels, judge="broken")
+    assert (ran.code, "80 of 80 pairs" in ran.out) == (1, True)
+    assert "no verdict: labels.jsonl:81: invalid: the judge raised RuntimeError: out of order\n" in ran.out
+    assert "no verdict: labels.jsonl:1: timeout: late\n" in labelled(labels[:1], judge="late").out
+
+
+def test_a_configuration_error_ends_the_run(labelled):
+    ran = labelled([pair("a", same=True)], judge="unusable")
+    assert (ran.code, ran.err) == (2, "jsonmatch judge calibrate: there is no such model\n")
 
 
 def test_progress_on_a_terminal(labelled, monkeypatch):
