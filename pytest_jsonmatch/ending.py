@@ -388,6 +388,8 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
+    if comparisons or not silent:
+        _write(terminalreporter, _judged(session))
     if comparisons and session.outcomes.left_out:
         counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
@@ -413,6 +415,28 @@ def _summary(
         repeats=config.stash.get(_REPEATS, None),
         pivot=session.settings.pivot,
     )
+
+
+def _judged(session: Session) -> Iterator[StyledLine]:
+    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    parts = session.outcomes.judged
+    if not parts:
+        return
+    from pytest_jsonmatch.judges import total_usage
+    from pytest_jsonmatch.report.escape import fold
+    from pytest_jsonmatch.semantic.bench import usage_text
+
+    usage, saved, set_aside = total_usage(parts)
+    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
+    for text, odd in told:
+        for line in fold(text, session.look.width, 2, unicode=session.look.unicode):
+            yield [(line, {"yellow": True} if odd else {})]
+
+
+_NO_TRIAGE: Final = (
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
+    "for their figures"
+)
 
 
 def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:

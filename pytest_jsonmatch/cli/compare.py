@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
+from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
@@ -54,6 +55,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
     add_rules(parser, "pairwise_f1")
+    add_judge(parser)
+    parser.add_argument(
+        "--judge-triage",
+        action="store_true",
+        help="ask the judge only what can change whether --threshold is reached",
+    )
     parser.add_argument(
         "--threshold", metavar="SCORE", type=share, help="exit with code 1 if the score is below it"
     )
@@ -116,10 +123,13 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.engine.scoring import score
 
     plan = prepare(options.metric, rules_of(options))
+    judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
     try:
-        return MatchResult(plan, score(plan, right, found), warnings=warnings)
+        outcome = score(plan, right, found, judge, triage)
+        tell_usage(judge, 0 if triage is None else triage.saved)
+        return MatchResult(plan, outcome, warnings=warnings)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
@@ -127,13 +137,14 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
 
 
 def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
+    from pytest_jsonmatch.engine.limits import reaches
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
     if options.threshold is None:
         return []
     value = result.score if options.beta is None else result.f_beta(options.beta)
     what = "score" if options.beta is None else _f_name(options.beta)
-    return [ThresholdFailure(what, value, options.threshold)] if value < options.threshold else []
+    return [] if reaches(value, options.threshold) else [ThresholdFailure(what, value, options.threshold)]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
@@ -63,6 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the member by which a record and its answer find each other; without it the position does",
     )
     add_rules(parser, "schema_f1")
+    add_judge(parser)
     parser.add_argument(
         "--gate",
         metavar="EXPR",
@@ -153,6 +155,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
     from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
+    judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
         total = _count_lines(sides.path)
@@ -167,6 +170,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 id_field=options.id_field,
                 keep=keep,
                 progress=progress,
+                judge=judge,
                 **rules,
             )
         except GoldValidationError as error:
@@ -179,6 +183,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 raise
             told = "there are more answers than gold records; without --id-field they go by their position"
             raise CommandError(told) from None
+    tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_gold)
     return run
@@ -277,8 +282,8 @@ def _lines(
 
 def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
     from pytest_jsonmatch.report.escape import printable
-    from pytest_jsonmatch.report.figures import count, score_text
-    from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
+    from pytest_jsonmatch.report.figures import batch_error_text, count, score_text
+    from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, score_markup
 
     def text(score: float | None) -> str:
         return score_text(score, unicode=look.unicode)
@@ -304,6 +309,8 @@ def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
     if alone:
         parts.append(f"{count(alone, 'answer')} not scored")
     yield [(f"  {', '.join(parts)}", PLAIN)]
+    if run.total_batch_errors:
+        yield [(f"  {batch_error_text(run.total_batch_errors)}", YELLOW)]
 
 
 def _table(run: RunResult, options: Namespace, look: Look) -> list[StyledLine]:

@@ -308,6 +308,18 @@ class PlanNode:
             node = found.alone() if node._lone else found
         return node
 
+    @property
+    def description(self) -> str | None:
+        """What the schema says of this place, in words; of an element without any, its array's."""
+        node: PlanNode | None = self
+        while node is not None:
+            schema = node._schema  # noqa: SLF001 - of the same class
+            said = None if schema is None else schema.description
+            if said is not None or node.segment is not ELEMENT:
+                return said
+            node = node.parent
+        return None
+
     def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator of two values' type, where nothing more particular is said."""
         return self.types.find(expected, actual)

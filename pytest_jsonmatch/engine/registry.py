@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
@@ -21,6 +22,7 @@ __all__ = [
     "TransformFunction",
     "active_registry",
     "register_comparator",
+    "register_judge",
     "register_metric",
     "register_transform",
     "registry_state",
@@ -38,7 +40,7 @@ TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, 
 
 @final
 class Registry:
-    """Comparators, transforms and metrics by name; a child falls back on its parent.
+    """Comparators, transforms, metrics and judges by name; a child falls back on its parent.
 
     The built-in names stand under every registry and cannot be replaced. The hook
     `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session.
@@ -49,13 +51,14 @@ class Registry:
     True
     """
 
-    __slots__ = ("_comparators", "_metrics", "_parent", "_transforms")
+    __slots__ = ("_comparators", "_judges", "_metrics", "_parent", "_transforms")
 
     def __init__(self, parent: Registry | None = None) -> None:
         self._parent = parent
         self._comparators: dict[str, Comparator] = {}
         self._transforms: dict[str, Transform] = {}
         self._metrics: dict[str, Options] = {}
+        self._judges: dict[str, object] = {}
 
     def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
@@ -67,10 +70,11 @@ class Registry:
 
         >>> Registry().comparator("same_size", lambda expected, actual, params: len(expected) == len(actual))
         """
-        from pytest_jsonmatch.engine.comparators import BUILTIN, user_comparator
+        from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL, user_comparator
         from pytest_jsonmatch.engine.comparators.batched import batch_comparator, is_batch
 
-        _check_free("comparator", name, fn, BUILTIN, self._comparators, overwrite=overwrite)
+        builtin = {**BUILTIN, **OPTIONAL}
+        _check_free("comparator", name, fn, builtin, self._comparators, overwrite=overwrite)
         self._comparators[name] = (
             batch_comparator(name, cast("BatchFunction", fn)) if is_batch(fn) else user_comparator(name, fn)
         )
@@ -108,15 +112,61 @@ class Registry:
 
     def find_comparator(self, name: str) -> Comparator:
         """Return a comparator by name; ConfigurationError names the nearest one."""
-        from pytest_jsonmatch.engine.comparators import BUILTIN
+        from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 
-        found: Comparator = _find("comparator", name, BUILTIN, self._layers_of("_comparators"))
+        builtin = {**BUILTIN, **OPTIONAL}
+        found: Comparator | str = _find("comparator", name, builtin, self._layers_of("_comparators"))
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            comparator: Comparator = getattr(import_module(module), attribute)
+            return comparator
         return found
 
     def is_batch(self, name: str) -> bool:
         """Tell whether a name is that of a batch comparator."""
-        found = next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+        found = self._special_comparator(name)
         return found is not None and found.batch is not None
+
+    def _special_comparator(self, name: str) -> Comparator | None:
+        """Return the comparator of a name; None if there is none, or it is one of the engine's own."""
+        from pytest_jsonmatch.engine.comparators import OPTIONAL
+
+        if name in OPTIONAL:
+            return self.find_comparator(name)
+        return next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+
+    def judge(self, judge: object, name: str = "default", *, overwrite: bool = False) -> None:
+        """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function.
+
+        Args:
+            judge: see docs/judge.md.
+            name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+                asked where nothing is said.
+            overwrite: replace the one of this name.
+
+        Raises:
+            ConfigurationError: the name is taken (and no `overwrite`), or is no name; it is no judge.
+
+        >>> Registry().judge(lambda item: item.expected.lower() == item.actual.lower())
+        """
+        if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
+            message = (
+                f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+            )
+            raise ConfigurationError(message)
+        _check_free("judge", name, None, {}, self._judges, overwrite=overwrite)
+        self._judges[name] = judge
+
+    def find_judge(self, name: str = "default") -> object:
+        """Return a judge by name; None if there is none of the name "default".
+
+        Raises:
+            ConfigurationError: there is no judge of any other name; the message names the nearest one.
+        """
+        layers = self._layers_of("_judges")
+        if name == "default" and not any(name in layer for layer in layers):
+            return None
+        return _find("judge", name, {}, layers)
 
     def find_transform(self, name: str) -> Transform:
         """Return a transform by name; ConfigurationError names the nearest one."""
@@ -263,3 +313,24 @@ def register_metric(name: str, *, base: str | None = None, overwrite: bool = Fal
     0.5
     """
     _layers[0].metric(name, base=base, overwrite=overwrite, **options)
+
+
+def register_judge(judge: object, name: str = "default", overwrite: bool = False) -> None:
+    """Register a judge for this process: whom the comparator `semantic` asks.
+
+    Args:
+        judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
+        name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+            asked where nothing is said.
+        overwrite: replace the one of this name.
+
+    Raises:
+        ConfigurationError: the name is taken, or is no name; it is no judge.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_judge(lambda item: item.expected.lower() == item.actual.lower(), "loose")
+    >>> rule = {"compare": {"semantic": {"judge": "loose"}}}
+    >>> compare_json({"city": "PARIS"}, {"city": "Paris"}, fields={"city": rule}).score
+    1.0
+    """
+    _layers[0].judge(judge, name, overwrite=overwrite)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.comparators import BUILTIN as COMPARATORS
+from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.metrics import (
     ALIASES,
     CHOICES,
@@ -129,6 +129,13 @@ _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingPro
             {"timeout": {"description": "Seconds a match.", "default": 1}},
         ),
         "contains": ("Actual contains expected: a part of a string, elements, members.", {}),
+        "semantic": (
+            "1 if the two mean the same, by the word of a judge.",
+            {
+                "criterion": {"description": "What counts as the same, in words."},
+                "judge": {"description": "The name of a registered judge."},
+            },
+        ),
     }
 )
 _TRANSFORMS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingProxyType(
@@ -290,7 +297,7 @@ def _options() -> Schema:
         "target_key": path,
         "compare": {
             "anyOf": [
-                {"type": "string", "examples": list(COMPARATORS)},
+                {"type": "string", "examples": [*BUILTIN, *OPTIONAL]},
                 {
                     "type": "object",
                     "properties": {kind: _ref("comparator") for kind in COMPARED_TYPES},
@@ -322,7 +329,7 @@ def _options() -> Schema:
             "description": f"structeval's word for the comparator of {kind} values.",
             "type": "object",
             "properties": {
-                "evaluation_type": {"type": "string", "examples": list(COMPARATORS)},
+                "evaluation_type": {"type": "string", "examples": [*BUILTIN, *OPTIONAL]},
                 "evaluation_params": {"type": ["object", "null"]},
             },
             "required": ["evaluation_type"],

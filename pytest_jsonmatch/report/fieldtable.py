@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.paths import format_path, parse_pattern
 from pytest_jsonmatch.engine.results import FieldAggregation
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import batch_error_text, count
 from pytest_jsonmatch.results.model import blended, segments_of
 
 if TYPE_CHECKING:
@@ -414,8 +414,7 @@ class _Notes:
 
     def lines(self) -> Iterator[str]:
         if self._batch_errors:
-            results = count(self._batch_errors, "result")
-            yield f"{results} left out of the figures: the batch comparator failed"
+            yield batch_error_text(self._batch_errors)
         for entries, noun in ((self._errors, "comparator error"), (self._warnings, "warning")):
             if entries:
                 first = ", the first: " if len(entries) > 1 else ": "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["compare_figures", "count", "fixed_figure", "score_text"]
+__all__ = ["batch_error_text", "compare_figures", "count", "fixed_figure", "score_text"]
 
 _MAX_DIGITS: Final = 6
 
@@ -51,6 +51,15 @@ def compare_figures(value: float, limit: float) -> tuple[str, str]:
         if _is_honest(value, text) and _order(float(text), float(limit_text)) == _order(value, limit):
             return text, limit_text
     return repr(float(value)), limit_text
+
+
+def batch_error_text(number: int) -> str:
+    """Return what is said of results that a batch comparator failed on.
+
+    >>> batch_error_text(2)
+    '2 results left out of the figures: the batch comparator failed'
+    """
+    return f"{count(number, 'result')} left out of the figures: the batch comparator failed"
 
 
 def count(number: int, noun: str | None = None, plural: str | None = None) -> str:

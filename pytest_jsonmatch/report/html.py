@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.fieldtable import summarize
-from pytest_jsonmatch.report.figures import compare_figures, count, score_text
+from pytest_jsonmatch.report.figures import batch_error_text, compare_figures, count, score_text
 from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
@@ -158,8 +158,13 @@ def _texts(page: Page, shown: _Shown) -> dict[str, Any]:
         "cards": list(_cards(page)),
         "checks": [_check(check) for check in page.checks],
         "baseline": _baseline(page),
-        "notes": [_plain(text) for text in (*page.notes, *_bounds(page, shown))],
+        "notes": [_plain(text) for text in (*page.notes, *_left_out(results), *_bounds(page, shown))],
     }
+
+
+def _left_out(results: ResultSet) -> Iterator[str]:
+    if results.batch_errors:
+        yield batch_error_text(results.batch_errors)
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:

@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import batch_error_text, count, score_text
 from pytest_jsonmatch.report.runreport import message_lines
 from pytest_jsonmatch.results.model import FIGURES
 
@@ -195,6 +195,8 @@ def _sums(report: RunReport) -> Iterator[str]:
     yield (f"**{count(len(report.faults))} of {cases} failed**" if report.faults else "no case failed")
     if unscored := sum(not fault.metric for fault in report.faults):
         yield f"{count(unscored)} before comparing, which counts as 0"
+    if number := report.results.batch_errors:
+        yield f"**{batch_error_text(number)}**"
     if report.on != cases:
         yield f"evaluated on {report.on}"
     if report.others_failed:

@@ -198,6 +198,13 @@ class ResultSet:
         return (each for case in self.cases for run in case.runs for each in run.comparisons)
 
     @property
+    def batch_errors(self) -> int:
+        """How many results are left out of the figures because a batch comparator failed."""
+        if self.corpus is not None:
+            return sum(figures.batch_errors for figures in self.corpus.fields.values())
+        return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
+
+    @property
     def completeness(self) -> float | None:
         """The share of the cases there were to choose from that have come to their end.
 

@@ -94,6 +94,18 @@ class CachedJudge:
         if callable(close):
             close()
 
+    def in_mode(self, mode: Mode) -> CachedJudge:
+        """Return this judge, or the same in another mode.
+
+        >>> from pytest_jsonmatch.semantic.judging import CallableJudge
+        >>> CachedJudge(CallableJudge(bool), "verdicts.jsonl").in_mode("cached")
+        CachedJudge(CallableJudge(bool), mode='cached')
+        """
+        if mode == self._mode:
+            return self
+        path = None if self._file is None else self._file.path
+        return CachedJudge(self._judge, path, mode=mode, model=self.model, prompt=self.prompt)
+
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id its verdict, from the file or from the judge, or why there is none."""
         if self._file is None:
@@ -195,6 +207,10 @@ class RecordedJudge:
         """What has been done so far."""
         with self._lock:
             return self._usage
+
+    def in_mode(self, mode: Mode) -> RecordedJudge:  # noqa: ARG002 - it asks nobody in any
+        """Return this judge."""
+        return self
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id its verdict; where there is none, a JudgeError (`cache miss`)."""
