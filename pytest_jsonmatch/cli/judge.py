@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output, texts
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import add_judge, judge_of, questions_at_once
+from pytest_jsonmatch.cli.judge_options import bench_of
+from pytest_jsonmatch.cli.judging import add_judge, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.semantic.judging import Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
+    from pytest_jsonmatch.semantic.bench import Bench
+    from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 __all__ = ["add_arguments"]
 
@@ -40,6 +41,9 @@ jsonmatch judge calibrate labels.jsonl --judge cached --judge-cache verdicts.jso
 jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
+_HINT: Final = (
+    "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)"
+)
 _SHOWN: Final = 3
 """So many pairs without a verdict, and so many doubtful labels, are named."""
 
@@ -102,15 +106,7 @@ def _calibrate(options: Namespace) -> int:
     checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):
-        judge = judge_of(options)
-        if judge is None:
-            raise CommandError("nobody judges: name a model with --judge-model, or a judge with --judge-from")
-        try:
-            found = _asked(judge, labels, options)
-        finally:
-            close = getattr(judge, "close", None)
-            if callable(close):
-                close()
+        found = _asked(bench_of(options, _HINT), labels, options)
     checks = agreement_checks(
         found.table(),
         min_kappa=options.min_kappa,
@@ -139,7 +135,8 @@ class _Judged:
 
     name: str
     """Of the file."""
-    judge: str
+    judge: str | None
+    """Its name; None of the one that is registered."""
     labels: int
     answered: tuple[tuple[Label, Verdict], ...]
     unanswered: tuple[tuple[Label, JudgeError], ...]
@@ -174,62 +171,41 @@ class _Judged:
         return f"{self.name}:{label.line}{named}"
 
 
-def _asked(judge: Judge, labels: Sequence[Label], options: Namespace) -> _Judged:
-    """Ask the judge about all pairs that scoring would ask it about, equal questions once."""
+def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
+    """Ask the judge about all pairs that scoring would ask it about; equal questions are one."""
     from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
     firsts: dict[tuple[str, ...], Label] = {}
-    keys: dict[int, tuple[str, ...]] = {}
     twins = []
-    for label in labels:
-        if label.settled is None:
-            key = keys[label.line] = label.question
-            first = firsts.setdefault(key, label)
-            if first.same != label.same:
-                twins.append((label, first))
-    items = {
-        key: JudgeItem(str(at), each.path, each.expected, each.actual, each.description, each.criterion)
-        for at, (key, each) in enumerate(firsts.items(), start=1)
-    }
-    answers = _answers(judge, list(items.values()), questions_at_once(options))
-    pairs = [(label, answers[items[keys[label.line]].id]) for label in labels if label.line in keys]
+    asked = [label for label in labels if label.settled is None]
+    for label in asked:
+        first = firsts.setdefault(label.question, label)
+        if first.same != label.same:
+            twins.append((label, first))
+    items = [
+        JudgeItem(str(each.line), each.path, each.expected, each.actual, each.description, each.criterion)
+        for each in asked
+    ]
+    answers = _answers(bench, items, questions_at_once(options))
+    pairs = [(label, answers[str(label.line)]) for label in asked]
     return _Judged(
         name_of(options.labels),
-        options.judge_model or options.judge_from or options.judge_cache,
+        name_of_judge(options),
         len(labels),
         tuple((label, answer) for label, answer in pairs if isinstance(answer, Verdict)),
         tuple((label, answer) for label, answer in pairs if not isinstance(answer, Verdict)),
         tuple(label for label in labels if label.settled is not None),
         tuple(twins),
-        judge.usage,
+        bench.memory.usage,
     )
 
 
-def _answers(judge: Judge, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
-    """Return an answer for each item, whatever a judge of somebody returns.
-
-    So many are asked at a time as keep it busy, so that one can see how far it is.
-    """
-    from pytest_jsonmatch.engine.errors import JsonMatchError
-    from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
-
+def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
+    """Return an answer for each item; so many are asked at a time as keep the judge busy."""
     found: dict[str, Verdict | JudgeError] = {}
     with Progress(total=len(items), noun="pairs") as progress:
         for start in range(0, len(items), size):
-            chunk = items[start : start + size]
-            lost = JudgeError("missing", "the judge returned no Verdict for it")
-            answers: Any = None
-            try:
-                answers = judge.judge(chunk)
-            except JudgeError as error:
-                lost = error
-            except JsonMatchError:
-                raise
-            except Exception as error:  # noqa: BLE001 - somebody's judge: what others were told is not lost
-                lost = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
-            for item in chunk:
-                answer = answers.get(item.id) if isinstance(answers, Mapping) else None
-                found[item.id] = answer if isinstance(answer, (Verdict, JudgeError)) else lost
+            found |= bench.ask(None, items[start : start + size])
             progress(len(found), len(items))
     return found
 
@@ -243,7 +219,8 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
 
     table = found.table()
     verdicts = count(table.number, "verdict") if table.number else "no verdict"
-    title = f"judge {found.judge} on {found.name}: {verdicts}"
+    judge = "the registered judge" if found.judge is None else f"judge {found.judge}"
+    title = f"{judge} on {found.name}: {verdicts}"
     disagreed = [
         Disagreement(found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason)
         for label, verdict in found.disagreed()

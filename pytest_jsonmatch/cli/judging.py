@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.judging import Judge
 
-__all__ = ["add_judge", "judge_of", "questions_at_once"]
+__all__ = ["add_judge", "judge_of", "name_of_judge", "questions_at_once"]
 
 _OPTIONS: Final = MappingProxyType(
-    {"model": "judge_model", "base_url": "judge_base_url", "cache": "judge_cache", "mode": "judge_mode"}
+    {
+        "base_url": "--judge-base-url",
+        "api_key_env": "--judge-key-env",
+        "max_calls": "--judge-max-calls",
+        "cache": "--judge-cache",
+    }
 )
-"""The settings that have options of their own."""
+"""The settings that have options of their own, beside model and mode."""
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -28,12 +33,12 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
     >>> add_judge(parser)
-    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini"]).judge_model
-    'gpt-4.1-mini'
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini"]).judge
+    'live'
     """
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
-        "--judge-model", metavar="NAME", help="the language model that judges (needs pytest-jsonmatch[judge])"
+        "--judge-model", metavar="NAME", help="the model that is asked what values mean (docs/judge.md)"
     )
     who.add_argument(
         "--judge-from",
@@ -41,7 +46,16 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
         help="a judge of one's own: an object with judge(items), or a function of one item",
     )
     parser.add_argument(
-        "--judge-base-url", metavar="URL", help="the endpoint of the model; without it that of OpenAI"
+        "--judge-base-url",
+        metavar="URL",
+        help="where the model is served, such as http://localhost:11434/v1; by default OpenAI",
+    )
+    parser.add_argument(
+        "--judge-key-env", metavar="VARIABLE", help="the environment variable that holds the key for it"
+    )
+    parser.add_argument("--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask once only")
+    parser.add_argument(
+        "--judge-max-calls", metavar="N", help="the budget in requests; what is left then has no verdict"
     )
     parser.add_argument(
         "--judge-set",
@@ -49,24 +63,15 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
         dest="judge_settings",
         action="append",
         default=[],
-        help="another setting of the model, such as max_calls=100 or api_key_env=GROQ_API_KEY; repeatable",
-    )
-    parser.add_argument(
-        "--judge-cache",
-        metavar="FILE",
-        help="the file in which verdicts are kept: what is there is not asked again",
+        help="another setting of the model, such as batch_size=50 or timeout=20; repeatable",
     )
     told = {
-        "live": "asks (the default)",
-        "cached": "takes all verdicts from the cache",
-        "off": "asks nobody",
+        "live": "live: ask (the default)",
+        "cached": "cached: verdicts of the cache only",
+        "off": "off: ask nobody",
     }
     parser.add_argument(
-        "--judge",
-        dest="judge_mode",
-        choices=modes,
-        default="live",
-        help="; ".join(f"{mode} {told[mode]}" for mode in modes),
+        "--judge", choices=modes, default="live", help="; ".join(told[mode] for mode in modes)
     )
 
 
@@ -75,19 +80,27 @@ def judge_of(options: Namespace) -> Judge | None:
 
     Raises:
         CommandError: the options do not go together, or there is no such judge.
-        ConfigurationError: a setting is not what it can be, or the extra is not installed.
+        ConfigurationError: a setting is not what it can be.
     """
+    settings = _settings(options)
     if options.judge_from is not None:
-        for name, given in (("base-url", options.judge_base_url), ("set", options.judge_settings)):
-            if given:
-                raise CommandError(f"--judge-{name} is for --judge-model; a judge of your own knows its own")
-        return _kept(_imported(options.judge_from), options)
-    named = (options.judge_model, options.judge_base_url, options.judge_cache, *options.judge_settings)
-    if not any(named) and options.judge_mode == "live":
+        cache = settings.pop("cache", None)
+        if settings:
+            raise CommandError(f"{_option(settings)} is for --judge-model; a judge of your own has its own")
+        return _kept(_imported(options.judge_from), cache, options)
+    if not settings and options.judge_model is None:
         return None
+    if options.judge_model is None and options.judge == "live":
+        raise CommandError(f"{_option(settings)} needs --judge-model")
     from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
-    return make_judge(JudgeSettings.of(_settings(options)))
+    return make_judge(JudgeSettings.of({**settings, "model": options.judge_model, "mode": options.judge}))
+
+
+def name_of_judge(options: Namespace) -> str | None:
+    """Return what the judge of the options is called; None if they name none."""
+    name: str | None = options.judge_model or options.judge_from or options.judge_cache
+    return name
 
 
 def questions_at_once(options: Namespace) -> int:
@@ -108,35 +121,36 @@ def questions_at_once(options: Namespace) -> int:
     return settings.batch_size * settings.concurrency
 
 
-def _kept(judge: Judge, options: Namespace) -> Judge:
-    """Return a judge of somebody, its verdicts kept as those of a model are."""
-    if options.judge_cache is None:
-        if options.judge_mode == "cached":
-            raise CommandError("--judge cached takes verdicts from a file: name it with --judge-cache")
-        if options.judge_mode == "live":
-            return judge
-    from pytest_jsonmatch.semantic.cache import CachedJudge
-
-    model = getattr(judge, "model", None)
-    return CachedJudge(
-        judge,
-        options.judge_cache,
-        mode=options.judge_mode,
-        # Functions have no names of their own: two of them would share their verdicts.
-        model=model if isinstance(model, str) else options.judge_from,
-    )
-
-
-def _settings(options: Namespace) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _settings(options: Namespace) -> dict[str, Any]:
+    """Return what the options say of the model, but for its name and the mode."""
+    found = {name: getattr(options, option[2:].replace("-", "_")) for name, option in _OPTIONS.items()}
+    found = {name: value for name, value in found.items() if value is not None}
     for written in options.judge_settings:
         name, sign, value = written.partition("=")
         if not sign or not value:
-            raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as max_calls=100")
-        if name in found or name in _OPTIONS:
+            raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as batch_size=50")
+        if name in {"model", "mode", *found}:
             raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
         found[name] = value
-    return found | {name: getattr(options, option) for name, option in _OPTIONS.items()}
+    return found
+
+
+def _option(settings: dict[str, Any]) -> str:
+    return _OPTIONS.get(next(iter(settings)), "--judge-set")
+
+
+def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
+    """Return a judge of somebody, its verdicts kept in a file as those of a model are."""
+    if cache is None:
+        if options.judge == "cached" and not callable(getattr(judge, "in_mode", None)):
+            raise CommandError("--judge cached takes verdicts from a file: name it with --judge-cache")
+        return judge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
+
+    model = getattr(judge, "model", None)
+    # Functions have no names of their own: two of them would share their verdicts.
+    named = model if isinstance(model, str) else options.judge_from
+    return CachedJudge(judge, cache, mode=options.judge, model=named)
 
 
 def _imported(written: str) -> Judge:
@@ -153,14 +167,11 @@ def _imported(written: str) -> Judge:
         raise CommandError(
             f"--judge-from {written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
         ) from None
-    from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.semantic.bench import as_judge
 
-    if isinstance(found, type):
-        raise CommandError(f"--judge-from {written!r} is a class; name an object of it")
-    if isinstance(found, Judge):
-        return found
-    if callable(found):
-        return CallableJudge(found)
-    raise CommandError(
-        f"--judge-from {written!r} is no judge: that has judge(items) and usage, or is a function of one item"
-    )
+    try:
+        return as_judge(found)
+    except ConfigurationError:
+        told = "an object with judge(items), or a function of one item"
+        raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None

@@ -29,11 +29,13 @@ def judge(item):
 class Batches:
     """What somebody else writes, in batches."""
 
-    usage = JudgeUsage(calls=7, items=90, cached=3, prompt_tokens=1200, completion_tokens=80, cost=0.25)
+    usage = JudgeUsage(calls=5)
     sizes = []
 
     def judge(self, items):
         self.sizes.append(len(items))
+        tokens = JudgeUsage(prompt_tokens=400, completion_tokens=40, cost=0.125)
+        self.usage += JudgeUsage(calls=1, items=len(items), cached=1) + tokens
         return {item.id: Verdict(item.actual == "yes") for item in items}
 
 
@@ -303,13 +305,26 @@ def test_a_judge_in_batches_is_asked_in_chunks(labelled):
     labels = [pair("yes" if at % 2 else f"no {at}", same=bool(at % 2), path=f"{at}") for at in range(200)]
     ran = labelled(labels, judge="batches")
     assert sys.modules["judges"].batches.sizes == [80, 80, 40]
-    assert "note: 7 calls for 90 pairs, 3 from the cache, 1,200 + 80 tokens, cost 0.2500\n" in ran.out
+    assert "note: 3 calls for 200 pairs, 3 from the cache, 1,200 + 120 tokens, cost 0.3750\n" in ran.out
+
+
+def test_a_judge_that_a_plugin_registers(write, command, folder):
+    write(
+        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge(lambda item: 'yes' in item.actual)\n"
+    )
+    write(labels_jsonl=MIXED)
+    sys.modules.pop("conftest", None)
+    ran = command("judge calibrate labels.jsonl -p conftest")
+    sys.modules.pop("conftest", None)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("the registered judge on labels.jsonl: 13 verdicts\n")
 
 
 def test_a_judge_that_forgets(labelled):
     ran = labelled([pair("a", same=True), pair("b", same=True), pair("c", same=True)], judge="forgetful")
     assert (ran.code, "1 of 1 pair" in ran.out) == (1, True)
-    assert "no verdict: labels.jsonl:3: missing: the judge returned no Verdict for it\n" in ran.out
+    assert "no verdict: labels.jsonl:3: missing: the judge gave no answer for this item\n" in ran.out
+    assert "no verdict: labels.jsonl:2: invalid: the judge answered 'yes', which is no Verdict\n" in ran.out
     assert "2 missing" in labelled([pair("a", same=True), pair("b", same=False)], judge="silent").out
 
 
@@ -318,7 +333,10 @@ def test_what_a_judge_raises_is_the_error_of_what_it_was_asked(labelled):
     ran = labelled(labels, judge="broken")
     assert (ran.code, "80 of 80 pairs" in ran.out) == (1, True)
     assert "no verdict: labels.jsonl:81: invalid: the judge raised RuntimeError: out of order\n" in ran.out
-    assert "no verdict: labels.jsonl:1: timeout: late\n" in labelled(labels[:1], judge="late").out
+    assert (
+        "no verdict: labels.jsonl:1: invalid: the judge raised JudgeError: timeout: late\n"
+        in labelled(labels[:1], judge="late").out
+    )
 
 
 def test_a_configuration_error_ends_the_run(labelled):
@@ -398,7 +416,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl",
-            "nobody judges: name a model with --judge-model, or a judge with --judge-from",
+            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
         ),
         (
             "labels.jsonl --judge-from judges",
@@ -410,11 +428,11 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:Batches",
-            "--judge-from 'judges:Batches' is a class; name an object of it",
+            "--judge-from 'judges:Batches' is no judge: that is an object with judge(items), or a function of one item",
         ),
         (
             "labels.jsonl --judge-from judges:number",
-            "--judge-from 'judges:number' is no judge: that has judge(items) and usage, or is a function of one item",
+            "--judge-from 'judges:number' is no judge: that is an object with judge(items), or a function of one item",
         ),
         (
             "labels.jsonl --judge-from nowhere:judge",
@@ -422,11 +440,11 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:judge --judge-base-url http://localhost",
-            "--judge-base-url is for --judge-model; a judge of your own knows its own",
+            "--judge-base-url is for --judge-model; a judge of your own has its own",
         ),
         (
             "labels.jsonl --judge-model m --judge-set max_calls",
-            "--judge-set 'max_calls' is not SETTING=VALUE, such as max_calls=100",
+            "--judge-set 'max_calls' is not SETTING=VALUE, such as batch_size=50",
         ),
         (
             "labels.jsonl --judge-model m --judge-set model=n",
@@ -534,7 +552,16 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
             "--judge-from judges:judge --judge cached",
             "--judge cached takes verdicts from a file: name it with --judge-cache",
         ),
-        ("--judge cached", "the mode 'cached' needs a cache: name the file of verdicts"),
+        (
+            "--judge cached",
+            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+        ),
+        ("--judge cached --judge-model m", "the mode 'cached' needs a cache: name the file of verdicts"),
+        ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
+        (
+            "--judge-from judges:judge --judge-set seed=1",
+            "--judge-set is for --judge-model; a judge of your own has its own",
+        ),
         (
             "--judge-model m",
             "the judge 'm' has no key: set the environment variable OPENAI_API_KEY, or take verdicts from a cache (mode 'cached')",
