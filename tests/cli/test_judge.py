@@ -573,3 +573,28 @@ def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     write(labels_jsonl=MIXED, judges_py=JUDGES)
     assert refused(f"judge calibrate labels.jsonl {line}") == f"jsonmatch judge calibrate: {told}"
+
+
+# -- the same options elsewhere ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare a.json b.json --metric schema_f1",
+        "evaluate --gold b.jsonl --actual a.jsonl",
+    ],
+)
+def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
+    schema = {"type": "object", "properties": {"t": {"type": "string", "x-eval-compare": "semantic"}}}
+    right, found = {"t": "x"}, {"t": "yes"}
+    write(s_json=schema, a_json=found, b_json=right, a_jsonl=[found], b_jsonl=[right], judges_py=JUDGES)
+    sys.modules.pop("judges", None)
+    ran = command(f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl")
+    assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item\n")
+    assert " 1.00\n" in ran.out
+    again = command(
+        f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge cached"
+    )
+    assert (again.code, again.err) == (0, "judge: 0 calls, 0 items, 1 from cache\n")
+    sys.modules.pop("judges", None)
