@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.recording import current_session
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import JudgeUsage
@@ -71,7 +72,10 @@ def configured_judge(session: Session) -> object:
         given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode}
         if given.get("cache"):
             given["cache"] = session.config.rootpath / given["cache"]
-        judge = make_judge(JudgeSettings.of(given))
+        try:
+            judge = make_judge(JudgeSettings.of(given))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"jsonmatch_judge: {error}") from None
         session.judge = judge
         session.at_end(getattr(judge, "close", None))
     return session.judge

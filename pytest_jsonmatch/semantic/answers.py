@@ -57,7 +57,8 @@ def _entries(text: str) -> list[Any]:
     try:
         found = extract_json(text, want="object").value
     except JsonExtractionError as error:
-        raise JudgeError("invalid", f"the judge's answer is no JSON: {error}") from None
+        begins = f"; it begins {error.excerpt!r}" if error.excerpt else ""
+        raise JudgeError("invalid", f"the judge's answer is no JSON: {error.reason}{begins}") from None
     entries = found.get("verdicts") if isinstance(found, dict) else None
     if not isinstance(entries, list):
         raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(found, 100)}")

@@ -201,7 +201,7 @@ class Endpoint:
         """
         client = self.client()
         deadline = time.monotonic() + timeout
-        late = Failure("timeout", f"no whole answer after {timeout:g} s", again=True)
+        late = Failure("timeout", f"no whole answer from {self._where()} in {timeout:g} s", again=True)
 
         def exchange() -> bytes:
             with client.chat.completions.with_streaming_response.create(
@@ -224,9 +224,9 @@ class Endpoint:
         except Failure:
             raise
         except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
-            raise self._failure(error) from None
+            raise self._failure(error, timeout) from None
 
-    def _failure(self, error: Exception) -> Failure:
+    def _failure(self, error: Exception, timeout: float) -> Failure:
         """Return what an exception of the client means."""
         import openai as library
 
@@ -237,18 +237,20 @@ class Endpoint:
         # What was never connected was never worked on.
         free = cause is not None and type(cause).__name__.startswith("Connect")
         if isinstance(error, library.APITimeoutError) or "Timeout" in type(error).__name__:
-            return Failure("timeout", f"{self._where()} does not answer: {text}", again=True, free=free)
+            return Failure(
+                "timeout", f"no answer from {self._where()} in {timeout:g} s", again=True, free=free
+            )
         if isinstance(error, (UnicodeError, TypeError, library.OpenAIError)) and not isinstance(
             error, library.APIConnectionError
         ):
             return Failure("invalid", f"the request can't be sent: {type(error).__name__}: {text}", free=True)
-        because = f"{text} ({self._clean(str(cause))})" if cause is not None and str(cause) else text
+        because = text if cause is None or str(cause) in {"", text} else f"{text} ({self._clean(str(cause))})"
         return Failure("connection", f"{self._where()}: {because}", again=True, free=free)
 
     def _refused(self, error: openai.APIStatusError) -> Failure:
         """Return what a status other than 2xx means."""
         status, code = error.status_code, str(error.code or error.type or "")
-        said = self._clean(error.message)
+        said = self._clean(_said(error))
         phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "unknown"
         message = f"{self._where()} answers {status} {phrase}: {said}"
         if status in {401, 403}:
@@ -342,9 +344,17 @@ def _reply(body: bytes) -> Reply:
     )
 
 
+def _said(error: openai.APIStatusError) -> str:
+    """Return what an endpoint says of a status, without what its client puts around it."""
+    body = error.body
+    found = body.get("message") if isinstance(body, dict) else None
+    text = found if isinstance(found, str) else error.message
+    return text.removeprefix(f"Error code: {error.status_code} - ").strip() or "it does not say why"
+
+
 def _option(error: openai.APIStatusError) -> str:
     """Return which option of a request a 400 is about, as far as it says."""
-    said = f"{error.param} {error.message} {error.code}".lower()
+    said = f"{error.param} {_said(error)} {error.code}".lower()
     return next((name for name in ("temperature", "seed") if name in said), "structured")
 
 

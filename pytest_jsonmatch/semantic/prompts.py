@@ -116,9 +116,7 @@ def value_text(value: Any, limit: int) -> str:
     """
     text = escaped(render(value, limit + 1))
     if len(text) > limit:
-        raise JudgeError(
-            "invalid", f"a value is too long for the judge: more than {limit:,} characters as JSON"
-        )
+        raise JudgeError("invalid", f"a value is too long to be judged: over {limit:,} characters as JSON")
     if "NaN" in text or "Infinity" in text:
         try:
             parse_json(text)
@@ -140,9 +138,7 @@ def question(item: JudgeItem, limit: int = MAX_CHARACTERS) -> Question:
     parts.extend(f'"{name}": {value_text(value, limit)}' for name, value in said.items())
     text = _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", ", ".join(parts))
     if len(text) > limit:
-        raise JudgeError(
-            "invalid", f"the pair is too long for the judge: {len(text):,} characters, not {limit:,}"
-        )
+        raise JudgeError("invalid", f"the pair is too long to be judged: over {limit:,} characters as JSON")
     return Question(item, text)
 
 

@@ -203,19 +203,20 @@ class VerdictFile:
         if not lines:
             return
         data = "".join(f"{line}\n" for line in lines).encode()
-        with self.path.open("ab+") as file:
+        # Without a buffer, which would be written again as the file is closed.
+        with self.path.open("ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":
                     data = b"\n" + data
             try:
-                file.write(data)
-                file.flush()
+                while data:
+                    data = data[file.write(data) :]
             except BaseException:
                 # No half-written line: a full disk, an interrupt.
                 with suppress(OSError):
-                    os.ftruncate(file.fileno(), size)
+                    file.truncate(size)
                 raise
         self._untidy.append(True)
 

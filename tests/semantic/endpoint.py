@@ -71,6 +71,8 @@ class Endpoint:
         self.requests: list[Request] = []
         self.most_at_once = 0
         self.gate: threading.Barrier | None = None
+        self.reached = threading.Event()
+        """Set when the first request has come."""
         self.released = threading.Event()
         """Set at the end: what never answers then lets go."""
         self._at_once = 0
@@ -120,6 +122,7 @@ class Endpoint:
             self.requests.append(request)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
+        self.reached.set()
         try:
             if self.gate is not None:
                 with contextlib.suppress(threading.BrokenBarrierError):
@@ -176,12 +179,12 @@ def raw(body: bytes, **headers):
     return act
 
 
-def status(code: int, message: str = "no", headers: dict[str, str] | None = None, **error):
+def status(number: int, message: str = "no", headers: dict[str, str] | None = None, **error):
     """Answer with an error."""
 
     def act(endpoint, handler, request):
         body = json.dumps({"error": {"message": message, "type": None, "param": None, "code": None, **error}})
-        send(handler, code, body.encode(), **(headers or {}))
+        send(handler, number, body.encode(), **(headers or {}))
 
     return act
 
