@@ -105,17 +105,15 @@ def _ends(interval: Interval, unicode: bool) -> str:
 
 
 def _two_by_two(table: Agreement) -> Iterator[StyledLine]:
+    false_same = RED if table.false_same else PLAIN
+    false_different = RED if table.false_different else PLAIN
     rows = (
-        ("people: same", table.true_same, table.false_different),
-        ("people: different", table.false_same, table.true_different),
+        ("people: same", (table.true_same, PLAIN), (table.false_different, false_different)),
+        ("people: different", (table.false_same, false_same), (table.true_different, PLAIN)),
     )
     yield [(f"  {'':17}  judge: same  different", DIM)]
-    for at, (name, same, different) in enumerate(rows):
-        cells = [(f"  {count(same):>11}", PLAIN), (f"  {count(different):>9}", PLAIN)]
-        wrong = 1 - at
-        if (different, same)[at]:
-            cells[wrong] = (cells[wrong][0], RED)
-        yield [(f"  {name:17}", DIM), *cells]
+    for name, (same, one), (different, other) in rows:
+        yield [(f"  {name:17}", DIM), (f"  {count(same):>11}", one), (f"  {count(different):>9}", other)]
 
 
 def _by_field(
