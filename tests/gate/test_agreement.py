@@ -175,7 +175,7 @@ def test_the_interval_covers(gates, at, n):
     judge = list(gates.JUDGES)[at]
     chances = gates.cells(judge)
     true = gates.kappa_of(chances)
-    drawn = gates.source("short kappa", judge, n).multinomial(n, chances, size=200)
+    drawn = gates.source("short kappa", judge, n).multinomial(n, chances, size=100)
     found = [kappa_interval(Agreement(*map(int, counts))) for counts in drawn]
     kept = [interval for interval in found if interval is not None]
     hits = sum(interval.low <= true <= interval.high for interval in kept)
