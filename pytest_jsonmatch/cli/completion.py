@@ -21,7 +21,7 @@ jsonmatch completion zsh > ~/.zfunc/_jsonmatch
 jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
 """
 _FILES: Final = frozenset(
-    {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "SCHEMA"}
+    {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "LABELS", "SCHEMA"}
 )
 """How arguments are called that are files."""
 

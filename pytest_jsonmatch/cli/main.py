@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "report": "show a result file: as text, as a page of HTML, as Markdown",
         "diff": "compare two result files, of corpora or of pytest runs",
         "schema": "eval schemas: infer, resolve, annotate, validate",
+        "judge": "the judge of meaning: how far it agrees with people",
         "cases": "golden cases: the JSON Schema of the format, for editors",
         "completion": "the script by which a shell completes this command",
     }

@@ -50,6 +50,7 @@ def test_version():
         *((name,) for name in COMMANDS),
         ("cases", "schema"),
         ("cases", "header"),
+        ("judge", "calibrate"),
         *(("schema", name) for name in ("infer", "resolve", "annotate", "validate")),
     ],
 )
@@ -60,7 +61,7 @@ def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
     assert left.value.code == 0
     assert shown.startswith(f"usage: {' '.join(['jsonmatch', *arguments])} ")
     assert "\nexit codes:\n  0  fine\n" in shown
-    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("schema",)}
+    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("judge",), ("schema",)}
 
 
 @pytest.mark.parametrize(
