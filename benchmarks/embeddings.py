@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING, Any
@@ -93,13 +94,17 @@ def measured(name: str, encoder: Encoder, work: Callable[[], object]) -> list[st
         start = time.perf_counter()
         work()
         rest = time.perf_counter() - start - counted.seconds
-    return [
+    row = [
         name,
         f"{counted.strings:,}",
         f"{counted.calls:,}",
         tables.seconds(counted.seconds),
         tables.seconds(rest),
     ]
+    if name:
+        # Some models take minutes: what is known is shown.
+        print(" · ".join(row), file=sys.stderr, flush=True)
+    return row
 
 
 def main() -> None:
