@@ -170,7 +170,7 @@ class Endpoint:
                     max_retries=0,
                 )
             return library.OpenAI(base_url=self.base_url, api_key=key, max_retries=0)
-        except (library.OpenAIError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
             raise ConfigurationError(f"no client for the judge {self.model!r}: {error}") from None
 
     def _key(self) -> str:

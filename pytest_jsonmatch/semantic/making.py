@@ -182,6 +182,12 @@ def _text(name: str, value: object) -> None:
         raise ConfigurationError(f"{name} is {value!r}; it is a text")
 
 
+def _address(name: str, value: object) -> None:
+    _text(name, value)
+    if isinstance(value, str) and not value.lower().startswith(("http://", "https://")):
+        raise ConfigurationError(f"{name} is {value!r}; it begins with http:// or https://")
+
+
 def _path(name: str, value: object) -> None:
     if value is not None and (not isinstance(value, (str, Path)) or not str(value).strip()):
         raise ConfigurationError(f"{name} is {value!r}; it is the path of a file")
@@ -211,9 +217,9 @@ def _one_of(name: str, value: object, words: tuple[str, ...]) -> None:
 
 _CHECKS: Final[Mapping[str, Any]] = {
     "model": _text,
-    "base_url": _text,
+    "base_url": _address,
     "api_key_env": _text,
-    "azure_endpoint": _text,
+    "azure_endpoint": _address,
     "api_version": _text,
     "mode": lambda name, value: _one_of(name, value, MODES),
     "cache": _path,

@@ -20,6 +20,11 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
     [
         ({"model": ""}, "model is ''; it is a text"),
         ({"model": 4}, "model is 4; it is a text"),
+        ({"base_url": 7}, "base_url is 7; it is a text"),
+        (
+            {"base_url": "localhost:11434/v1"},
+            "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
+        ),
         ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
         ({"structured": "json-schema"}, "structured is 'json-schema'; did you mean 'json_schema'?"),
         ({"batch_size": 0}, "batch_size is 0; it is an integer, 1 or more"),

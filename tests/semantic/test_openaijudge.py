@@ -612,6 +612,11 @@ def test_no_key(judge, monkeypatch):
     )
 
 
+def test_an_address_that_no_client_takes(judge):
+    with pytest.raises(ConfigurationError, match="no client for the judge 'loopback': "):
+        judge(base_url="http://[::1").judge(items(1))
+
+
 def test_azure(endpoint, judge, monkeypatch):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "az-1")
     one = judge(base_url=None, azure_endpoint=endpoint.url[:-3], api_version="2024-10-21")
