@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import ComparatorError, ConfigurationError, assert_json_match, compare_json, evaluate
 from pytest_jsonmatch.engine.registry import active_registry, session_registry
 from pytest_jsonmatch.schema import parse_eval_schema
+from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import EncoderWarning
 
 
@@ -431,7 +432,8 @@ def test_wrong_parameters(trigrams, params, message):
 @pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "someone/some-model"])
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch, model):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ConfigurationError) as caught:
+    monkeypatch.setattr(encoders, "_loaded", {})
+    with session_registry(), pytest.raises(ConfigurationError) as caught:
         scored_by(model)
     assert str(caught.value) == (
         f"fields['x'].compare: comparator 'cosine': the model {model!r} needs sentence-transformers; "
