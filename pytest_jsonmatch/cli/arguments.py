@@ -94,13 +94,17 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
     >>> parser = Parser()
     >>> add_output(parser)
-    >>> parser.parse_args(["--output", "a.json"]).output.name
-    'a.json'
+    >>> parser.parse_args(["--output", "a.json"]).output.name, parser.parse_args(["-o", "-"]).output
+    ('a.json', None)
     """
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        type=Path,
+        type=_target,
         help="write to a file, in one step, and not to standard output",
     )
+
+
+def _target(written: str) -> Path | None:
+    return None if written == "-" else Path(written)

@@ -129,6 +129,7 @@ def test_objects_and_arrays_have_their_own_figures(files, command):
 def test_output(files, command, folder):
     assert command("compare right.json right.json -o out.txt --color auto") == (0, "", "")
     assert (folder / "out.txt").read_text(encoding="utf-8").startswith("pairwise_f1 score 1.00\n")
+    assert command("compare right.json right.json -o -").out.startswith("pairwise_f1 score 1.00\n")
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,23 @@ def test_all_that_is_shown_with_v(write, command):
     assert [name for name in wide if name not in everything] == []
 
 
+def test_a_run_that_compared_nothing(write, command):
+    write(run_json=to_text(ResultSet(collected=0)))
+    assert command("report run.json") == (0, "run.json: 0 cases\n\nnothing was compared\n", "")
+    assert command("report run.json --markdown").out.startswith("## ➖ jsonmatch: nothing was compared\n")
+    assert command("report run.json --html").code == 0
+    assert command("report run.json --gate f1>=0.1").code == 1
+
+
+def test_runs_that_failed_before_they_compared(write, command):
+    runs = tuple(CaseRun(number, passed=False, error=f"Error{number}") for number in range(1, 13))
+    write(run_json=to_text(ResultSet((Case("a", runs, of=12),))))
+    lines = command("report run.json").out.splitlines()
+    at = lines.index("not counted above: 12 failed before comparing")
+    assert (lines[at + 1], lines[at + 11]) == ("  a (run 1 of 12): Error1", "  … 2 more (-v)")
+    assert "  a (run 12 of 12): Error12" in command("report run.json -v").out.splitlines()
+
+
 def test_gates_decide_the_exit_code(files, command):
     ran = command("report run.json --gate f1>=0.5 --gate pass_rate>=0.5")
     assert (ran.code, ran.out.splitlines()[-3:]) == (

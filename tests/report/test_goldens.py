@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,3 +207,31 @@ def test_nothing_in_a_report_is_more_than_text(name: str) -> None:
     text = (GOLDENS / name).read_text(encoding="utf-8")
     shown = text.replace("\n", "").replace("\ufe0f", "")  # what makes a sign of ours a coloured one
     assert [each for each in shown if not each.isprintable()] == []
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.endswith(".md")])
+def test_rendered_markdown_has_no_elements_but_ours(name: str) -> None:
+    markdown_it = pytest.importorskip("markdown_it")
+    renderer = markdown_it.MarkdownIt("gfm-like", {"linkify": False})
+    rendered = renderer.render((GOLDENS / name).read_text(encoding="utf-8"))
+    ours = [
+        "h2",
+        "h3",
+        "p",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+        "pre",
+        "strong",
+        "em",
+        "ul",
+        "li",
+        "details",
+        "summary",
+    ]
+    assert set(re.findall(r"<([a-z0-9]+)", rendered)) <= set(ours)
+    assert rendered.count("<details>") == rendered.count("</details>")
