@@ -98,8 +98,9 @@ class CachedJudge:
         """Return this judge, or the same in another mode.
 
         >>> from pytest_jsonmatch.semantic.judging import CallableJudge
-        >>> CachedJudge(CallableJudge(bool), "verdicts.jsonl").in_mode("cached")
-        CachedJudge(CallableJudge(bool), mode='cached')
+        >>> judge = CachedJudge(CallableJudge(bool), "verdicts.jsonl")
+        >>> judge.in_mode("live") is judge, judge.in_mode("cached") is judge
+        (True, False)
         """
         if mode == self._mode:
             return self
