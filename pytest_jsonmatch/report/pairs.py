@@ -31,7 +31,7 @@ def pair_lines(
 
     Args:
         audits: as `MatchResult.audit` gives them.
-        verbosity: 0 shows at most 8 pairs of each of 4 arrays, 1 shows 50 of 20, 2 all: the perfect ones, too.
+        verbosity: 0 shows at most 8 pairs of each of 4 arrays, 1 shows 50 of 20, 2 all, perfect ones too.
         unicode: False keeps to ASCII; other characters of the data become escapes.
         width: columns of the terminal.
 
