@@ -87,7 +87,7 @@ def _run(options: Namespace) -> int:
     fine = not failures and not result.errors
     comparison = _comparison(result, name_of(expected), options, passed=fine)
     if options.report == "json":
-        comparison = comparison.audited(result)
+        comparison = comparison if result.score == 1.0 else comparison.audited(result)
         if not fine:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
         write_output(_result_file(comparison), options.output)
@@ -195,6 +195,8 @@ def _text(
 
 def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
     """Return who met whom in unordered arrays, and who else could have."""
+    if result.score == 1.0 and options.verbose < 2:
+        return []  # it takes numpy to say that all is well
     from pytest_jsonmatch.report.pairs import pair_lines
 
     return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
