@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.registry import (
         Registry,
         register_comparator,
+        register_encoder,
+        register_judge,
         register_metric,
         register_transform,
     )
@@ -51,6 +53,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.values import MISSING, to_json_value
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases
+    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.judging import (
+        CallableJudge,
+        Judge,
+        JudgeError,
+        JudgeItem,
+        JudgeUsage,
+        Verdict,
+    )
+    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
     "MISSING",
@@ -58,6 +71,8 @@ __all__ = [
     "ArrayAudit",
     "AuditedPair",
     "BatchItem",
+    "CachedJudge",
+    "CallableJudge",
     "ComparatorError",
     "ComparatorResult",
     "Comparison",
@@ -74,10 +89,17 @@ __all__ = [
     "JsonExtractionError",
     "JsonMatchError",
     "JsonParseError",
+    "Judge",
+    "JudgeError",
+    "JudgeItem",
+    "JudgeSettings",
+    "JudgeUsage",
     "MatchResult",
     "NullHandling",
+    "OpenAIJudge",
     "Partner",
     "RecordResult",
+    "RecordedJudge",
     "Registry",
     "RootTypeError",
     "RunError",
@@ -86,15 +108,19 @@ __all__ = [
     "TargetPathError",
     "UnlistedFieldError",
     "UnsupportedValueError",
+    "Verdict",
     "__version__",
     "assert_json_match",
     "compare_json",
     "evaluate",
     "extract_json",
     "golden_cases",
+    "make_judge",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
+    "register_encoder",
+    "register_judge",
     "register_metric",
     "register_transform",
     "to_json_value",
@@ -124,12 +150,23 @@ _HOMES = {
     "engine.parsing": ("Extraction", "extract_json"),
     "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.records": ("Comparison",),
-    "engine.registry": ("Registry", "register_comparator", "register_metric", "register_transform"),
+    "engine.registry": (
+        "Registry",
+        "register_comparator",
+        "register_encoder",
+        "register_judge",
+        "register_metric",
+        "register_transform",
+    ),
     "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
     "engine.runs": ("RecordResult", "RunError", "RunResult"),
     "engine.values": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
+    "semantic.cache": ("CachedJudge", "RecordedJudge"),
+    "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
+    "semantic.making": ("JudgeSettings", "make_judge"),
+    "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.parameters import take_repair
 from pytest_jsonmatch.engine.plan import compile_plan
 from pytest_jsonmatch.engine.results import MatchResult
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan import Plan
     from pytest_jsonmatch.engine.runs import RunResult
     from pytest_jsonmatch.engine.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.schema.documents import SchemaSource
 
@@ -38,7 +40,10 @@ def compare_json(
         metric: a metric's name, such as "field_match", "json_similarity" or "schema_f1".
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
-            `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair.
+            `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
+            `judge` is whom the comparator `semantic` asks: a judge, a function of one item, or the name of a
+            registered judge; `judge_triage` is a threshold (as for `assert_json_match`): the judge is asked
+            only what can change whether the figures reach it.
 
     Returns:
         The figures, the result of every leaf, and aggregates per field.
@@ -59,14 +64,15 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    if type(expected) is dict and type(actual) is dict and "repair" not in options:
+    if type(expected) is dict and type(actual) is dict and _ALONE.isdisjoint(options):
         one, other = flat_copy(expected), flat_copy(actual)
         if one and other:
             # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
             plan = prepare(metric, options)
             if plan.flat:
                 return MatchResult(plan, None, (one, other))
-            return MatchResult(plan, score(plan, one, other), documents=(one, other))
+            outcome = score(plan, one, other, _bench(plan, None))
+            return MatchResult(plan, outcome, documents=(one, other))
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -82,14 +88,17 @@ def compare_values(
     `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
     """
     repair, options = take_repair(options)
+    judge, triage, options = _take_judge(options)
     plan = prepare(metric, options)
     warnings: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    found = score(plan, expected, actual)
-    return MatchResult(plan, found, warnings=warnings, documents=(expected, actual))
+    outcome = score(plan, expected, actual, _bench(plan, judge), triage)
+    if triage is not None and (triage.saved or triage.set_aside):
+        _note_triage(triage)
+    return MatchResult(plan, outcome, warnings=warnings, documents=(expected, actual))
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
@@ -97,7 +106,58 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     if not isinstance(actual, (str, bytes, bytearray)):
         return to_json_value(actual, side="actual")
     repair, options = take_repair(options)
+    options = _take_judge(options)[2]
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
+
+
+_ALONE: Final = frozenset({"repair", "judge", "judge_triage"})
+"""Options that are none of the metric."""
+
+
+def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
+    """Return who judges, which questions are asked, and the other options: those that a plan knows."""
+    if not options or ("judge" not in options and "judge_triage" not in options):
+        return None, None, options
+    others = dict(options)
+    judge, triage = others.pop("judge", None), others.pop("judge_triage", None)
+    if judge is not None and not isinstance(judge, str):
+        from pytest_jsonmatch.semantic.bench import Bench, as_judge
+
+        judge if isinstance(judge, Bench) else as_judge(judge)
+    if triage is None or triage is False:
+        return judge, None, others
+    from pytest_jsonmatch.engine.limits import read_limits
+    from pytest_jsonmatch.engine.triage import Triage
+
+    if triage is True:
+        message = (
+            "judge_triage=True needs a threshold to stop at: use assert_json_match(..., threshold=...), or "
+            "give the threshold itself, such as judge_triage=0.9"
+        )
+        raise ConfigurationError(message)
+    made = triage if isinstance(triage, Triage) else Triage(read_limits(triage, "judge_triage"))
+    return judge, made, others
+
+
+def _bench(plan: Plan, judge: object) -> object:
+    """Return whom the plan's comparators ask; None where none of them asks a judge."""
+    if not plan.has_batch:
+        return None
+    if "pytest_jsonmatch.recording" in sys.modules:
+        from pytest_jsonmatch.judges import bench
+
+        return bench(judge)
+    from pytest_jsonmatch.semantic.bench import Bench
+
+    return judge if isinstance(judge, Bench) else Bench(judge)
+
+
+def _note_triage(triage: Triage) -> None:
+    """Let the running session, if there is one, know what triage has left out."""
+    if "pytest_jsonmatch.recording" in sys.modules:
+        from pytest_jsonmatch.judges import note_triage
+
+        note_triage(triage)
 
 
 def evaluate(
@@ -133,7 +193,7 @@ def evaluate(
             field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
             for a list and "worst" for anything else. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        **options: any option of the metric, as for `compare_json`, `repair` among them.
+        **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
 
     Returns:
         Means over records, figures over all leaves, aggregates by field, and the worst records.
@@ -149,6 +209,12 @@ def evaluate(
     """
     from pytest_jsonmatch.engine.corpus import run
 
+    if options.get("judge_triage"):
+        message = (
+            "judge_triage is for a comparison with a threshold; evaluate needs every verdict for its figures"
+        )
+        raise ConfigurationError(message)
+    judge, _, options = _take_judge(options)  # type: ignore[assignment]
     return run(
         prepare,
         gold,
@@ -161,7 +227,26 @@ def evaluate(
         progress=progress,
         keep=keep,
         chunk_size=chunk_size,
+        judge=lambda plan: _sendable(_bench(plan, judge), executor),
     )
+
+
+def _sendable(bench: object, executor: Executor | None) -> object:
+    """Return who judges, checked to reach the processes of an executor."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if bench is not None and executor is not None and not isinstance(executor, ThreadPoolExecutor):
+        import pickle
+
+        try:
+            pickle.dumps(bench)
+        except Exception as error:  # whatever somebody's object raises
+            message = (
+                f"the judge can't be sent to another process ({type(error).__name__}: {error}); use a "
+                "ThreadPoolExecutor, or give the name of a judge that is registered there"
+            )
+            raise ConfigurationError(message) from error
+    return bench
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:

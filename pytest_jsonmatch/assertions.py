@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.recording import Look, current_session
-from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD, as_limit
+from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.limits import Limits, Threshold
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.recording import Recorder
+    from pytest_jsonmatch.recording import Recorder, Session
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
 __all__ = [
     "Defaults",
-    "Threshold",
     "answer_of_case",
     "assert_json_match",
     "check",
     "defaults",
     "judge_case",
 ]
-
-Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
-"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
-Limits: TypeAlias = "dict[str, float | dict[str, float]]"
-
-FIGURES: Final = ("score", "precision", "recall", "f1")
-# Sums of scores agree to 1e-12 whatever their order; a verdict must not hang on the order either.
-_SLACK: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +47,8 @@ def defaults() -> Defaults:
     chosen: dict[str, Any] = {"metric": session.settings.metric, "threshold": session.settings.threshold}
     if session.settings.memory_limit:
         chosen["memory_limit"] = session.settings.memory_limit
+    if session.settings.judge_triage:
+        chosen["judge_triage"] = True
     recorder = session.running
     for mark in reversed(list(recorder.item.iter_markers("jsonmatch"))) if recorder is not None else ():
         if mark.args:
@@ -91,7 +85,9 @@ def assert_json_match(
             `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
             field that matches; a pattern that matches no compared field fails).
         name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
-        options: options of the metric, as for `compare_json`.
+        options: options of the metric, as for `compare_json`. `judge` is whom the comparator `semantic` asks,
+            by default what the fixture `jsonmatch_judge` gives; with `judge_triage=True` only what can change
+            whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
     `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
@@ -133,7 +129,7 @@ def judge_case(
         case.expected,
         case.metric,
         case.threshold,
-        case.options,
+        case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage},
         None,
         locate,
         suggest=True,
@@ -171,16 +167,17 @@ def _compare(
 ) -> MatchResult:
     __tracebackhide__ = True
     from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.limits import read_limits
 
     fallback = defaults()
-    limits = _limits(fallback.threshold if threshold is None else threshold)
+    limits = read_limits(fallback.threshold if threshold is None else threshold)
     _check_name(name)
     metric = fallback.metric if metric is None else metric
-    options = {**fallback.options, **options}
+    options = _with_triage({**fallback.options, **options}, limits)
     try:
         result = compare(actual, expected, metric=metric, **options)
     except JsonMatchError as error:
-        _record_unreadable(compare, expected, metric, options, limits, name, str(error))
+        _record_unreadable(compare, expected, metric, options, limits, name, error)
         # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
         raise error.with_traceback(None)  # noqa: B904 - the very same error
     if not suggest:
@@ -188,7 +185,7 @@ def _compare(
 
     def again(changed: Mapping[str, Any]) -> MatchResult | None:
         try:
-            return compare(actual, expected, metric=metric, **changed)
+            return compare(actual, expected, metric=metric, **changed, judge=_nobody)
         except JsonMatchError:
             return None
 
@@ -196,6 +193,48 @@ def _compare(
         return not other.errors and not _failures(other, limits)
 
     return _judge(result, limits, name, locate, lambda: _would_pass(result, options, again, passes))
+
+
+def _nobody(item: object) -> object:
+    """Judge nothing: what would let a case pass is not worth a question."""
+    raise RuntimeError(f"{item!r} is not asked about for a hint")
+
+
+def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """Return options in which `judge_triage` is what decides which questions are asked, if it is wanted."""
+    if "judge_triage" not in options:
+        return options
+    wanted = options.pop("judge_triage")
+    if not isinstance(wanted, bool):
+        from pytest_jsonmatch.engine.errors import ConfigurationError
+
+        raise ConfigurationError(f"judge_triage is {wanted!r}; it is True or False")
+    if not wanted:
+        return options
+    from pytest_jsonmatch.engine.triage import Triage
+
+    session = current_session()
+    return {
+        **options,
+        "judge_triage": Triage(limits, ask_all=session is not None and _needs_figures(session)),
+    }
+
+
+def _needs_figures(session: Session) -> bool:
+    """Tell whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
+    settings = session.settings
+    if settings.baseline or settings.json or settings.save:
+        return True
+    from pytest_jsonmatch.gate.expressions import parse_gate
+
+    gates = (parse_gate(text) for text in (*settings.gates, *settings.asked_gates))
+    return any(gate.figure not in _OF_VERDICTS for gate in gates)
+
+
+# What triage leaves as it is: who passes, and what has gone wrong on the way.
+_OF_VERDICTS: Final = frozenset(
+    {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
+)
 
 
 def check(
@@ -220,8 +259,10 @@ def check(
     1.0
     """
     __tracebackhide__ = True
+    from pytest_jsonmatch.engine.limits import read_limits
+
     _check_name(name)
-    return _judge(result, _limits(defaults().threshold if threshold is None else threshold), name, locate)
+    return _judge(result, read_limits(defaults().threshold if threshold is None else threshold), name, locate)
 
 
 def _judge(
@@ -256,7 +297,7 @@ def _judge(
         locate=locate,
         width=look.width,
     )
-    message = "\n".join([message, *_unmatched(result, failures), *advise()])
+    message = "\n".join([message, *_left_open(result), *_unmatched(result, failures), *advise()])
     if result.errors:
         raise ComparatorError(message)
     raise AssertionError(message)
@@ -269,6 +310,7 @@ def _would_pass(
     passes: Callable[[MatchResult], bool],
 ) -> Iterator[str]:
     """Yield what the case could say so that it passes, as YAML to paste."""
+    options = {key: value for key, value in options.items() if key not in {"judge", "judge_triage"}}
     session = current_session()
     if session is None or not session.settings.suggest or result.errors:
         return
@@ -334,22 +376,24 @@ def _record_unreadable(
     options: Mapping[str, Any],
     limits: Limits,
     name: str | None,
-    reason: str,
+    error: JsonMatchError,
 ) -> None:
     """Record an answer that could not be compared, such as text without JSON, as one with nothing right."""
     session = current_session()
     if session is None or session.running is None:
         return
-    from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
     from pytest_jsonmatch.engine.values import MISSING
 
     recorder = session.running
     recorder.wanted = True
+    if isinstance(error, ConfigurationError):
+        return
     try:
         result = compare(MISSING, expected, metric=metric, **options)
     except JsonMatchError:
         return  # not the answer is at fault but the test: its expected data, its options
-    _record(recorder, result, limits, name, passed=False, unreadable=reason)
+    _record(recorder, result, limits, name, passed=False, unreadable=str(error))
 
 
 def _check_name(name: object) -> None:
@@ -362,95 +406,41 @@ def _check_name(name: object) -> None:
 # -- thresholds --------------------------------------------------------------------------------------------
 
 
-def _limits(threshold: object) -> Limits:
-    """Return a threshold in its one form, every number checked."""
-    if not isinstance(threshold, Mapping):
-        return {"score": _number("threshold", threshold)}
-    from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-    from pytest_jsonmatch.engine.paths import parse_pattern
-
-    limits: Limits = {}
-    for what, value in threshold.items():
-        if what in FIGURES:
-            limits[what] = _number(f"threshold[{what!r}]", value)
-        elif what != "fields":
-            raise ConfigurationError(
-                f"unknown threshold {what!r}{did_you_mean(str(what), (*FIGURES, 'fields'))}"
-            )
-        elif not isinstance(value, Mapping):
-            raise ConfigurationError(
-                f"threshold['fields'] must map path patterns to numbers from 0 to 1; got {value!r}"
-            )
-        else:
-            by_pattern = limits["fields"] = {}
-            for pattern, limit in value.items():
-                parse_pattern(pattern)
-                by_pattern[pattern] = _number(f"threshold['fields'][{pattern!r}]", limit)
-    if not limits or limits == {"fields": {}}:
-        raise ConfigurationError(
-            f"threshold {threshold!r} asks for nothing; name one of {', '.join(FIGURES)} or fields"
-        )
-    return limits
-
-
-def _number(what: str, value: object) -> float:
-    try:
-        return as_limit(value)
-    except ValueError as error:
-        from pytest_jsonmatch.engine.errors import ConfigurationError
-
-        kinds = "a number from 0 to 1"
-        if what == "threshold":
-            kinds += f", or a mapping of {', '.join(FIGURES)} and fields to such numbers"
-        raise ConfigurationError(f"{what} must be {kinds}; {error}") from None
-
-
-def _reaches(value: float, limit: float) -> bool:
-    return value >= limit or (limit < 1 and value >= limit - _SLACK)
-
-
 def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
     """Return the figures below their limits: the score first, then fields as they are written."""
-    return [
-        _failure(what, value, limit)
-        for what, value, limit in _measured(result, limits)
-        if value is None or not _reaches(value, limit)
-    ]
+    from pytest_jsonmatch.engine.limits import measured, reaches
 
-
-def _failure(what: str, value: float | None, limit: float) -> ThresholdFailure:
+    found = measured(
+        limits,
+        result.__getattribute__,
+        lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
+        frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
+    )
+    below = [row for row in found if row[1] is None or not reaches(row[1], row[2])]
+    if not below:
+        return []
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
-    return ThresholdFailure(what, value, limit)
+    return [ThresholdFailure(what, value, limit) for what, value, limit in below]
 
 
-def _measured(result: MatchResult, limits: Limits) -> Iterator[tuple[str, float | None, float]]:
-    """Return every figure with its limit; None stands for the figure of a pattern that matches no field."""
-    for what in FIGURES:
-        limit = limits.get(what)
-        if isinstance(limit, float):
-            yield what, getattr(result, what), limit
-    by_pattern = limits.get("fields")
-    if not isinstance(by_pattern, dict):
-        return
-    from pytest_jsonmatch.engine.paths import parse_path, parse_pattern
+def _not_asked(result: MatchResult) -> list[str]:
+    """Return the schema paths of the fields that triage has left out."""
+    from pytest_jsonmatch.engine.scoring import NOT_ASKED
 
-    means = [
-        (path, parse_path(path), aggregate.mean_score)
-        for path, aggregate in result.per_field.items()
-        if aggregate.mean_score is not None
+    return [
+        field.path
+        for field in result.field_results
+        if field.status == "skipped" and field.reason == NOT_ASKED
     ]
-    for text, limit in by_pattern.items():
-        pattern = parse_pattern(text)
-        matching = [(path, mean) for path, segments, mean in means if pattern.matches(segments)]
-        for path, mean in matching:
-            yield _of_field(path), mean, limit
-        if not matching:
-            yield _of_field(text), None, limit
 
 
-def _of_field(path: str) -> str:
-    return f"fields[{json.dumps(path, ensure_ascii=False)}]"
+def _left_open(result: MatchResult) -> Iterator[str]:
+    """Return a line about questions that triage has left out: the figure would be another one with them."""
+    number = len(_not_asked(result))
+    if number:
+        noun = "field was" if number == 1 else "fields were"
+        yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
 def _unmatched(result: MatchResult, failures: list[ThresholdFailure]) -> Iterator[str]:

@@ -269,13 +269,15 @@ def _compare(config: pytest.Config, session: Session, results: ResultSet) -> Ite
 
 def _report(config: pytest.Config, session: Session) -> None:
     """Make the report that files and annotations are made of."""
+    from pytest_jsonmatch.report.runreport import extent
+
     results = config.stash[_RESULTS]
     publishing.make_report(
         config,
         session,
         results,
         config.stash[_VERDICT],
-        on=_extent(results),
+        on=extent(results),
         baseline=session.settings.baseline or "",
         diff=config.stash.get(_DIFF, None),
         proven=config.stash.get(_RUN_VERDICT, None),
@@ -337,6 +339,7 @@ def _headlines(config: pytest.Config, session: Session) -> list[Headline]:
 def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.report.runreport import left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     verdict = config.stash[_VERDICT]
@@ -349,7 +352,10 @@ def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
         diff=config.stash.get(_DIFF, None),
         verdict=config.stash.get(_RUN_VERDICT, None),
         details=session.outcomes.details(),
-        notes=[f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)],
+        notes=[
+            *filter(None, [left_out_note(results)]),
+            *(f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)),
+        ],
     )
     return html_page(page).encode()
 
@@ -388,6 +394,8 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     _write(terminalreporter, lines)
+    if comparisons or not silent:
+        _write(terminalreporter, _judged(session))
     if comparisons and session.outcomes.left_out:
         counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
@@ -413,6 +421,28 @@ def _summary(
         repeats=config.stash.get(_REPEATS, None),
         pivot=session.settings.pivot,
     )
+
+
+def _judged(session: Session) -> Iterator[StyledLine]:
+    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    parts = session.outcomes.judged
+    if not parts:
+        return
+    from pytest_jsonmatch.judges import total_usage
+    from pytest_jsonmatch.report.escape import fold
+    from pytest_jsonmatch.semantic.bench import usage_text
+
+    usage, saved, set_aside = total_usage(parts)
+    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
+    for text, odd in told:
+        for line in fold(text, session.look.width, 2, unicode=session.look.unicode):
+            yield [(line, {"yellow": True} if odd else {})]
+
+
+_NO_TRIAGE: Final = (
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
+    "for their figures"
+)
 
 
 def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
@@ -465,8 +495,9 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     """Return the lines of all gates, and of the cases that failed as a whole."""
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.runreport import extent
 
-    on = _extent(config.stash[_RESULTS])
+    on = extent(config.stash[_RESULTS])
     unicode = session.look.unicode
     stopper = config.stash.get(_STOPPER, None)
     if stopper is not None and stopper.reason is not None:
@@ -474,15 +505,6 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     gates = gate_lines(verdict.gates, on=on, unicode=unicode)
     cases = check_lines(verdict.unsettled_cases, unicode=unicode)
     return [*gates, *([[]] if gates and cases else []), *cases]
-
-
-def _extent(results: ResultSet) -> str:
-    """Return what was evaluated, such as "12 of 80 cases (-k)"."""
-    from pytest_jsonmatch.report.figures import count
-
-    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
-    return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
 
 
 def _show_failures(

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(historic=True)
 def pytest_jsonmatch_register(registry: Registry) -> None:
-    """Register comparators, transforms and metrics for this session.
+    """Register comparators, transforms, metrics and encoders for this session.
 
     Called once for every conftest.py and plugin, before the first comparison that could use them. What
     is registered is known to the whole session, and gone when it ends. A metric that `jsonmatch_metric`
     names has to come from a plugin or from a conftest.py that pytest loads at its start.
 
     Args:
-        registry: has `comparator(name, fn)`, `transform(name, fn)` and `metric(name, base=..., **options)`.
+        registry: has `comparator(name, fn)`, `transform(name, fn)`, `metric(name, base=..., **options)` and
+            `encoder(name, encoder)`.
 
     Errors: a `ConfigurationError` of the registry (a built-in name, a name taken twice) ends the run.
 

@@ -55,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
             session.check_metric()
         except ConfigurationError as error:
             raise pytest.UsageError(f"{what}: {error}") from error
+    if settings.embedding_cache:
+        from pytest_jsonmatch.semantic.vectorcache import use_cache_folder
+
+        config.add_cleanup(use_cache_folder(settings.embedding_cache, below=config.rootpath))
     if settings.update or settings.review:
         from pytest_jsonmatch import updating
 
@@ -170,6 +174,9 @@ def pytest_runtest_makereport(
         if call.when == "setup":
             recorder.setup_seconds = call.duration
         recorder.hand_over(report)
+        usage_since = item.config.stash[_SESSION].usage_since
+        if usage_since is not None and (used := usage_since()) is not None:
+            recording.tell_usage(report, used)
         if call.when == "call" and call.excinfo is not None and report.failed and recorder.run is not None:
             recorder.tolerate(report, call.excinfo.value)
     return report
@@ -244,6 +251,18 @@ def assert_json_match() -> Callable[..., MatchResult]:
     from pytest_jsonmatch.assertions import assert_json_match
 
     return assert_json_match
+
+
+@pytest.fixture(scope="session")
+def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
+    """Whom the comparator `semantic` asks: the judge of the settings, or None for the registered one.
+
+    It is made when the first comparison needs it. Override it in a conftest.py, with any scope, to return a
+    judge or a function of one item.
+    """
+    from pytest_jsonmatch.judges import configured_judge
+
+    return configured_judge(request.config.stash[_SESSION])
 
 
 @pytest.fixture

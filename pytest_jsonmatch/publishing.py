@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.recording import Crash, Session
     from pytest_jsonmatch.report.runreport import Fault, RunReport
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.model import ResultSet
 
 __all__ = ["left_out", "make_report", "reports", "show_annotations", "write_step_summary"]
 
 _REPORT: pytest.StashKey[RunReport] = pytest.StashKey()
-_COMMENT_BYTES: Final = 65_000
-"""How long a report is at most: GitHub takes comments of 65,536 characters."""
 _STEP_BYTES: Final = (1 << 20) - 1_000
 """How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
 
@@ -90,26 +88,16 @@ def _link() -> str:
 
 
 def _faults(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[Fault]:
-    from pytest_jsonmatch.report.runreport import make_fault
+    from pytest_jsonmatch.report.runreport import failed_run, make_fault
 
     crashes = session.outcomes.crashes
     root = _repository(config.rootpath)
     for case in results.cases:
-        if _has_failed(case):
-            run = min((run for run in case.runs if not run.passed), key=_score)
+        run = failed_run(case)
+        if run is not None:
             crash = crashes.get((case.id, run.number))
             place = ("", 1) if crash is None else _place(crash, config.rootpath, root)
             yield make_fault(case, run, place, "" if crash is None else crash.message)
-
-
-def _has_failed(case: Case) -> bool:
-    if case.min_pass_rate is not None and case.of > 1:
-        return case.verdict == "failed"
-    return not case.passed
-
-
-def _score(run: CaseRun) -> float:
-    return run.figure("score")
 
 
 def _repository(folder: Path) -> Path:
@@ -138,9 +126,9 @@ def reports(config: pytest.Config, session: Session) -> Iterator[tuple[Path, str
     """Yield the reports that are to be written: where, what it is, and its text."""
     report, settings = config.stash[_REPORT], session.settings
     if settings.markdown is not None:
-        from pytest_jsonmatch.report.markdown import markdown
+        from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-        text = markdown(report, _COMMENT_BYTES)
+        text = markdown(report, COMMENT_BYTES)
         yield config.invocation_params.dir / settings.markdown, "report", text.encode()
     if settings.gitlab is not None:
         from pytest_jsonmatch.report.gitlab import code_quality

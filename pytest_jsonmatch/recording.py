@@ -29,12 +29,14 @@ __all__ = [
     "is_there_to_compare",
     "leave",
     "parameters",
+    "tell_usage",
 ]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
 
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
+`judged`: what judges did since the last report, numbers that add up;
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
 `updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
@@ -253,6 +255,13 @@ class Recorder:
         return self.wanted or is_there_to_compare(self.item)
 
 
+def tell_usage(report: pytest.TestReport, used: list[float]) -> None:
+    """Let a report tell what judges did since the last one."""
+    carried: dict[str, object] = getattr(report, REPORT_ATTRIBUTE, {})
+    carried["judged"] = used
+    setattr(report, REPORT_ATTRIBUTE, carried)
+
+
 def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
     """Return the labels of a test's parameters, as in its node id, and the place of each in its fixture."""
     callspec = getattr(item, "callspec", None)
@@ -367,6 +376,8 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
+        self.judged: list[list[float]] = []
+        """What judges did, part by part, in all processes; of tests that ran again each time."""
         self._by_case: dict[str, list[str]] = {}
         self._failed_otherwise: set[str] = set()
         self.planned: Mapping[str, int] = {}
@@ -377,6 +388,9 @@ class Outcomes:
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
         carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
+        if carried is not None and "judged" in carried:
+            self.judged.append(carried.pop("judged"))
+            carried = carried or None
         test = self._tests.get(report.nodeid)
         if test is None:
             # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
@@ -526,10 +540,18 @@ class Session:
         self.config = config
         self.settings = settings
         self.outcomes = Outcomes()
+        self.usage_since: Callable[[], list[float] | None] | None = None
+        """Tells what judges did since the last call, once one was asked."""
         self.collected: set[str] = set()
         """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
         self.planned: dict[str, int] | None = None
         """The cases that are chosen to run, and how many runs of each; the first test takes it along."""
+        self.judge: object = None
+        """The judge of the settings, once somebody has asked for it."""
+        self.judged: object = None
+        """What judges have said, once one was asked; `judges` knows what it is."""
+        self.told: list[float] | None = None
+        """What judges had done when a report was last told of it."""
         self._running: list[Recorder] = []
         self._encoding = encoding
         self._look: Look | None = None
@@ -555,6 +577,11 @@ class Session:
         from pytest_jsonmatch.engine.registry import active_registry
 
         active_registry().find_metric(self.settings.metric)
+
+    def at_end(self, close: Callable[[], object] | None) -> None:
+        """Call something when the session ends."""
+        if close is not None:
+            self._closing.callback(close)
 
     def close(self) -> None:
         """Forget what was registered for this session."""

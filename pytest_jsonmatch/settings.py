@@ -31,6 +31,7 @@ CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 UPDATE_MODES: Final = ("new", "failed", "all")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
+JUDGE_MODES: Final = ("live", "cached", "off")
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
 
@@ -57,6 +58,10 @@ def _metric(raw: object) -> str:
     raise ValueError("got nothing")
 
 
+def _text(raw: object) -> str:
+    return str(raw).strip()
+
+
 def _threshold(raw: object) -> float:
     if not isinstance(raw, str):
         return as_limit(raw)
@@ -74,6 +79,22 @@ def _size(raw: object) -> str:
 
         read_bytes("the size", text if not text.isdecimal() else int(text))
     return text
+
+
+def _judge(raw: object) -> tuple[tuple[str, str], ...]:
+    """Return the settings of a judge, `NAME = VALUE` a line; what they mean is looked at when needed."""
+    found: dict[str, str] = {}
+    for line in _globs(raw):
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"got {line!r}")
+        if name.strip() in found:
+            raise ValueError(f"{name.strip()} is there twice")
+        found[name.strip()] = value.strip()
+    mode = found.get("mode", "live")
+    if mode not in JUDGE_MODES:
+        raise ValueError(f"mode is {mode!r}, which is none of {', '.join(JUDGE_MODES)}")
+    return tuple(found.items())
 
 
 def _byte_count(raw: object) -> int:
@@ -247,8 +268,41 @@ BASELINES: Final = Option(
     convert=_metric,
     help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
 )
+EMBEDDING_CACHE: Final = Option(
+    name="jsonmatch_embedding_cache",
+    kind="string",
+    default="",
+    accepts="the path of a folder, relative to the rootdir",
+    convert=_text,
+    help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
+)
+JUDGE: Final[Option[tuple[tuple[str, str], ...]]] = Option(
+    name="jsonmatch_judge",
+    kind="linelist",
+    default=(),
+    accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
+    convert=_judge,
+    help="the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
+    "(docs/judge.md has the names)",
+)
+JUDGE_TRIAGE: Final[Option[bool]] = Option(
+    name="jsonmatch_judge_triage",
+    kind="bool",
+    default=False,
+    accepts="true or false",
+    convert=bool,
+    help="whether a judge is asked only what can change whether a comparison passes (default: false)",
+)
 OPTIONS: Final[
-    tuple[Option[str] | Option[float] | Option[int] | Option[bool] | Option[tuple[str, ...]], ...]
+    tuple[
+        Option[str]
+        | Option[float]
+        | Option[int]
+        | Option[bool]
+        | Option[tuple[str, ...]]
+        | Option[tuple[tuple[str, str], ...]],
+        ...,
+    ]
 ] = (
     METRIC,
     THRESHOLD,
@@ -260,6 +314,9 @@ OPTIONS: Final[
     BASELINES,
     YAML_LIMIT,
     ALLOWED_PATHS,
+    EMBEDDING_CACHE,
+    JUDGE,
+    JUDGE_TRIAGE,
 )
 
 
@@ -290,6 +347,8 @@ class Settings:
     """Gates of the command line."""
     baselines: str = "jsonmatch-baselines"
     """The folder of baselines, relative to the rootdir."""
+    embedding_cache: str = ""
+    """The folder of vectors, relative to the rootdir; empty: none."""
     json: str | None = None
     html: str | None = None
     save: str | None = None
@@ -301,6 +360,10 @@ class Settings:
     drop_mode: Literal["regression", "non-inferiority"] = "regression"
     confidence: float = 0.95
     stop_when_decided: bool = False
+    judge: tuple[tuple[str, str], ...] = ()
+    """The settings of the judge, as they are written."""
+    judge_mode: Literal["live", "cached", "off"] = "live"
+    judge_triage: bool = False
 
     @property
     def judges(self) -> bool:
@@ -340,6 +403,7 @@ class Settings:
             gates=GATES.read(config),
             asked_gates=_asked_gates(config),
             baselines=BASELINES.read(config),
+            embedding_cache=EMBEDDING_CACHE.read(config),
             json=config.getoption("--jsonmatch-json"),
             html=config.getoption("--jsonmatch-html"),
             save=_name(config.getoption("--jsonmatch-save")),
@@ -351,6 +415,8 @@ class Settings:
             drop_mode=config.getoption("--jsonmatch-drop-mode"),
             confidence=config.getoption("--jsonmatch-confidence"),
             stop_when_decided=config.getoption("--jsonmatch-stop-when-decided"),
+            judge_triage=JUDGE_TRIAGE.read(config),
+            **_judging(config),
             **_writing(config),
         )
 
@@ -382,6 +448,13 @@ _NEEDED: Final = (
     ("--jsonmatch-baseline-required", "--jsonmatch-baseline"),
 )
 """Options that mean nothing without another."""
+
+
+def _judging(config: pytest.Config) -> dict[str, Any]:
+    """Return who judges, and whether anybody is asked; the command line goes first."""
+    judge = JUDGE.read(config)
+    said = dict(judge).get("mode", "live")
+    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge") or said}
 
 
 def _writing(config: pytest.Config) -> dict[str, Any]:
@@ -510,6 +583,13 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-stop-when-decided",
         action="store_true",
         help="end the run as soon as the rest of it can't change whether its gates pass",
+    )
+    group.addoption(
+        "--jsonmatch-judge",
+        choices=JUDGE_MODES,
+        default=None,
+        help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of "
+        "the cache file only) or off (nobody: each question is an error)",
     )
     group.addoption(
         "--jsonmatch-record",

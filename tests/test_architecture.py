@@ -23,6 +23,7 @@ HEAVY = {
     "yaml",
     "json_repair",
     "jsonschema",
+    "openai",
     "referencing",
     "pydantic",
 }

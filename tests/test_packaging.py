@@ -70,6 +70,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "pytest_jsonmatch/golden/golden-cases.schema.json" in names
+    assert "pytest_jsonmatch/results/results.schema.json" in names
     assert {f"pytest_jsonmatch/report/page/report.{kind}" for kind in ("css", "js", "html.jinja")} <= set(
         names
     )

@@ -54,7 +54,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Tell a mistake in one line and leave with exit code 2."""
-        self.exit(BAD, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        from pytest_jsonmatch.report.escape import printable
+
+        # It quotes arguments, which a shell may have made of the names of files.
+        self.exit(BAD, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
 
 
 class Texts(TypedDict):
@@ -87,16 +90,21 @@ def texts(summary: str, examples: str = "") -> Texts:
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--output FILE`.
+    """Add the option `--output FILE`, for short `-o`.
 
     >>> parser = Parser()
     >>> add_output(parser)
-    >>> parser.parse_args(["--output", "a.json"]).output.name
-    'a.json'
+    >>> parser.parse_args(["--output", "a.json"]).output.name, parser.parse_args(["-o", "-"]).output
+    ('a.json', None)
     """
     parser.add_argument(
+        "-o",
         "--output",
         metavar="FILE",
-        type=Path,
+        type=_target,
         help="write to a file, in one step, and not to standard output",
     )
+
+
+def _target(written: str) -> Path | None:
+    return None if written == "-" else Path(written)

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.look import add_color, as_text, look_of
+from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage, triage_of
+from pytest_jsonmatch.cli.look import Look, add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rendering import Shown, add_report, check_form, in_form
 from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pytest_jsonmatch.cli.look import Look
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import MatchResult
     from pytest_jsonmatch.report.failure import ThresholdFailure
@@ -33,6 +34,10 @@ jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 
 jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json
 curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
 """
+
+
+_CONTAINERS: Final = (30, 1000)
+"""So many objects and arrays are shown with -v, and with -vv."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -56,6 +61,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
     add_rules(parser, "pairwise_f1")
+    add_judge(parser)
+    parser.add_argument(
+        "--judge-triage",
+        action="store_true",
+        help="ask the judge only what can change whether --threshold is reached",
+    )
     parser.add_argument(
         "--threshold", metavar="SCORE", type=share, help="exit with code 1 if the score is below it"
     )
@@ -65,11 +76,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_beta,
         help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
     )
-    parser.add_argument(
-        "--report",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (the default), or a result file in JSON",
+    add_report(
+        parser,
+        "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests",
     )
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show more fields and longer values; -vv: all"
@@ -81,18 +90,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     actual, expected = _sides(options)
+    check_form(options.report)
     with plugins(options):
         result = _compared(actual, expected, options)
     failures = _failures(result, options)
     fine = not failures and not result.errors
     comparison = _comparison(result, name_of(expected), options, passed=fine)
-    if options.report == "json":
-        comparison = comparison if result.score == 1.0 else comparison.audited(result)
+    if options.report == "text":
+        write_output(_text(result, comparison, options, failures), options.output)
+    else:
         if not fine:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
-        write_output(_result_file(comparison), options.output)
-    else:
-        write_output(_text(result, comparison, options, failures), options.output)
+        title = f"{name_of(actual)} against {name_of(expected)}"
+        shown = _shown(result, comparison, title, options, failures)
+        write_output(in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 
@@ -119,11 +130,13 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.engine.scoring import score
 
     plan = prepare(options.metric, rules_of(options))
+    judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
     try:
-        scored = score(plan, right, found)
-        return MatchResult(plan, scored, warnings=warnings, documents=(right, found))
+        outcome = score(plan, right, found, judge, triage)
+        tell_usage(judge, 0 if triage is None else triage.saved)
+        return MatchResult(plan, outcome, warnings=warnings, documents=(right, found))
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
@@ -131,13 +144,14 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
 
 
 def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
+    from pytest_jsonmatch.engine.limits import reaches
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
     if options.threshold is None:
         return []
     value = result.score if options.beta is None else result.f_beta(options.beta)
     what = "score" if options.beta is None else _f_name(options.beta)
-    return [ThresholdFailure(what, value, options.threshold)] if value < options.threshold else []
+    return [] if reaches(value, options.threshold) else [ThresholdFailure(what, value, options.threshold)]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
@@ -150,23 +164,72 @@ def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: b
     return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
 
 
-def _result_file(comparison: Comparison) -> str:
-    from pytest_jsonmatch.results.file import to_text
+def _shown(
+    result: MatchResult,
+    comparison: Comparison,
+    title: str,
+    options: Namespace,
+    failures: list[ThresholdFailure],
+) -> Shown:
+    """Return what reports other than the text are made of."""
+    from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
+    if options.report == "json" and result.score < 1.0:
+        comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
-    return to_text(with_origin(ResultSet((case,), collected=1), Path.cwd()))
+    results = with_origin(ResultSet((case,), collected=1), Path.cwd())
+    if options.report == "html":
+        return Shown(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
+    if options.report == "markdown" and (result.score < 1.0 or failures or result.errors or result.warnings):
+        return Shown(results, title, differences=_message(result, options, failures, Look(width=100)))
+    return Shown(results, title)
 
 
 def _text(
     result: MatchResult, comparison: Comparison, options: Namespace, failures: list[ThresholdFailure]
 ) -> str:
-    from pytest_jsonmatch.report.failure import MARGIN, failure_message
-    from pytest_jsonmatch.report.figures import score_text
     from pytest_jsonmatch.report.terminal import summary_lines
 
     look = look_of(options)
+    message = _message(result, options, failures, look)
+    # (Whether it passes is said above; the table is of the fields.)
+    table = summary_lines(
+        [replace(comparison, passed=True, threshold={}, errors=(), warnings=())],
+        mode="auto" if options.verbose < 1 else "all",
+        width=look.width,
+        unicode=look.unicode,
+        hint="-v",
+    )
+    blocks = [
+        _pairs(result, options, look),
+        table if len(table) > 1 else [],
+        _containers(result, options, look),
+    ]
+    return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
+
+
+def _containers(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
+    """Return the figures of single objects and arrays, if details are asked for."""
+    if not options.verbose:
+        return []
+    from pytest_jsonmatch.report.containers import container_lines
+
+    return container_lines(
+        result.containers,
+        most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1],
+        width=look.width,
+        unicode=look.unicode,
+        hint="-vv: more" if options.verbose == 1 else "",
+    )
+
+
+def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFailure], look: Look) -> str:
+    """Return how the two differ, the worst fields first."""
+    from pytest_jsonmatch.report.failure import MARGIN, failure_message
+    from pytest_jsonmatch.report.figures import score_text
+
     limits = {} if options.threshold is None else {"score": options.threshold}
     message = failure_message(
         result,
@@ -177,26 +240,18 @@ def _text(
         unicode=look.unicode,
         width=look.width + MARGIN,
     )
-    if options.beta is not None and not failures:
-        first, _, rest = message.partition("\n")
-        figure = score_text(result.f_beta(options.beta), unicode=look.unicode)
-        message = f"{first}\n{_f_name(options.beta)} {figure}\n{rest}"
-    # (Whether it passes is said above; the table is of the fields.)
-    table = summary_lines(
-        [replace(comparison, passed=True, threshold={}, errors=(), warnings=())],
-        mode="auto" if options.verbose < 1 else "all",
-        width=look.width,
-        unicode=look.unicode,
-        hint="-v",
-    )
-    blocks = [_pairs(result, options, look), table if len(table) > 1 else []]
-    return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
+    if options.beta is None or failures:
+        return message
+    first, _, rest = message.partition("\n")
+    figure = score_text(result.f_beta(options.beta), unicode=look.unicode)
+    return f"{first}\n{_f_name(options.beta)} {figure}\n{rest}"
 
 
 def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
     """Return who met whom in unordered arrays, and who else could have."""
+    # (Of what is perfect there is nothing to tell, unless all is asked for.)
     if result.score == 1.0 and options.verbose < 2:
-        return []  # it takes numpy to say that all is well
+        return []
     from pytest_jsonmatch.report.pairs import pair_lines
 
     return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)

@@ -20,7 +20,9 @@ jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
 jsonmatch completion zsh > ~/.zfunc/_jsonmatch
 jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
 """
-_FILES: Final = frozenset({"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "GOLD", "SCHEMA"})
+_FILES: Final = frozenset(
+    {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "LABELS", "SCHEMA"}
+)
 """How arguments are called that are files."""
 
 

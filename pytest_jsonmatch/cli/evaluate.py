@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
-from pytest_jsonmatch.cli.rules import add_rules, rules_of
+from pytest_jsonmatch.cli.rendering import Shown, add_report, check_form, in_form
+from pytest_jsonmatch.cli.rules import add_gates, add_rules, gates_of, rules_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,9 +28,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.cli.look import Look
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.engine.runs import RecordResult, RunResult
-    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["EXAMPLES", "add_arguments"]
@@ -38,7 +40,7 @@ jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --gate
 jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.json
 """
 _SHOWN: Final = 3
-"""So many fields of a record, and so many errors, are named."""
+"""So many errors are named."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,14 +65,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the member by which a record and its answer find each other; without it the position does",
     )
     add_rules(parser, "schema_f1")
-    parser.add_argument(
-        "--gate",
-        metavar="EXPR",
-        dest="gates",
-        action="append",
-        default=[],
-        help="exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
-    )
+    add_gates(parser)
+    add_judge(parser)
     parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
@@ -78,11 +74,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="worst",
         help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
     )
-    parser.add_argument(
-        "--report",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (the default), or the result file on standard output",
+    add_report(
+        parser, "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
     )
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all fields, errors and notes"
@@ -93,9 +86,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    gates = _gates(options.gates)
+    gates = gates_of(options.gates)
+    check_form(options.report)
     if options.save is not None:
         _check_target(options.save)
+    if options.output is not None and (options.output.is_dir() or not options.output.exists()):
+        _check_target(options.output)
     keep = "all" if any(gate.cases for gate in gates) else options.keep
     with (
         plugins(options),
@@ -108,30 +104,18 @@ def _run(options: Namespace) -> int:
     checks = [check_gate(gate, results) for gate in gates]
     if options.save is not None:
         from pytest_jsonmatch.results.atomic import write_file
+        from pytest_jsonmatch.results.file import to_text
 
-        write_file(options.save, _file_text(results).encode("ascii"))
+        write_file(options.save, to_text(results).encode("ascii"))
     failed = [check for check in checks if not check.passed]
-    if options.report == "json":
-        look = look_of(options)._replace(color=False)
-        sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
-        write_output(_file_text(results), options.output)
+    look = look_of(options)
+    if options.report == "text":
+        write_output(as_text(_lines(run, sides, results, checks, options, look), look), options.output)
     else:
-        look = look_of(options)
-        write_output(as_text(_lines(run, sides, checks, options, look), look), options.output)
+        write_output(in_form(options.report, _shown(run, sides, results, checks, options)), options.output)
+        look = look._replace(color=False)
+        sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
     return NOT_FINE if failed else FINE
-
-
-def _gates(texts: Sequence[str]) -> list[Gate]:
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
-    found = []
-    for text in texts:
-        try:
-            found.append(parse_gate(text))
-        except GateError as error:
-            told = str(error).partition("\n")[0]
-            raise CommandError(f"--gate {text!r}: {told}") from None
-    return found
 
 
 def _check_target(path: Path) -> None:
@@ -153,6 +137,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
     from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
+    judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
         total = _count_lines(sides.path)
@@ -167,6 +152,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 id_field=options.id_field,
                 keep=keep,
                 progress=progress,
+                judge=judge,
                 **rules,
             )
         except GoldValidationError as error:
@@ -179,6 +165,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 raise
             told = "there are more answers than gold records; without --id-field they go by their position"
             raise CommandError(told) from None
+    tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_gold)
     return run
@@ -200,14 +187,8 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
     results = ResultSet(
         tuple(_case(record, run, sides) for record in kept), collected=run.total_records, corpus=_corpus(run)
     )
-    wanted = options.save is not None or options.report == "json"
+    wanted = options.save is not None or options.report in {"json", "html"}
     return with_origin(results, Path.cwd()) if wanted else results
-
-
-def _file_text(results: ResultSet) -> str:
-    from pytest_jsonmatch.results.file import to_text
-
-    return to_text(results)
 
 
 def _corpus(run: RunResult) -> Corpus:
@@ -253,6 +234,26 @@ def _case(record: RecordResult, run: RunResult, sides: Sides) -> Case:
     return Case(name, (CaseRun(1, passed, (comparison,)),))
 
 
+def _shown(
+    run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
+) -> Shown:
+    """Return what reports other than the text are made of."""
+    details: dict[tuple[str, str], str] = {}
+    if options.report == "html":
+        from pytest_jsonmatch.report.details import details_of_leaves
+
+        for record in run.records or run.worst:
+            name = _name(record.record_id, sides)
+            details[name, name] = details_of_leaves(record.field_results)
+    return Shown(
+        results,
+        f"{name_of(options.actual)} against {name_of(options.gold)}",
+        gates=checks,
+        details=details,
+        notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
+    )
+
+
 def _name(record_id: str | int, sides: Sides) -> str:
     return sides.names[record_id] if sides.names and type(record_id) is int else str(record_id)
 
@@ -261,12 +262,25 @@ def _name(record_id: str | int, sides: Sides) -> str:
 
 
 def _lines(
-    run: RunResult, sides: Sides, checks: Sequence[Check], options: Namespace, look: Look
+    run: RunResult,
+    sides: Sides,
+    results: ResultSet,
+    checks: Sequence[Check],
+    options: Namespace,
+    look: Look,
 ) -> Iterator[StyledLine]:
-    yield from _head(run, sides, look)
+    from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
+    from pytest_jsonmatch.report.figures import count
+
+    corpus = results.corpus or _corpus(run)
+    alone = len(run.unmatched_extracted) + len(sides.alone)
+    also = [f"{count(alone, 'answer')} not scored"] if alone else []
+    mode = "auto" if options.verbose < 1 else "all"
+    worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
+    yield from corpus_head(corpus, also=also, unicode=look.unicode)
     blocks = [
-        _table(run, options, look) if run.total_records else [],
-        list(_worst(run, sides, look)),
+        corpus_table(corpus, mode=mode, width=look.width, unicode=look.unicode, hint="-v"),
+        list(worst_records(worst, width=look.width, unicode=look.unicode)),
         list(_told(run, sides, options, look)),
         _gate_lines(checks, run, look),
     ]
@@ -275,85 +289,14 @@ def _lines(
         yield from block
 
 
-def _head(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
-    from pytest_jsonmatch.report.escape import printable
-    from pytest_jsonmatch.report.figures import count, score_text
-    from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
-
-    def text(score: float | None) -> str:
-        return score_text(score, unicode=look.unicode)
-
-    metric = printable(run.metric, ascii_only=not look.unicode)
-    if not run.total_records:
-        yield [(f"{metric}: no records", BOLD)]
-        return
-    yield [
-        (f"{metric}, {count(run.total_records, 'record')}: mean score ", BOLD),
-        (text(run.mean_score), score_markup(run.mean_score)),
-    ]
-    columns = (
-        ("mean of the records", (run.mean_precision, run.mean_recall, run.mean_f1)),
-        ("all leaves together", (run.micro_precision, run.micro_recall, run.micro_f1)),
-    )
-    for label, (precision, recall, f1) in columns:
-        yield [(f"  {label}: precision {text(precision)}, recall {text(recall)}, F1 {text(f1)}", PLAIN)]
-    parts = [f"{count(run.total_perfect)} of {count(run.total_records, 'record')} with score 1"]
-    alone = len(run.unmatched_extracted) + len(sides.alone)
-    if run.unmatched_gold:
-        parts.append(f"{count(len(run.unmatched_gold))} without an answer")
-    if alone:
-        parts.append(f"{count(alone, 'answer')} not scored")
-    yield [(f"  {', '.join(parts)}", PLAIN)]
-
-
-def _table(run: RunResult, options: Namespace, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.report.terminal import summary_lines
-
-    # (Of it the table reads the fields only.)
-    whole = Comparison(
-        id="",
-        nodeid="",
-        metric=run.metric,
-        signature=str(run.signature),
-        score=run.mean_score or 0.0,
-        precision=run.mean_precision or 0.0,
-        recall=run.mean_recall or 0.0,
-        f1=run.mean_f1 or 0.0,
-        passed=True,
-        fields=run.per_field,
-    )
-    mode = "auto" if options.verbose < 1 else "all"
-    lines = summary_lines([whole], mode=mode, width=look.width, unicode=look.unicode, hint="-v")
-    return lines if len(lines) > 1 else []
-
-
-def _worst(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
-    from pytest_jsonmatch.report.escape import clip, display_width, pad
-    from pytest_jsonmatch.report.figures import fixed_figure
-    from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
-
-    worst = [record for record in run.worst if record.score < 1.0]
-    if not worst:
-        return
-    yield [("the worst records:", BOLD)]
-    names = [clip(_name(record.record_id, sides), look.width // 2, unicode=look.unicode) for record in worst]
-    column = max(map(display_width, names))
-    for record, name in zip(worst, names, strict=True):
-        figure = fixed_figure(record.score, unicode=look.unicode)
-        line = f"  {pad(name, column)}  {_fields(record)}"
-        yield [
-            (f"  {figure}", score_markup(record.score)),
-            (clip(line, look.width - 6, unicode=look.unicode).rstrip(), PLAIN),
-        ]
-
-
 def _fields(record: RecordResult) -> str:
     """Return the worst fields of a record, by name."""
     if record.error is not None:
         return record.error
+    from pytest_jsonmatch.report.corpus import SHOWN_FIELDS
+
     wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
-    named = [each.short_path() for each in nsmallest(_SHOWN, wrong, key=attrgetter("score"))]
+    named = [each.short_path() for each in nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))]
     others = len(wrong) - len(named)
     return ", ".join(named) + (f" and {others:,} more" if others else "")
 
@@ -362,19 +305,9 @@ def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Itera
     """Yield what stands beside the figures: errors, warnings, what found no other."""
     from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
 
     most = None if options.verbose else _SHOWN
-    alone = [
-        f"{each!r}, which has no gold record, or is a second answer"
-        for each in (*sides.alone, *run.unmatched_extracted)
-    ]
-    warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
-    for what, texts, total, markup in (
-        ("error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED),
-        ("not scored", alone, len(alone), YELLOW),
-        ("note", warnings, len(sides.warnings) + run.total_warnings, DIM),
-    ):
+    for what, texts, total, markup in _notes(run, sides):
         shown = texts[:most]
         for text in shown:
             for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
@@ -382,6 +315,20 @@ def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Itera
         if hidden := total - len(shown):
             more = "" if options.verbose else " (-v)"
             yield [(f"{what}: and {count(hidden)} more{more}", markup)]
+
+
+def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, list[str], int, Markup]]:
+    """Yield kinds of what stands beside the figures: the texts that are kept, how many there were."""
+    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
+
+    alone = [
+        f"{each!r}, which has no gold record, or is a second answer"
+        for each in (*sides.alone, *run.unmatched_extracted)
+    ]
+    warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
+    yield "error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED
+    yield "not scored", alone, len(alone), YELLOW
+    yield "note", warnings, len(sides.warnings) + run.total_warnings, DIM
 
 
 def _named(error: Any, sides: Sides) -> Any:

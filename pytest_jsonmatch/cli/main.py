@@ -22,8 +22,10 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "compare": "compare two JSON files",
         "evaluate": "score a corpus of answers against gold records",
+        "report": "show a result file: as text, as a page of HTML, as Markdown",
         "diff": "compare two result files, of corpora or of pytest runs",
         "schema": "eval schemas: infer, resolve, annotate, validate",
+        "judge": "the judge of meaning: how far it agrees with people",
         "cases": "golden cases: the JSON Schema of the format, for editors",
         "completion": "the script by which a shell completes this command",
     }

@@ -16,7 +16,7 @@ _PAUSE: Final = 0.1
 _BAR: Final = 24
 
 
-def progress_line(done: int, total: int | None, seconds: float) -> str:
+def progress_line(done: int, total: int | None, seconds: float, noun: str = "records") -> str:
     """Return the line.
 
     >>> progress_line(500, 2000, 2.0)
@@ -26,22 +26,23 @@ def progress_line(done: int, total: int | None, seconds: float) -> str:
     """
     rate = f", {done / seconds:,.0f}/s" if seconds > 0 else ""
     if not total:
-        return f"{done:,} records{rate}"
+        return f"{done:,} {noun}{rate}"
     share = min(done / total, 1.0)
     full = int(share * _BAR)
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {int(100 * share):3}%  {done:,} of {total:,} records{rate}"
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {int(100 * share):3}%  {done:,} of {total:,} {noun}{rate}"
 
 
 @final
 class Progress:
-    """Shows how many records are done, ten times a second at most; nothing where nobody looks.
+    """Shows how much is done, ten times a second at most; nothing where nobody looks.
 
     >>> with Progress(total=10) as progress:
     ...     progress(5, None)
     """
 
-    def __init__(self, *, total: int | None = None) -> None:
+    def __init__(self, *, total: int | None = None, noun: str = "records") -> None:
         self._total = total
+        self._noun = noun
         self._begun = self._shown = monotonic()
         self._width = 0
         self.is_shown: bool = is_watched()
@@ -63,7 +64,7 @@ class Progress:
             return
         self._shown = now
         room = shutil.get_terminal_size().columns - 1
-        line = progress_line(done, self._total, now - self._begun)[:room]
+        line = progress_line(done, self._total, now - self._begun, self._noun)[:room]
         sys.stderr.write(f"\r{line.ljust(self._width)}")
         sys.stderr.flush()
         self._width = len(line)

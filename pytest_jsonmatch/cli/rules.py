@@ -5,14 +5,18 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
+from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import read_config
 from pytest_jsonmatch.cli.plugins import add_plugins
 from pytest_jsonmatch.cli.sources import schema_source
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
-__all__ = ["add_rules", "rules_of", "share"]
+    from pytest_jsonmatch.gate.expressions import Gate
+
+__all__ = ["add_gates", "add_rules", "gates_of", "rules_of", "share"]
 
 
 def add_rules(parser: ArgumentParser, metric: str) -> None:
@@ -60,6 +64,46 @@ def rules_of(options: Namespace) -> dict[str, Any]:
         found["nulls"] = options.nulls
     if options.schema is not None:
         found["schema"] = schema_source(options.schema)
+    return found
+
+
+def add_gates(parser: ArgumentParser) -> None:
+    """Add the option `--gate`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_gates(parser)
+    >>> parser.parse_args(["--gate", "f1 >= 0.9"]).gates
+    ['f1 >= 0.9']
+    """
+    parser.add_argument(
+        "--gate",
+        metavar="EXPR",
+        dest="gates",
+        action="append",
+        default=[],
+        help="exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+    )
+
+
+def gates_of(texts: Sequence[str]) -> list[Gate]:
+    """Return the gates that texts say.
+
+    Raises:
+        CommandError: one of them says none.
+
+    >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
+    ['f1 >= 0.9']
+    """
+    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+
+    found = []
+    for text in texts:
+        try:
+            found.append(parse_gate(text))
+        except GateError as error:
+            told = str(error).partition("\n")[0]
+            raise CommandError(f"--gate {text!r}: {told}") from None
     return found
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.base import ComparatorResult
-from pytest_jsonmatch.engine.comparators.batched import BatchItem
+from pytest_jsonmatch.engine.comparators.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.errors import JsonMatchError
 from pytest_jsonmatch.engine.results import instance_path
 from pytest_jsonmatch.engine.scoring import walk_once
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan import Plan
     from pytest_jsonmatch.engine.results import Totals, Trail
     from pytest_jsonmatch.engine.scoring import Outcome
+    from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["BatchBook", "score_batch"]
+__all__ = ["BatchBook", "score_batch", "values_key"]
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"
-"""A score, or the reason why there is none."""
+"""A score, or the reason why there is none; `scoring.NOT_ASKED` is no error."""
 
 
 @final
@@ -120,22 +121,34 @@ class BatchBook:
 
 
 def score_batch(
-    plan: Plan, records: Sequence[tuple[str | int | None, JsonValue, JsonValue]]
+    plan: Plan,
+    records: Sequence[tuple[str | int | None, JsonValue, JsonValue]],
+    judge: object = None,
+    triage: Triage | None = None,
 ) -> list[Outcome | JsonMatchError]:
     """Score a chunk of records; what batch comparators are asked about, they are asked about together.
 
     Args:
         plan: a compiled metric, with batch comparators in it or not.
         records: (id, expected, actual) of each record, as `scoring.score` takes the values.
+        judge: what comparators that are `judged` are called with.
+        triage: says, record by record, which of their questions need an answer; None: all.
 
     Returns:
         For each record what `scoring.score` returns, or the error that it raises for it.
+
+    Raises:
+        ConfigurationError: a comparator that wants to see strings beforehand cannot work at all.
 
     >>> from pytest_jsonmatch.engine.plan import compile_plan
     >>> plan = compile_plan("json_similarity", {})
     >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """
+    if plan.preloads:
+        from pytest_jsonmatch.engine.preloading import preload
+
+        preload(plan, ((expected, actual) for _, expected, actual in records))
     books = [BatchBook(record) for record, _, _ in records]
     outcomes: list[Outcome | JsonMatchError] = []
     waiting: list[int] = []
@@ -144,8 +157,11 @@ def score_batch(
         if books[at].requests:
             waiting.append(at)
     if waiting:
-        desk = _Desk()
+        desk = _Desk(judge)
         while waiting:
+            if triage is not None:
+                for at in waiting:
+                    triage.choose(outcomes[at], books[at])
             desk.ask([books[at] for at in waiting])
             for at in waiting:
                 _, expected, actual = records[at]
@@ -171,9 +187,10 @@ def _pass(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBook) -
 class _Desk:
     """Asks batch comparators, numbers their items and reads their answers."""
 
-    __slots__ = ("_numbers", "_said")
+    __slots__ = ("_judge", "_numbers", "_said")
 
-    def __init__(self) -> None:
+    def __init__(self, judge: object = None) -> None:
+        self._judge = judge
         self._numbers: dict[str, int] = {}
         # What comparators that go by values have said of values.
         self._said: dict[Batch, dict[Hashable, Answer]] = {}
@@ -196,7 +213,7 @@ class _Desk:
 
     def _ask_by_value(self, batch: Batch, wanted: list[tuple[BatchBook, int]]) -> None:
         said = self._said.setdefault(batch, {})
-        keys = [_values_key(book.requests[place]) for book, place in wanted]
+        keys = [values_key(book.requests[place]) for book, place in wanted]
         fresh = {key: one for key, one in reversed(list(zip(keys, wanted))) if key not in said}
         # In the order in which the fields stand in the records.
         asked = list(reversed(fresh))
@@ -210,8 +227,13 @@ class _Desk:
             return []
         items = [self._item(book.record, book.requests[place]) for book, place in wanted]
         try:
-            return _read(batch, items, batch.ask(list(items)))
-        except Exception as error:  # noqa: BLE001 - a user's comparator: its failure is a result
+            given = list(items)
+            return _read(batch, items, batch.ask(given, self._judge) if batch.judged else batch.ask(given))
+        except Exception as error:
+            if batch.judged:
+                # What the judge fails at, the comparator has told: this is about who it is.
+                raise
+            # A user's comparator: its failure is a result.
             return [f"raised {_named(error)}"] * len(items)
 
     def _item(self, record: str | int | None, request: Request) -> BatchItem:
@@ -231,6 +253,7 @@ class _Desk:
             expected_compared=request.expected_compared,
             actual_compared=request.actual_compared,
             params=dict(request.question.params),
+            description=request.node.description,
         )
 
 
@@ -240,7 +263,7 @@ def _parent(trail: Trail | None, key: Any, side: int) -> str | None:
     return "$" if trail is None else instance_path(trail[0], trail[side], side)
 
 
-def _values_key(request: Request) -> Hashable:
+def values_key(request: Request) -> Hashable:
     """Return what two items share that differ in nothing but where they stand."""
     return (
         _text(request.question.params),
@@ -306,6 +329,8 @@ def _all(items: Sequence[BatchItem], reason: str) -> list[Answer]:
 
 def _checked(answer: object) -> Answer:
     """Return one item's answer, or what is wrong with it."""
+    if isinstance(answer, NoAnswer):
+        return answer.reason
     if isinstance(answer, BaseException):
         return f"could not score this item: {_named(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer

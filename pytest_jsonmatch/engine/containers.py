@@ -61,6 +61,23 @@ class ContainerResult:
         """The instance path in actual; None where actual has no such container."""
         return self._instance_path(2)
 
+    @property
+    def is_root(self) -> bool:
+        """Whether this is the whole value."""
+        return self._keys is None
+
+    def short_path(self, limit: int = 200) -> str:
+        """The instance path a person wants to see, cut after `limit` levels: expected's, else actual's."""
+        if self._keys is None:
+            return "$"
+        side = 1 if self._keys[0] is not MISSING else 2
+        return instance_path(self._parent, self._keys[side - 1], side, limit)
+
+    @property
+    def is_only_in_actual(self) -> bool:
+        """Whether expected has no such container."""
+        return self._keys is not None and self._keys[0] is MISSING
+
     def _instance_path(self, side: int) -> str | None:
         if self._keys is None:
             return "$"

@@ -79,6 +79,8 @@ class _Task:
     hidden: str | None
     """The id field, where it is not scored."""
     post_process: tuple[PostProcess, ...]
+    judge: object = None
+    """What comparators that ask a judge are given."""
 
 
 @final
@@ -108,8 +110,12 @@ def run(
     progress: bool | Progress,
     keep: Keep | None,
     chunk_size: int,
+    judge: Callable[[Plan], object] | None = None,
 ) -> RunResult:
-    """Do what `api.evaluate` says; `compile_plan` makes a plan of a metric and its options, anywhere."""
+    """Do what `api.evaluate` says; `compile_plan` makes a plan of a metric and its options, anywhere.
+
+    `judge` gives, for a plan, what its comparators that ask a judge are given.
+    """
     if keep is None:
         keep = "all" if isinstance(gold, Sequence) and not isinstance(gold, str) else "worst"
     _check(keep, chunk_size, id_field)
@@ -117,7 +123,8 @@ def run(
     repair, options = take_repair(options)
     plan = compile_plan(metric, options)
     hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
-    task = _Task(compile_plan, metric, options, plan.signature, keep, repair, hidden, processors)
+    asked = None if judge is None else judge(plan)
+    task = _Task(compile_plan, metric, options, plan.signature, keep, repair, hidden, processors, asked)
     total = _Chunk()
     with open_pairing(gold, extracted, id_field, repair=repair) as pairing:
         chunks = _chunks(iter(pairing), chunk_size)
@@ -350,11 +357,12 @@ class _Scorer:
     def score(self, pairs: list[Pair]) -> _Chunk:
         """Score all records."""
         plan, hidden = self._plan, self._task.hidden
-        if plan.has_batch:
+        if plan.has_batch or plan.preloads:
             from pytest_jsonmatch.engine.batch import score_batch
 
             asked = [self._read(pair) for pair in pairs]
-            outcomes = score_batch(plan, [(one.pair.record_id, one.expected, one.actual) for one in asked])
+            records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
+            outcomes = score_batch(plan, records, self._task.judge)
             for read, outcome in zip(asked, outcomes):
                 self._add(read, outcome)
         else:

@@ -137,6 +137,8 @@ def run_html(run: RunResult) -> str:
     titles = ("field", "n", "match", "mismatch", "omitted", "invented", "score", "precision", "recall", "F1")
     noun = "record" if run.total_records == 1 else "records"
     head = f"{run.metric}: {run.total_records:,} {noun}, {figures or 'no figures'}"
+    if failed := run.total_batch_errors:
+        head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
     return _table(head, titles, cells, len(fields) - _MOST_ROWS)
 
 

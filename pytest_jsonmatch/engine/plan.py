@@ -52,7 +52,7 @@ Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 class BoundComparator:
     """A comparator with its parameters: `fn(expected, actual)` scores."""
 
-    __slots__ = ("_edges", "_few", "_matrix", "comparator", "fn", "params")
+    __slots__ = ("_edges", "_few", "_matrix", "_preload", "comparator", "fn", "params")
 
     def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
         self.comparator = comparator
@@ -61,6 +61,7 @@ class BoundComparator:
         self._matrix: Any = None
         self._edges: Any = None
         self._few: Any = None
+        self._preload: Any = None
 
     @property
     def batch(self) -> bool:
@@ -87,6 +88,13 @@ class BoundComparator:
             self._few = self.comparator.few(self.params)
         few: FewFunction | None = self._few
         return few
+
+    def preload(self) -> Callable[[Sequence[str]], object] | None:
+        """Return what wants to see the strings that are about to be compared; or None."""
+        if self._preload is None and self.comparator.preload is not None:
+            self._preload = self.comparator.preload(self.params)
+        preload: Callable[[Sequence[str]], object] | None = self._preload
+        return preload
 
     def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
@@ -127,7 +135,7 @@ class _Children(dict[Any, "PlanNode"]):
 class TypeTable:
     """The comparators that go by the values' types, where nothing nearer is said."""
 
-    __slots__ = ("_integer", "_number", "_others", "batch", "by_type", "reflexive")
+    __slots__ = ("_integer", "_number", "_others", "batch", "by_type", "preloads", "reflexive")
 
     def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
         bound = {
@@ -149,6 +157,8 @@ class TypeTable:
         """Whether equal scalars score 1 without asking."""
         self.batch = any(one.batch for one in (self._number, self._integer, *self._others.values()))
         """Whether one of them is a batch comparator."""
+        self.preloads = self._others[str].comparator.preload is not None
+        """Whether that of strings wants to see them before they are compared."""
 
     def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator of two values of one type; None for containers."""
@@ -307,6 +317,18 @@ class PlanNode:
             found = node._variant(schema)
             node = found.alone() if node._lone else found
         return node
+
+    @property
+    def description(self) -> str | None:
+        """What the schema says of this place, in words; of an element without any, its array's."""
+        node: PlanNode | None = self
+        while node is not None:
+            schema = node._schema  # noqa: SLF001 - of the same class
+            said = None if schema is None else schema.description
+            if said is not None or node.segment is not ELEMENT:
+                return said
+            node = node.parent
+        return None
 
     def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator of two values' type, where nothing more particular is said."""
@@ -592,6 +614,7 @@ class Plan:
         "nodes",
         "nulls_absent",
         "options",
+        "preloads",
         "recipe",
         "registry",
         "root",
@@ -649,9 +672,15 @@ class Plan:
             or any(registry.is_batch(name) for name in said.comparators)
         )
         """Whether a batch comparator may be asked about a field."""
+        self.preloads = (
+            self.types.preloads
+            or any(rule.explicit is not None and rule.explicit.comparator.preload for rule in self.rules)
+            or any(registry.preloads(name) for name in said.comparators)
+        )
+        """Whether a comparator may want to see strings before they are compared (`preloading`)."""
         self.flat = (
             not self.rules
-            and not self.has_batch
+            and not (self.has_batch or self.preloads)
             and self.schema is None
             and self.types.reflexive
             and all(_spec_name(spec) in _STRING_TRANSFORMS for spec in options.transform)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, SupportsFloat, TypeAlias, cast, final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.metrics import ALIASES, PRESETS, Options, merge_options
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ComparatorFunction",
+    "Encoder",
+    "RegisteredEncoder",
     "Registry",
     "TransformFunction",
     "active_registry",
     "register_comparator",
+    "register_encoder",
+    "register_judge",
     "register_metric",
     "register_transform",
     "registry_state",
@@ -36,9 +41,28 @@ ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
 TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
 
 
+class Encoder(Protocol):
+    """What makes vectors of strings, for the comparator `cosine`."""
+
+    def encode(self, texts: list[str], /) -> Any:
+        """Return one row of numbers for each string: an array, or anything that numpy makes one of."""
+
+
+@final
+class RegisteredEncoder:
+    """An encoder under its name, and what was made for it: kept as long as the registration is."""
+
+    __slots__ = ("encoder", "made", "name")
+
+    def __init__(self, name: str, encoder: Encoder) -> None:
+        self.name = name
+        self.encoder = encoder
+        self.made: dict[str, Any] = {}
+
+
 @final
 class Registry:
-    """Comparators, transforms and metrics by name; a child falls back on its parent.
+    """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
 
     The built-in names stand under every registry and cannot be replaced. The hook
     `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session.
@@ -49,13 +73,15 @@ class Registry:
     True
     """
 
-    __slots__ = ("_comparators", "_metrics", "_parent", "_transforms")
+    __slots__ = ("_comparators", "_encoders", "_judges", "_metrics", "_parent", "_transforms")
 
     def __init__(self, parent: Registry | None = None) -> None:
         self._parent = parent
         self._comparators: dict[str, Comparator] = {}
         self._transforms: dict[str, Transform] = {}
         self._metrics: dict[str, Options] = {}
+        self._encoders: dict[str, RegisteredEncoder] = {}
+        self._judges: dict[str, object] = {}
 
     def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1] or a `ComparatorResult`.
@@ -67,10 +93,11 @@ class Registry:
 
         >>> Registry().comparator("same_size", lambda expected, actual, params: len(expected) == len(actual))
         """
-        from pytest_jsonmatch.engine.comparators import BUILTIN, user_comparator
+        from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL, user_comparator
         from pytest_jsonmatch.engine.comparators.batched import batch_comparator, is_batch
 
-        _check_free("comparator", name, fn, BUILTIN, self._comparators, overwrite=overwrite)
+        builtin = {**BUILTIN, **OPTIONAL}
+        _check_free("comparator", name, fn, builtin, self._comparators, overwrite=overwrite)
         self._comparators[name] = (
             batch_comparator(name, cast("BatchFunction", fn)) if is_batch(fn) else user_comparator(name, fn)
         )
@@ -106,17 +133,96 @@ class Registry:
         self._metrics[name] = merge_options(start, options)
         _note_change()
 
+    def encoder(self, name: str, encoder: Encoder, *, overwrite: bool = False) -> None:
+        """Register an encoder: `encode(list of strings)` -> an array with a row for each, for `cosine`.
+
+        Raises:
+            ConfigurationError: the name is taken (and no `overwrite`), or is no name; it has no `encode`.
+
+        >>> class Lengths:
+        ...     def encode(self, texts):
+        ...         return [[len(text), 1.0] for text in texts]
+        >>> Registry().encoder("lengths", Lengths())
+        """
+        if isinstance(encoder, type):
+            message = f"encoder {name!r} is the class {encoder.__name__}; register an object of it"
+            raise ConfigurationError(message)
+        if not callable(getattr(encoder, "encode", None)):
+            message = f"encoder {name!r} is {encoder!r}, which has no method encode(list of strings)"
+            raise ConfigurationError(message)
+        _check_free("encoder", name, None, {}, self._encoders, overwrite=overwrite)
+        self._encoders[name] = RegisteredEncoder(name, encoder)
+        _note_change()
+
     def find_comparator(self, name: str) -> Comparator:
         """Return a comparator by name; ConfigurationError names the nearest one."""
-        from pytest_jsonmatch.engine.comparators import BUILTIN
+        from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 
-        found: Comparator = _find("comparator", name, BUILTIN, self._layers_of("_comparators"))
+        builtin = {**BUILTIN, **OPTIONAL}
+        found: Comparator | str = _find("comparator", name, builtin, self._layers_of("_comparators"))
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            comparator: Comparator = getattr(import_module(module), attribute)
+            return comparator
         return found
 
     def is_batch(self, name: str) -> bool:
         """Tell whether a name is that of a batch comparator."""
-        found = next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+        found = self._special_comparator(name)
         return found is not None and found.batch is not None
+
+    def preloads(self, name: str) -> bool:
+        """Tell whether a name is that of a comparator with `preload`."""
+        found = self._special_comparator(name)
+        return found is not None and found.preload is not None
+
+    def _special_comparator(self, name: str) -> Comparator | None:
+        """Return the comparator of a name; None if there is none, or it is one of the engine's own."""
+        from pytest_jsonmatch.engine.comparators import OPTIONAL
+
+        if name in OPTIONAL:
+            return self.find_comparator(name)
+        return next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
+
+    def judge(self, judge: object, name: str = "default", *, overwrite: bool = False) -> None:
+        """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function.
+
+        Args:
+            judge: see docs/judge.md.
+            name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+                asked where nothing is said.
+            overwrite: replace the one of this name.
+
+        Raises:
+            ConfigurationError: the name is taken (and no `overwrite`), or is no name; it is no judge.
+
+        >>> Registry().judge(lambda item: item.expected.lower() == item.actual.lower())
+        """
+        if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
+            message = (
+                f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+            )
+            raise ConfigurationError(message)
+        _check_free("judge", name, None, {}, self._judges, overwrite=overwrite)
+        self._judges[name] = judge
+
+    def find_judge(self, name: str = "default") -> object:
+        """Return a judge by name; None if there is none of the name "default".
+
+        Raises:
+            ConfigurationError: there is no judge of any other name; the message names the nearest one.
+        """
+        layers = self._layers_of("_judges")
+        if name == "default" and not any(name in layer for layer in layers):
+            return None
+        return _find("judge", name, {}, layers)
+
+    def find_encoder(self, name: str) -> RegisteredEncoder | None:
+        """Return what is registered under a name; None if nothing is."""
+        found: RegisteredEncoder | None = next(
+            (layer[name] for layer in self._layers_of("_encoders") if name in layer), None
+        )
+        return found
 
     def find_transform(self, name: str) -> Transform:
         """Return a transform by name; ConfigurationError names the nearest one."""
@@ -154,7 +260,8 @@ def _check_free(
     overwrite: bool,
 ) -> None:
     if not isinstance(name, str) or not name.strip():
-        message = f"a {kind}'s name is a non-empty string, not {name!r}"
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = f"{article} {kind}'s name is a non-empty string, not {name!r}"
         raise ConfigurationError(message)
     if fn is not None and not callable(fn):
         message = f"{kind} {name!r} is {fn!r}, which cannot be called"
@@ -263,3 +370,48 @@ def register_metric(name: str, *, base: str | None = None, overwrite: bool = Fal
     0.5
     """
     _layers[0].metric(name, base=base, overwrite=overwrite, **options)
+
+
+def register_encoder(name: str, encoder: Encoder, overwrite: bool = False) -> None:
+    """Register an encoder for this process: what `{"cosine": {"embedding_model": name}}` makes vectors with.
+
+    Args:
+        name: what `embedding_model` calls it.
+        encoder: an object with `encode(list of strings)` that returns a row of numbers for each. If it has a
+            `revision` (a string that changes when its vectors do), they are kept in the cache folder.
+        overwrite: replace the one of this name.
+
+    Raises:
+        ConfigurationError: the name is taken, or is no name; the object has no `encode`.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> class Letters:
+    ...     def encode(self, texts):
+    ...         return [[text.count(letter) for letter in "abc"] for text in texts]
+    >>> register_encoder("letters", Letters())
+    >>> rule = {"compare": {"cosine": {"embedding_model": "letters"}}}
+    >>> compare_json({"x": "ab"}, {"x": "abb"}, fields={"x": rule}).score
+    0.9487
+    """
+    _layers[0].encoder(name, encoder, overwrite=overwrite)
+
+
+def register_judge(judge: object, name: str = "default", overwrite: bool = False) -> None:
+    """Register a judge for this process: whom the comparator `semantic` asks.
+
+    Args:
+        judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
+        name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one that has no other name is
+            asked where nothing is said.
+        overwrite: replace the one of this name.
+
+    Raises:
+        ConfigurationError: the name is taken, or is no name; it is no judge.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> register_judge(lambda item: item.expected.lower() == item.actual.lower(), "loose")
+    >>> rule = {"compare": {"semantic": {"judge": "loose"}}}
+    >>> compare_json({"city": "PARIS"}, {"city": "Paris"}, fields={"city": rule}).score
+    1.0
+    """
+    _layers[0].judge(judge, name, overwrite=overwrite)

@@ -564,7 +564,9 @@ class RunResult:
         mean = self.mean_f1
         figure = "no figures" if mean is None else f"mean F1 {short_score(mean)}"
         noun = "record" if self.total_records == 1 else "records"
-        return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}>"
+        failed = self.total_batch_errors
+        left_out = f", {failed:,} batch error{'' if failed == 1 else 's'}" if failed else ""
+        return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}{left_out}>"
 
 
 MOST_WORST: Final = 10

@@ -49,9 +49,20 @@ if TYPE_CHECKING:
         Row,
         Trail,
     )
+    from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Outcome", "flat_rows", "pairwise_aligner", "score", "score_flat", "walk_flat", "walk_once"]
+__all__ = [
+    "NOT_ASKED",
+    "Outcome",
+    "flat_rows",
+    "is_not_asked",
+    "pairwise_aligner",
+    "score",
+    "score_flat",
+    "walk_flat",
+    "walk_once",
+]
 
 Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 """(key in expected, key in actual, value in expected, value in actual, node): one thing to score.
@@ -63,6 +74,9 @@ AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Pairing, int, int]"
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
+
+NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
+"""In place of an answer, and the reason of the skipped result: triage has left the question out."""
 
 
 @final
@@ -76,13 +90,17 @@ class Outcome(NamedTuple):
     """Where an array was too large for the memory limit: what its pairs may be short of the optimum."""
 
 
-def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
+def score(
+    plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None, triage: Triage | None = None
+) -> Outcome:
     """Score two JSON values under a plan.
 
     Args:
         plan: a compiled metric.
         expected: a JSON value (see `values`).
         actual: a JSON value, or MISSING.
+        judge: what comparators that ask one are given.
+        triage: says which of their questions need an answer; None: all.
 
     Returns:
         The rows, the totals every figure is made of, and the alignments.
@@ -93,11 +111,11 @@ def score(plan: Plan, expected: JsonValue, actual: JsonValue) -> Outcome:
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has one, and the metric does not take that.
     """
-    if not plan.has_batch:
+    if not (plan.has_batch or plan.preloads):
         return walk_once(plan, expected, actual)
     from pytest_jsonmatch.engine.batch import score_batch  # it walks; the walk only knows its book
 
-    (found,) = score_batch(plan, [(None, expected, actual)])
+    (found,) = score_batch(plan, [(None, expected, actual)], judge, triage)
     if isinstance(found, Outcome):
         return found
     raise found
@@ -541,6 +559,11 @@ class _Walk:
             row for row in below if row[4] != SKIPPED and row[5] != 1.0 and _decides(row[0], node)
         )
         if not differences:
+            if self.book is not None and any(map(is_not_asked, below)):
+                # All else is equal: whether the unit is, nobody was asked.
+                detail = Detail(reason=NOT_ASKED)
+                self._append(node, trail, key, key, SKIPPED, 0.0, expected, actual, detail, 0, 0)
+                return
             rows.append((node, trail, key, key, MATCH, 1.0, expected, actual, None))
             return
         if self.book is not None and all(row[4] == BATCH_ERROR for row in differences):
@@ -814,6 +837,9 @@ class _Walk:
                 book.unknown += 1
                 return 1.0
             self._append(node, trail, ekey, akey, PENDING, 0.0, expected, actual, None, 0, 0)
+        elif answer == NOT_ASKED:
+            detail = Detail(comparator=name, reason=NOT_ASKED)
+            self._append(node, trail, ekey, akey, SKIPPED, 0.0, expected, actual, detail, 0, 0)
         elif type(answer) is str:
             detail = Detail(comparator=name, error=answer)
             self._append(node, trail, ekey, akey, BATCH_ERROR, 0.0, expected, actual, detail, 0, 0)
@@ -922,6 +948,11 @@ class _Walk:
 def pairwise_aligner(plan: Plan) -> Aligner:
     """Return what measures two elements alone, outside any comparison (`Aligner.measure`)."""
     return Aligner(plan, _measure)
+
+
+def is_not_asked(row: Row) -> bool:
+    """Tell whether triage has left the question of a row out."""
+    return row[4] == SKIPPED and row[8] is not None and row[8].reason == NOT_ASKED
 
 
 def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Totals:

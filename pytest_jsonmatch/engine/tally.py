@@ -75,7 +75,7 @@ class FlatTally:
         """The keys of expected, of one record after the other."""
         self._perfect: dict[int, Counted] = {}
         fits = (
-            not (plan.weighted or plan.has_batch or plan.nulls_absent or plan.target)
+            not (plan.weighted or plan.has_batch or plan.preloads or plan.nulls_absent or plan.target)
             and options.leaf_threshold is None
             and (options.granularity == "leaves" or plan.flat)
             and not (root.explicit or root.skip or root.unlisted or root.branches)

@@ -475,6 +475,7 @@ def _tokens(value: JsonValue, limit: int | None) -> Iterator[str]:
             yield lead + _scalar_text(item, limit)
         else:
             yield closing
+            first = False
             stack.pop()
             if not stack:
                 return

@@ -6,6 +6,7 @@ by field. The room reads no files, prints nothing, and knows neither pytest nor 
 
 from __future__ import annotations
 
+from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks, kappa_interval
 from pytest_jsonmatch.gate.intervals import Interval, mean_interval, wilson
 from pytest_jsonmatch.gate.paired import Mcnemar, SignFlip, holm, mcnemar, sign_flip
 from pytest_jsonmatch.gate.power import Detectable, cases_to_rule_out, minimum_detectable
@@ -14,6 +15,7 @@ from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_b
 from pytest_jsonmatch.gate.verdict import FieldChange, Verdict, compare, compare_fields, compare_outcomes
 
 __all__ = [
+    "Agreement",
     "Decision",
     "Detectable",
     "FieldChange",
@@ -23,6 +25,7 @@ __all__ = [
     "SequentialGate",
     "SignFlip",
     "Verdict",
+    "agreement_checks",
     "case_scores",
     "cases_to_rule_out",
     "certain_bounds",
@@ -30,6 +33,7 @@ __all__ = [
     "compare_fields",
     "compare_outcomes",
     "holm",
+    "kappa_interval",
     "mcnemar",
     "mean_interval",
     "minimum_detectable",

@@ -32,7 +32,7 @@ class Interval:
     high: float
     confidence: float
     method: str
-    """`Wilson`, `bootstrap` or `bounded`."""
+    """`Wilson`, `bootstrap`, `bounded` or `Jeffreys`."""
     cases: int
     informative: int
     """Cases that differ from the most common value; of a pass rate, the rarer outcome."""

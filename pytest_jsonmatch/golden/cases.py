@@ -133,6 +133,12 @@ class GoldenCase:
         return threshold
 
     @property
+    def judge_triage(self) -> bool | None:
+        """Whether a judge is asked only what can change whether the case passes; None if it does not say."""
+        triage: bool | None = self._given.get("judge_triage")
+        return triage
+
+    @property
     def options(self) -> dict[str, Any]:
         """The metric's options, with the rules of `fields` and the `schema` among them."""
         options = self._given.get("options")
@@ -563,6 +569,10 @@ def _check_fields(value: JsonValue) -> Problem | None:
     return None
 
 
+def _check_triage(value: JsonValue) -> Problem | None:
+    return None if type(value) is bool else Problem("has to be true or false")
+
+
 def _check_producer(value: JsonValue) -> Problem | None:
     if type(value) is not str or _PRODUCER.fullmatch(value) is None:
         return Problem('has to be "module:function", such as "myproject.extract:receipt"')
@@ -715,6 +725,12 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             _check_threshold,
             "threshold",
             "How well it has to go: a score from 0 to 1, or limits for several figures and fields.",
+            file_wide=True,
+        ),
+        "judge_triage": Key(
+            _check_triage,
+            MappingProxyType({"type": "boolean"}),
+            "true: a judge is asked only what can change whether the case passes.",
             file_wide=True,
         ),
         "options": Key(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.comparators import BUILTIN as COMPARATORS
+from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.metrics import (
     ALIASES,
     CHOICES,
@@ -129,6 +129,27 @@ _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingPro
             {"timeout": {"description": "Seconds a match.", "default": 1}},
         ),
         "contains": ("Actual contains expected: a part of a string, elements, members.", {}),
+        "cosine": (
+            "How near the embeddings of two strings are. Needs the extra `embeddings`.",
+            {
+                "embedding_model": {
+                    "description": "A model's name, a folder, module:attribute, or a registered encoder.",
+                    "default": "all-MiniLM-L6-v2",
+                },
+                "revision": {"description": "A branch, tag or commit of the model."},
+                "floor": {
+                    "description": "A cosine up to here scores 0, and 1 stays 1; below 1.",
+                    "default": 0,
+                },
+            },
+        ),
+        "semantic": (
+            "1 if the two mean the same, by the word of a judge.",
+            {
+                "criterion": {"description": "What counts as the same, in words."},
+                "judge": {"description": "The name of a registered judge."},
+            },
+        ),
     }
 )
 _TRANSFORMS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingProxyType(
@@ -290,7 +311,7 @@ def _options() -> Schema:
         "target_key": path,
         "compare": {
             "anyOf": [
-                {"type": "string", "examples": list(COMPARATORS)},
+                {"type": "string", "examples": [*BUILTIN, *OPTIONAL]},
                 {
                     "type": "object",
                     "properties": {kind: _ref("comparator") for kind in COMPARED_TYPES},
@@ -322,7 +343,7 @@ def _options() -> Schema:
             "description": f"structeval's word for the comparator of {kind} values.",
             "type": "object",
             "properties": {
-                "evaluation_type": {"type": "string", "examples": list(COMPARATORS)},
+                "evaluation_type": {"type": "string", "examples": [*BUILTIN, *OPTIONAL]},
                 "evaluation_params": {"type": ["object", "null"]},
             },
             "required": ["evaluation_type"],

@@ -51,7 +51,7 @@ def gate_lines(checks: Sequence[Check], *, on: str, unicode: bool = True) -> lis
         return []
     texts = [printable(check.subject, ascii_only=not unicode) for check in checks]
     longest = max(map(display_width, texts))
-    lines: list[StyledLine] = [[(f"gates, on {on}:", BOLD)]]
+    lines: list[StyledLine] = [[(f"gates, on {printable(on, ascii_only=not unicode)}:", BOLD)]]
     for check, text in zip(checks, texts, strict=True):
         word, markup = ("PASSED", GREEN) if check.passed else ("FAILED", RED)
         if check.passed is None:

@@ -19,6 +19,7 @@ from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.fieldtable import summarize
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
+from pytest_jsonmatch.report.runreport import extent, field_comparisons
 from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
@@ -155,10 +156,8 @@ def _embedded(data: object) -> str:
 def _texts(page: Page, shown: _Shown) -> dict[str, Any]:
     results = page.results
     confidence = page.headlines[0].interval.confidence if page.headlines else None
-    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
-    if results.narrowed:
-        on += f" ({', '.join(map(_plain, results.narrowed))})"
+    on = _plain(extent(results))
+    there = len(results.cases)
     runs = sum(len(case.runs) for case in results.cases)
     made = results.created.replace("T", " ")
     about = [on, count(runs, "run") if runs > there else "", made, _commit(results.commit)]
@@ -315,8 +314,7 @@ def _figure(value: float | None) -> float | None:
 
 
 def _data(page: Page, shown: _Shown) -> dict[str, object]:
-    comparisons = list(page.results.comparisons)
-    sections = summarize(comparisons).sections
+    sections = summarize(field_comparisons(page.results)).sections
     metrics = {section.metric: index for index, section in enumerate(sections)}
     is_comparable = page.diff is not None and page.diff.is_comparable
     diff = page.diff if is_comparable else None

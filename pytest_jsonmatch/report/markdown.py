@@ -17,7 +17,7 @@ from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.runreport import message_lines
+from pytest_jsonmatch.report.runreport import field_comparisons, left_out_note, message_lines
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.runreport import Fault, RunReport
+    from pytest_jsonmatch.results.model import Corpus
 
-__all__ = ["cell", "code", "markdown"]
+__all__ = ["COMMENT_BYTES", "cell", "code", "markdown"]
 
 T = TypeVar("T")
 
+COMMENT_BYTES: Final = 65_000
+"""How long a report for a comment is at most: GitHub takes 65,536 characters."""
 _OPEN: Final = 15
 """How many rows of a list are seen at once; the others are in a part that opens."""
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
@@ -43,7 +46,7 @@ _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
 _TITLES: Final = {"score": "score", "precision": "precision", "recall": "recall", "f1": "F1"}
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%]+(?:\.\d+)?")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%-]+(?:\.\d+)?")
 _FIGURE: Final = "---:"
 _TEXT: Final = "---"
 
@@ -57,7 +60,7 @@ def markdown(report: RunReport, limit: int) -> str:
     """
     text = ""
     figures = list(_headline(report))
-    sections = summarize(report.results.comparisons).sections
+    sections = summarize(field_comparisons(report.results)).sections
     for most in _STEPS:
         text = "\n".join(_lines(report, figures, sections, most)) + "\n"
         if len(text.encode()) <= limit:
@@ -103,11 +106,17 @@ def _prose(text: str) -> str:
     return text if not text or _PLAIN.fullmatch(text) else cell(text, 200)
 
 
+def _said_of(text: str) -> str:
+    """Return a note as `_prose` does, outside of tables."""
+    return text if _PLAIN.fullmatch(text) else code(text, 200)
+
+
 def _lines(
     report: RunReport, figures: Sequence[str], sections: Sequence[Section], most: int
 ) -> Iterator[str]:
     yield from _verdict(report, most)
     yield from figures
+    yield from _differences(report)
     yield from _fields(sections, most)
     yield from _cases(report, most)
     if report.diff is not None:
@@ -160,8 +169,10 @@ def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
 def _verdict(report: RunReport, most: int) -> Iterator[str]:
     if report.failed:
         yield "## ❌ jsonmatch: failed"
-    elif not report.results.cases:
+    elif not report.results.number:
         yield "## ➖ jsonmatch: nothing was compared"
+    elif not report.is_judged:
+        yield f"## jsonmatch: score {score_text(report.results.mean('score'))}"
     elif report.is_cut_short:
         yield "## ⚠️ jsonmatch: passed so far"
     else:
@@ -170,7 +181,7 @@ def _verdict(report: RunReport, most: int) -> Iterator[str]:
     yield "; ".join(_sums(report)) + "."
     yield ""
     if report.verdict.gates:
-        yield f"### Gates, on {report.on}"
+        yield f"### Gates, on {_said_of(report.on)}"
         yield ""
         gates = sorted(report.verdict.gates, key=lambda check: check.passed is not False)
         header = [("", _TEXT), ("gate", _TEXT), ("value", _FIGURE), ("limit", _FIGURE), ("slack", _FIGURE)]
@@ -191,12 +202,12 @@ def _sums(report: RunReport) -> Iterator[str]:
             if failed
             else (f"{count(len(gates), 'gate')} passed")
         )
-    cases = count(len(report.results.cases), "case")
-    yield (f"**{count(len(report.faults))} of {cases} failed**" if report.faults else "no case failed")
-    if unscored := sum(not fault.metric for fault in report.faults):
-        yield f"{count(unscored)} before comparing, which counts as 0"
-    if report.on != cases:
-        yield f"evaluated on {report.on}"
+    if report.results.corpus is not None:
+        yield from _of_corpus(report.results.corpus)
+    else:
+        yield from _of_cases(report)
+    if note := left_out_note(report.results):
+        yield note
     if report.others_failed:
         yield f"{count(report.others_failed, 'test')} that compared nothing failed too"
     for reason, number in report.left_out:
@@ -207,6 +218,26 @@ def _sums(report: RunReport) -> Iterator[str]:
         yield f"**{code(report.baseline)} can't be compared with**: cases were scored in another way"
     elif report.baseline:
         yield f"there is no baseline {code(report.baseline)} yet"
+
+
+def _of_cases(report: RunReport) -> Iterator[str]:
+    cases = count(len(report.results.cases), "case")
+    if report.faults:
+        yield f"**{count(len(report.faults))} of {cases} failed**"
+    else:
+        yield "no case failed" if report.is_judged else f"{cases}, without a threshold"
+    if unscored := sum(not fault.metric for fault in report.faults):
+        yield f"{count(unscored)} before comparing, which counts as 0"
+    if report.on != cases:
+        yield f"evaluated on {_said_of(report.on)}"
+
+
+def _of_corpus(corpus: Corpus) -> Iterator[str]:
+    yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1"
+    if missing := corpus.records - corpus.answered:
+        yield f"{count(missing)} without an answer"
+    if corpus.errors:
+        yield count(corpus.errors, "error")
 
 
 _SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped"}
@@ -228,19 +259,33 @@ def _repeated(check: Check) -> list[str]:
 
 def _headline(report: RunReport) -> Iterator[str]:
     results = report.results
-    if not results.cases:
+    if not results.number:
         return
     yield "### Figures"
     yield ""
-    titles = ["cases", "pass rate", *(_TITLES[name] for name in FIGURES)]
+    names = ["cases", "pass rate"] if results.corpus is None else ["records", "with score 1"]
+    titles = [*names, *(_TITLES[name] for name in FIGURES)]
     figures = [score_text(results.pass_rate), *(score_text(results.mean(name)) for name in FIGURES)]
-    rows = [[count(len(results.cases)), *figures]]
+    rows = [[count(results.number), *figures]]
     by_name = {each.name: each.interval for each in report.headlines}
     if by_name:
         intervals = [by_name["pass_rate"], *(by_name[name] for name in FIGURES)]
         confidence = f"{intervals[0].confidence * 100:g} % confidence"
         rows.append([confidence, *(f"{score_text(each.low)}–{score_text(each.high)}" for each in intervals)])
     yield from _table([(title, _FIGURE) for title in titles], rows)
+
+
+def _differences(report: RunReport) -> Iterator[str]:
+    if report.differences:
+        yield "### What differs"
+        yield ""
+        yield from _fenced(message_lines(report.differences, _MESSAGE_LINES))
+
+
+def _fenced(lines: Iterable[str]) -> list[str]:
+    shown = list(lines)
+    fence = "`" * max(3, _longest_ticks("\n".join(shown)) + 1)
+    return [f"{fence}text", *shown, fence, ""]
 
 
 def _fields(sections: Sequence[Section], most: int) -> Iterator[str]:
@@ -295,18 +340,31 @@ def _cells(figures: FieldAggregation) -> Iterator[str]:
 
 def _cases(report: RunReport, most: int) -> Iterator[str]:
     faults = report.faults
-    if not faults:
+    if not faults or report.differences:  # of the one case that there is all has been said
         return
-    yield f"### Cases that failed: {count(len(faults))}"
+    corpus = report.results.corpus
+    noun = "case" if corpus is None else "record"
+    if corpus is None:
+        yield f"### Cases that failed: {count(len(faults))}"
+    else:
+        yield "### The worst records" if report.results.is_partial else "### Records below 1"
     yield ""
-    header = [("score", _FIGURE), ("case", _TEXT), ("worst fields", _TEXT), ("at", _TEXT)]
-    yield from _listed(header, faults, partial(_case, link=report.link), most, "case")
+    header = [("score", _FIGURE), (noun, _TEXT), ("worst fields", _TEXT)]
+    row = _case
+    if any(fault.path for fault in faults):
+        header.append(("at", _TEXT))
+        row = partial(_placed, link=report.link)
+    yield from _listed(header, faults, row, most, noun)
     said = [fault for fault in faults[: min(most, _MESSAGES)] if fault.message]
     for fault in said:
         yield from _said(fault)
 
 
-def _case(fault: Fault, link: str) -> list[str]:
+def _placed(fault: Fault, link: str) -> list[str]:
+    return [*_case(fault), _place(fault, link)]
+
+
+def _case(fault: Fault) -> list[str]:
     fields = [f"{cell(path, 60)} {score_text(score)}" for path, score in fault.fields[:_FIELDS_OF_CASE]]
     if len(fault.fields) > _FIELDS_OF_CASE:
         fields.append(f"{count(len(fault.fields) - _FIELDS_OF_CASE)} more")
@@ -314,7 +372,6 @@ def _case(fault: Fault, link: str) -> list[str]:
         score_text(fault.score),
         cell(fault.case) + (f" ({fault.note})" if fault.note else ""),
         ", ".join(fields) or _prose(fault.headline) or "–",
-        _place(fault, link),
     ]
 
 
@@ -328,12 +385,11 @@ def _place(fault: Fault, link: str) -> str:
 
 
 def _said(fault: Fault) -> Iterator[str]:
-    lines = list(message_lines(fault.message, _MESSAGE_LINES))
-    fence = "`" * max(3, _longest_ticks("\n".join(lines)) + 1)
     # A summary is HTML, in which Markdown means nothing.
     name = escape(clip_middle(fault.case, _WIDTH))
     note = f" ({fault.note})" if fault.note else ""
-    yield from _folded(f"<code>{name}</code>{note}", [f"{fence}text", *lines, fence, ""])
+    lines = _fenced(message_lines(fault.message, _MESSAGE_LINES))
+    yield from _folded(f"<code>{name}</code>{note}", lines)
 
 
 # -- the baseline ------------------------------------------------------------------------------------------
@@ -344,6 +400,8 @@ def _baseline(diff: BaselineDiff, proven: RunVerdict | None, name: str, most: in
     yield f"### Against the baseline {code(name)}"
     yield ""
     parts = [f"{count(len(diff.cases), 'case')} in both"]
+    if diff.of_corpora:
+        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
     for what, names in (("new", diff.new), ("vanished", diff.vanished)):
         parts += [f"{count(len(names))} {what}"] if names else []
     yield ", ".join(parts) + (f"; made {code(made, 40)}" if made else "") + "."

@@ -22,6 +22,7 @@ _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16
 _MAX_DIGITS: Final = 4
 _HINT: Final = "--jsonmatch-summary=all"
+_OPTION: Final = "--jsonmatch-pivot"
 _SAME: Final = 1e-12
 
 
@@ -112,6 +113,8 @@ def pivot_blocks(
     mode: str = "auto",
     width: int = 80,
     unicode: bool = True,
+    hint: str = _HINT,
+    option: str = _OPTION,
 ) -> list[list[StyledLine]]:
     """Return the lines of all pivots, in blocks; none wider than `width`.
 
@@ -121,31 +124,33 @@ def pivot_blocks(
         mode: "all" shows every field, "failed" those under 1, any other the worst.
         width: columns of the terminal.
         unicode: False keeps to ASCII.
+        hint: the option that shows what is left out here.
+        option: the one that chooses a fixture.
     """
     found, names = pivots(comparisons, fixture)
     if fixture is not None and not found:
         known = f"; there are {', '.join(names)}" if names else ""
-        note = f"--jsonmatch-pivot={fixture}: no fixture of that name has several parameters here{known}"
+        note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"
         return [[[(line, YELLOW)] for line in fold(printable(note), width, 2, unicode=unicode)]]
     blocks: list[list[StyledLine]] = []
     for pivot in found:
+        title = f"score by {pivot.fixture}, * is the best"
+        if len(found) > 1:
+            title += f" ({pivot.metric})"
         others = [name for name in names if name != pivot.fixture] if fixture is None else []
-        blocks += _draw(pivot, others, len(found) > 1, mode, width, unicode)
+        if others:
+            title += f"; {option}={others[0]} for another"
+        blocks += _draw(pivot, title, mode, width, unicode, hint)
     return blocks
 
 
 def _draw(
-    pivot: Pivot, others: list[str], several: bool, mode: str, width: int, unicode: bool
+    pivot: Pivot, title: str, mode: str, width: int, unicode: bool, hint: str
 ) -> Iterator[list[StyledLine]]:
     rows = list(pivot.rows)
     if mode == "failed":
         rows = [row for row in rows if any(score is not None and score < 1 for score in row.scores)]
     shown = rows[:_MAX_ROWS] if mode == "auto" else rows
-    title = f"score by {pivot.fixture}, * is the best"
-    if several:
-        title += f" ({pivot.metric})"
-    if others:
-        title += f"; --jsonmatch-pivot={others[0]} for another"
     digits = _digits([*shown, pivot.total])
     labels = [clip_middle(label, _MAX_LABEL, unicode=unicode) for label in pivot.labels]
     widths = [max(display_width(label), digits + 2) + 1 for label in labels]
@@ -158,7 +163,7 @@ def _draw(
         block.append([(clip(header, width, unicode=unicode), BOLD)])
         block += [_row(row, part, first, widths, digits, unicode) for row in shown]
         if number == 0 and len(rows) > len(shown):
-            text = f"{mark(unicode)} {count(len(rows) - len(shown), 'more row')} ({_HINT})"
+            text = f"{mark(unicode)} {count(len(rows) - len(shown), 'more row')} ({hint})"
             block.append([(clip(text, width, unicode=unicode), DIM)])
         rule = first + sum(widths[place] + 1 for place in part)
         block.append([(("─" if unicode else "-") * min(rule, width), DIM)])

@@ -22,7 +22,7 @@ _HINT: Final = "--jsonmatch-summary=all"
 
 
 def repeat_blocks(
-    repeats: Repeats, *, mode: str = "auto", width: int = 80, unicode: bool = True
+    repeats: Repeats, *, mode: str = "auto", width: int = 80, unicode: bool = True, hint: str = _HINT
 ) -> list[list[StyledLine]]:
     """Return the lines about repeated cases, in blocks; none wider than `width`.
 
@@ -31,14 +31,15 @@ def repeat_blocks(
         mode: "all" shows every case and field; the others those that are not the same in all runs.
         width: columns of the terminal.
         unicode: False keeps to ASCII.
+        hint: the option that shows what is left out here.
     """
     if not repeats:
         return []
     return [
         block
         for block in (
-            [*_head(repeats, width, unicode), *_cases(repeats, mode, width, unicode)],
-            list(_fields(repeats, mode, width, unicode)),
+            [*_head(repeats, width, unicode), *_cases(repeats, mode, width, unicode, hint)],
+            list(_fields(repeats, mode, width, unicode, hint)),
         )
         if block
     ]
@@ -66,7 +67,7 @@ def _head(repeats: Repeats, width: int, unicode: bool) -> Iterator[StyledLine]:
     yield [(clip(f"  {line}", width, unicode=unicode), PLAIN)]
 
 
-def _cases(repeats: Repeats, mode: str, width: int, unicode: bool) -> Iterator[StyledLine]:
+def _cases(repeats: Repeats, mode: str, width: int, unicode: bool, hint: str) -> Iterator[StyledLine]:
     cases = sorted(repeats.cases, key=lambda case: (case.pass_rate, case.id))
     if mode != "all":
         cases = [case for case in cases if case.passed_runs < len(case.runs)]
@@ -92,11 +93,11 @@ def _cases(repeats: Repeats, mode: str, width: int, unicode: bool) -> Iterator[S
         ]
     if hidden := len(cases) - len(shown):
         yield [
-            (clip(f"  {mark(unicode)} {count(hidden, 'more case')} ({_HINT})", width, unicode=unicode), DIM)
+            (clip(f"  {mark(unicode)} {count(hidden, 'more case')} ({hint})", width, unicode=unicode), DIM)
         ]
 
 
-def _fields(repeats: Repeats, mode: str, width: int, unicode: bool) -> Iterator[StyledLine]:
+def _fields(repeats: Repeats, mode: str, width: int, unicode: bool, hint: str) -> Iterator[StyledLine]:
     fields = [field for field in repeats.fields if mode == "all" or field.stability < 1]
     if not fields:
         return
@@ -114,5 +115,5 @@ def _fields(repeats: Repeats, mode: str, width: int, unicode: bool) -> Iterator[
         ]
     if hidden := len(fields) - len(shown):
         yield [
-            (clip(f"  {mark(unicode)} {count(hidden, 'more field')} ({_HINT})", width, unicode=unicode), DIM)
+            (clip(f"  {mark(unicode)} {count(hidden, 'more field')} ({hint})", width, unicode=unicode), DIM)
         ]

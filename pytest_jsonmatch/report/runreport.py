@@ -6,18 +6,30 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
+from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.results.model import Case, merged_fields
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
-    from pytest_jsonmatch.results.model import CaseRun, ResultSet
+    from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
 
-__all__ = ["Fault", "RunReport", "make_fault", "message_lines"]
+__all__ = [
+    "Fault",
+    "RunReport",
+    "extent",
+    "failed_run",
+    "field_comparisons",
+    "left_out_note",
+    "make_fault",
+    "message_lines",
+    "whole_corpus",
+]
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -76,6 +88,7 @@ class RunReport:
         proven: what that difference proves; None if nothing was asked of it.
         headlines: figures of the run with their confidence intervals.
         link: an address that, with a file and `#L12` after it, leads to a line; empty if there is none.
+        differences: what differs, where two values were compared and nothing else; else empty.
     """
 
     results: ResultSet
@@ -89,11 +102,19 @@ class RunReport:
     link: str = ""
     proven: RunVerdict | None = None
     headlines: tuple[Headline, ...] = ()
+    differences: str = ""
 
     @property
     def failed(self) -> bool:
-        """Whether a gate or a case failed."""
-        return self.verdict.failed or bool(self.faults)
+        """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
+        return self.verdict.failed or (self.results.corpus is None and bool(self.faults))
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything was asked of the run."""
+        if self.verdict.gates or self.verdict.cases or self.failed:
+            return True
+        return self.results.corpus is None and any(each.threshold for each in self.results.comparisons)
 
     @property
     def is_cut_short(self) -> bool:
@@ -125,6 +146,70 @@ def make_fault(case: Case, run: CaseRun, place: tuple[str, int], message: str) -
         message or run.error,
         note,
     )
+
+
+def failed_run(case: Case) -> CaseRun | None:
+    """Return, of a case that failed, the run to show: of those that did not pass the one that scores least.
+
+    None of a case that did not fail, or of which that is not settled yet.
+    """
+    is_judged_as_a_whole = case.min_pass_rate is not None and case.of > 1
+    if case.verdict != "failed" if is_judged_as_a_whole else case.passed:
+        return None
+    return min(
+        (run for run in case.runs if not run.passed), key=lambda run: run.figure("score"), default=None
+    )
+
+
+def extent(results: ResultSet) -> str:
+    """Return what was evaluated.
+
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> extent(ResultSet(collected=3, narrowed=("-k",)))
+    '0 of 3 cases (-k)'
+    """
+    if results.corpus is not None:
+        return count(results.corpus.records, "record")
+    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
+
+
+def whole_corpus(corpus: Corpus) -> Comparison:
+    """Return the figures of a corpus as one comparison, of which tables read the fields."""
+    failed = sum(each.batch_errors for each in corpus.fields.values())
+    score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
+    return Comparison(
+        id="",
+        nodeid="",
+        metric=corpus.metric,
+        signature=corpus.signature,
+        score=score,
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        passed=True,
+        fields=corpus.fields,
+        counts={"batch_error": failed} if failed else {},
+    )
+
+
+def field_comparisons(results: ResultSet) -> Sequence[Comparison]:
+    """Return comparisons whose fields are those of the run: of a corpus of all records, kept or not."""
+    if results.corpus is None:
+        return list(results.comparisons)
+    return [whole_corpus(results.corpus)] if results.corpus.records else []
+
+
+def left_out_note(results: ResultSet) -> str:
+    """Return what has to be said beside the figures of what they leave out; empty if that is nothing.
+
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> left_out_note(ResultSet())
+    ''
+    """
+    failed = sum(each.counts.get("batch_error", 0) for each in field_comparisons(results))
+    return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
 
 
 def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:

@@ -78,6 +78,7 @@ def summary_lines(
     repeats: Repeats | None = None,
     pivot: str | None = None,
     hint: str = _HINT,
+    pivot_option: str = "--jsonmatch-pivot",
 ) -> list[StyledLine]:
     """Return the lines of the summary, none wider than `width`.
 
@@ -91,6 +92,7 @@ def summary_lines(
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
         hint: the option that shows what is left out here.
+        pivot_option: the one that chooses `pivot`.
     """
     if mode == "none" or not comparisons:
         return []
@@ -107,11 +109,19 @@ def summary_lines(
         if pivot is not None or any(comparison.params for comparison in comparisons):
             from pytest_jsonmatch.report.pivot import pivot_blocks
 
-            blocks += pivot_blocks(comparisons, pivot, mode=mode, width=width, unicode=unicode)
+            blocks += pivot_blocks(
+                comparisons,
+                pivot,
+                mode=mode,
+                width=width,
+                unicode=unicode,
+                hint=hint,
+                option=pivot_option,
+            )
         if repeats is not None:
             from pytest_jsonmatch.report.repeats import repeat_blocks
 
-            blocks += repeat_blocks(repeats, mode=mode, width=width, unicode=unicode)
+            blocks += repeat_blocks(repeats, mode=mode, width=width, unicode=unicode, hint=hint)
     blocks.append(
         [[(line, YELLOW)] for note in summary.notes for line in fold(note, width, 2, unicode=unicode)]
     )

@@ -6,24 +6,38 @@ JSON, in UTF-8, cases by id and fields by path, a line for each field: two files
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from importlib import resources
+from reprlib import repr as short
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.paths import parse_pattern
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.engine.results import FieldAggregation
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["FORMAT", "VERSION", "read_results", "to_text"]
+    from pytest_jsonmatch.engine.audit import ArrayAudit
+
+__all__ = ["FORMAT", "SCHEMA", "VERSION", "from_text", "read_results", "schema_text", "to_text"]
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
 """Of the format: a file with a higher number is refused, one with a lower number is read."""
 
+SCHEMA: Final = "results.schema.json"
+"""The file beside this one that is the JSON Schema of the format."""
+
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
+_COUNTS: Final = _SUMS.index("score_sum")
+"""So many of them are whole numbers."""
+_PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
+_MOST: Final = 2**53
+_LARGEST: Final = 1e200
+"""How large numbers may be: sums over any number of cases are numbers still."""
 _COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
 
 
@@ -172,12 +186,12 @@ def from_text(text: str, name: str) -> ResultSet:
     version = found.get("version")
     if type(version) is not int or version > VERSION:
         message = (
-            f"{name} is a result file of version {version}, and this release reads up to {VERSION}; "
+            f"{name} is a result file of version {short(version)}, and this release reads up to {VERSION}; "
             "upgrade pytest-jsonmatch"
         )
         raise ConfigurationError(message)
     try:
-        return _results(found)
+        return _Reader(found).results()
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _none(name, f"it is damaged: {type(error).__name__}: {error}") from None
 
@@ -186,68 +200,198 @@ def _none(name: str, reason: str) -> ConfigurationError:
     return ConfigurationError(f"{name} is no result file: {reason}")
 
 
-def _results(found: dict[str, Any]) -> ResultSet:
-    signatures = [_as(str, text) for text in found["signatures"]]
-    return ResultSet(
-        cases=tuple(_read_case(case, signatures) for case in found["cases"]),
-        created=_as(str, found["created"]),
-        commit=_as(str, found["commit"]),
-        versions={_as(str, name): _as(str, text) for name, text in found["versions"].items()},
-        collected=None if found["collected"] is None else _as(int, found["collected"]),
-        narrowed=tuple(_as(str, reason) for reason in found["narrowed"]),
-        corpus=_read_corpus(found["corpus"], signatures) if "corpus" in found else None,
-    )
+def schema_text() -> str:
+    """Return the JSON Schema of result files, as it is shipped.
+
+    >>> json.loads(schema_text())["title"]
+    'jsonmatch results'
+    """
+    return resources.files("pytest_jsonmatch.results").joinpath(SCHEMA).read_text(encoding="utf-8")
 
 
-def _read_corpus(found: dict[str, Any], signatures: list[str]) -> Corpus:
-    counts = {name: _as(int, found[name]) for name in _COUNTS_OF_CORPUS}
-    means = {str(name): found[name] for name in FIGURES} if counts["records"] else {}
-    for name, mean in means.items():
-        _check_figure(name, mean, "the corpus")
-    return Corpus(
-        metric=_as(str, found["metric"]),
-        signature=signatures[found["signature"]],
-        means=means,
-        fields={path: FieldAggregation.from_list(sums) for path, sums in _sums_of(found["fields"]).items()},
-        **counts,
-    )
+@final
+class _Reader:
+    """Reads one file, and takes nothing in it on trust: all that the schema says is checked here too."""
 
+    __slots__ = ("_found", "_known", "_signatures")
 
-def _sums_of(fields: dict[str, Any]) -> dict[str, list[float]]:
-    return {_as(str, path): [sums.get(name, 0) for name in _SUMS] for path, sums in fields.items()}
+    def __init__(self, found: dict[str, Any]) -> None:
+        self._found = found
+        self._known: set[str] = set()  # paths that have been understood: cases share most of theirs
+        self._signatures = [_as(str, text) for text in _as(list, found["signatures"])]
 
-
-def _check_figure(name: str, value: Any, of: str) -> None:
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"the {name} of {of} is {value!r}")
-
-
-def _read_case(found: dict[str, Any], signatures: list[str]) -> Case:
-    least = found.get("min_pass_rate")
-    runs = tuple(
-        CaseRun(
-            _as(int, run["run"]),
-            _as(bool, run["passed"]),
-            tuple(_read_comparison(each, signatures) for each in run["comparisons"]),
-            _as(str, run.get("error", "")),
+    def results(self) -> ResultSet:
+        found = self._found
+        if found["version"] < 1:
+            raise ValueError(f"there is no version {short(found['version'])}")
+        _check_head(_as(dict, found["figures"]))
+        results = ResultSet(
+            cases=tuple(self._case(_as(dict, case)) for case in _as(list, found["cases"])),
+            created=_as(str, found["created"]),
+            commit=_as(str, found["commit"]),
+            versions={name: _as(str, text) for name, text in _as(dict, found["versions"]).items()},
+            collected=None if found["collected"] is None else _count(found["collected"]),
+            narrowed=_texts(found["narrowed"]),
+            corpus=self._corpus(_as(dict, found["corpus"])) if "corpus" in found else None,
         )
-        for run in found["runs"]
-    )
-    if not runs:
-        raise ValueError(f"the case {found['id']!r} has no run")
-    return Case(_as(str, found["id"]), runs, _as(int, found.get("of", 1)), least)
+        _check_records(results)
+        return results
+
+    def _signature(self, index: Any) -> str:
+        return str(self._signatures[_count(index)])
+
+    def _corpus(self, found: dict[str, Any]) -> Corpus:
+        counts = {name: _count(found[name]) for name in _COUNTS_OF_CORPUS}
+        means = {str(name): _figure(name, found[name]) for name in FIGURES} if counts["records"] else {}
+        return Corpus(
+            metric=_as(str, found["metric"]),
+            signature=self._signature(found["signature"]),
+            means=means,
+            fields=self._fields(found["fields"]),
+            **counts,
+        )
+
+    def _fields(self, found: Any) -> dict[str, FieldAggregation]:
+        return {self._path(path): _aggregation(_as(dict, sums)) for path, sums in _as(dict, found).items()}
+
+    def _path(self, path: str) -> str:
+        if path not in self._known:
+            segments_of(path)
+            self._known.add(path)
+        return path
+
+    def _case(self, found: dict[str, Any]) -> Case:
+        name = _as(str, found["id"])
+        for figure in (*FIGURES, *(["pass_rate"] if "pass_rate" in found else [])):
+            _figure(figure, found[figure])
+        _as(bool, found["passed"])
+        runs = tuple(self._run(_as(dict, run)) for run in _as(list, found["runs"]))
+        if not runs:
+            raise ValueError(f"the case {name!r} has no run")
+        least = _figure("min_pass_rate", found["min_pass_rate"]) if "min_pass_rate" in found else None
+        return Case(name, runs, _count(found.get("of", 1), least=1), least)
+
+    def _run(self, found: dict[str, Any]) -> CaseRun:
+        return CaseRun(
+            _count(found["run"], least=1),
+            _as(bool, found["passed"]),
+            tuple(self._comparison(_as(dict, each)) for each in _as(list, found["comparisons"])),
+            _as(str, found.get("error", "")),
+        )
+
+    def _comparison(self, found: dict[str, Any]) -> Comparison:
+        name = _as(str, found["id"])
+        return Comparison(
+            id=name,
+            nodeid=_as(str, found["nodeid"]),
+            metric=_as(str, found["metric"]),
+            signature=self._signature(found["signature"]),
+            passed=_as(bool, found["passed"]),
+            threshold=_threshold(_as(dict, found["threshold"])),
+            fields=self._fields(found["fields"]),
+            counts={status: _count(number) for status, number in _as(dict, found["counts"]).items()},
+            errors=_texts(found.get("errors", [])),
+            warnings=_texts(found.get("warnings", [])),
+            arrays={path: _array(counts) for path, counts in _as(dict, found.get("arrays", {})).items()},
+            approximate=_as(bool, found.get("approximate", False)),
+            case=_as(str, found.get("case", "")),
+            params={each: _label(label) for each, label in _as(dict, found.get("params", {})).items()},
+            audit=_read_audits(_as(list, found.get("audit", []))),
+            **{str(figure): _figure(figure, found[figure], name) for figure in FIGURES},
+        )
 
 
-def _read_comparison(found: dict[str, Any], signatures: list[str]) -> Comparison:
-    payload: dict[str, Any] = {"errors": [], "warnings": [], "arrays": {}, **found}
-    payload["signature"] = signatures[found["signature"]]
-    payload["fields"] = _sums_of(found["fields"])
-    for figure in FIGURES:
-        _check_figure(figure, payload[figure], repr(found["id"]))
-    return Comparison.from_payload(payload)
+def _check_records(results: ResultSet) -> None:
+    corpus = results.corpus
+    if corpus is None:
+        return
+    if len(results.cases) > corpus.records:
+        raise ValueError(f"there are {len(results.cases)} cases of {corpus.records} records")
+    for each in results.comparisons:
+        if (each.metric, each.signature) != (corpus.metric, corpus.signature):
+            raise ValueError(f"{short(each.id)} is not scored as the corpus is")
+
+
+def _check_head(figures: dict[str, Any]) -> None:
+    """Check the figures that follow from the cases: they are there for people and other programs."""
+    _count(figures["cases"])
+    for name in ("pass_rate", *FIGURES):
+        if figures[name] is not None:
+            _figure(name, figures[name])
+
+
+def _aggregation(sums: dict[str, Any]) -> FieldAggregation:
+    if sums["score"] is not None:
+        _figure("score", sums["score"])
+    numbers: list[float] = [0] * _COUNTS + [0.0] * (len(_SUMS) - _COUNTS)
+    for name, value in sums.items():
+        place = _PLACES.get(name)
+        if place is not None:
+            numbers[place] = _count(value) if place < _COUNTS else _sum(value)
+    return FieldAggregation.from_list(numbers)
+
+
+def _threshold(found: dict[str, Any]) -> dict[str, Any]:
+    limits: dict[str, Any] = {}
+    for name, limit in found.items():
+        if name != "fields":
+            limits[name] = _figure(name, limit)
+            continue
+        limits[name] = by_pattern = {}
+        for pattern, least in _as(dict, limit).items():
+            parse_pattern(pattern)
+            by_pattern[pattern] = _figure(pattern, least)
+    return limits
+
+
+def _array(counts: Any) -> tuple[int, int, int]:
+    pairs, only_expected, only_actual = map(_count, _as(list, counts))
+    return pairs, only_expected, only_actual
+
+
+def _label(found: Any) -> tuple[str, int]:
+    label, place = _as(list, found)
+    return _as(str, label), _count(place)
+
+
+def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
+    if not found:
+        return ()
+    from pytest_jsonmatch.engine.audit import ArrayAudit  # most comparisons have none
+
+    for each in found:
+        for name in ("pairs", "unmatched_expected", "unmatched_actual"):
+            _as(list, _as(dict, each)[name])
+    return tuple(map(ArrayAudit.from_dict, found))
+
+
+def _texts(found: Any) -> tuple[str, ...]:
+    return tuple(_as(str, text) for text in _as(list, found))
+
+
+def _figure(name: str, value: Any, of: str = "") -> float:
+    if type(value) not in {int, float} or not 0 <= value <= 1:
+        raise ValueError(f"the {name}{f' of {of!r}' if of else ''} is {short(value)}, no number from 0 to 1")
+    return value  # type: ignore[no-any-return]
+
+
+def _count(value: Any, *, least: int = 0) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{short(value)} is no int")
+    if not least <= value <= _MOST:
+        raise ValueError(f"{short(value)} is no number from {least} to {_MOST}")
+    return value
+
+
+def _sum(value: Any) -> float:
+    if type(value) not in {int, float}:
+        raise TypeError(f"{short(value)} is no number")
+    if not 0 <= value <= _LARGEST:
+        raise ValueError(f"{short(value)} is no sum")
+    return value  # type: ignore[no-any-return]
 
 
 def _as(kind: Callable[[Any], Any], value: Any) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{short(value)} is no {kind.__name__}")
     return value

@@ -244,8 +244,14 @@ def _node(flat: Flat) -> SchemaNode:
         align=rules.get("align"),
         enum=flat.enum is not None,
         type_default=fitted_defaults(flat.kinds),
-        description=flat.notes.get("description"),
+        description=_described(flat.notes),
     )
+
+
+def _described(notes: dict[str, Any]) -> str | None:
+    """Return the title and the description of a place, in a sentence; None where it has neither."""
+    said = [notes[key] for key in ("title", "description") if isinstance(notes.get(key), str) and notes[key]]
+    return ": ".join(said) or None
 
 
 def _check_alignment(reader: Reader, flat: Flat) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
 
-from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,18 @@ __all__ = [
     "Verdict",
 ]
 
-ERROR_KINDS: Final = ("budget", "cache miss", "connection", "http", "invalid", "missing", "off", "timeout")
+ERROR_KINDS: Final = (
+    "budget",
+    "cache miss",
+    "connection",
+    "http",
+    "invalid",
+    "missing",
+    "off",
+    "refused",
+    "timeout",
+    "truncated",
+)
 """Why an item can end without a verdict."""
 
 
@@ -112,7 +124,19 @@ class JudgeUsage:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything that judges. It has to be safe to call from several threads."""
+    """Anything that judges. It has to be safe to call from several threads.
+
+    A judge whose verdicts are kept in a cache may say what they depend on beside the items, as two texts:
+    `model`, the name of the model, and `prompt`, the version of what it is told.
+
+    >>> class Generous:
+    ...     usage = JudgeUsage()
+    ...
+    ...     def judge(self, items):
+    ...         return {item.id: Verdict(True, "why not") for item in items}
+    >>> isinstance(Generous(), Judge)
+    True
+    """
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id a Verdict, or the JudgeError that tells why there is none.
@@ -131,7 +155,8 @@ class CallableJudge:
     """A judge made of a function of one item.
 
     Args:
-        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error.
+        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error,
+            but for a ConfigurationError, which ends the run. Several threads may call it at once.
 
     >>> judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
     >>> judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
@@ -145,12 +170,14 @@ class CallableJudge:
             raise TypeError(f"a judge is made of a function of one item, not of {type(fn).__name__}")
         self._fn = fn
         self._usage = JudgeUsage()
+        self._lock = Lock()
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id what the function says of it."""
         answers = {item.id: self._of(item) for item in items}
         errors = sum(isinstance(answer, JudgeError) for answer in answers.values())
-        self._usage += JudgeUsage(calls=len(items), items=len(items), errors=errors)
+        with self._lock:
+            self._usage += JudgeUsage(calls=len(items), items=len(items), errors=errors)
         return answers
 
     def _of(self, item: JudgeItem) -> Verdict | JudgeError:
@@ -158,6 +185,8 @@ class CallableJudge:
             answer = self._fn(item)
         except JudgeError as error:
             return error
+        except ConfigurationError:
+            raise
         except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
             return JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
         if isinstance(answer, (Verdict, JudgeError)):

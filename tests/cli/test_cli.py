@@ -50,6 +50,7 @@ def test_version():
         *((name,) for name in COMMANDS),
         ("cases", "schema"),
         ("cases", "header"),
+        ("judge", "calibrate"),
         *(("schema", name) for name in ("infer", "resolve", "annotate", "validate")),
     ],
 )
@@ -60,7 +61,7 @@ def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
     assert left.value.code == 0
     assert shown.startswith(f"usage: {' '.join(['jsonmatch', *arguments])} ")
     assert "\nexit codes:\n  0  fine\n" in shown
-    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("schema",)}
+    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("judge",), ("schema",)}
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,14 @@ def test_bad_usage_is_one_line_and_exit_code_2(arguments, line, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{line}\n")
 
 
+def test_what_an_argument_holds_never_reaches_the_terminal_raw(tmp_path):
+    done = run("report", "a.json", "--\x1b[31m\u202e", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "jsonmatch: unrecognized arguments: --\\x1b[31m\\u202e (see jsonmatch --help)\n",
+    )
+
+
 def test_an_unknown_command(tmp_path):
     done = run("caes", cwd=tmp_path)
     # The list of choices is worded differently by different Pythons.
@@ -115,6 +124,9 @@ def test_an_unknown_command(tmp_path):
             for command in (
                 "compare a.json a.json",
                 "compare a.json a.json --report json",
+                "compare a.json a.json --report markdown",
+                "report r.json --markdown",
+                "report --schema",
                 "evaluate --gold a.jsonl --actual a.jsonl --gate f1>=0.5",
                 "diff --help",
                 "schema infer a.jsonl --annotate",
@@ -127,6 +139,10 @@ def test_an_unknown_command(tmp_path):
 def test_what_is_not_needed_is_not_imported(arguments, foreign, tmp_path):
     for name in ("a.json", "a.jsonl"):
         (tmp_path / name).write_text('{"a": 1, "b": "x", "c": [1, 2]}\n')
+    assert (
+        main(["compare", *[str(tmp_path / "a.json")] * 2, *f"--report json -o {tmp_path}/r.json".split()])
+        == 0
+    )
     code = f"""if True:
         import sys
         from pytest_jsonmatch.cli.main import main

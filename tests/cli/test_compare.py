@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -87,9 +88,48 @@ def test_json_is_a_result_file(files, command):
     assert case.runs[0].comparisons[0].threshold == {"score": 0.6}
 
 
+def test_markdown_says_what_differs(files, command):
+    ran = command("compare wrong.json right.json --report markdown --threshold 0.6")
+    assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
+    assert ran.out.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 case failed**.\n")
+    assert "  total          0.00  11 → 12            mismatch, 9.1 % off\n" in ran.out
+    free = command("compare wrong.json right.json --report markdown").out
+    assert free.startswith("## jsonmatch: score 0.57\n\n1 case, without a threshold.\n")
+    assert "What differs" not in command("compare right.json right.json --report markdown").out
+
+
+def test_html_shows_both_sides_and_the_pairs(files, command):
+    ran = command("compare wrong.json right.json --report html")
+    assert (ran.code, ran.err, ran.out[:15]) == (0, "", "<!doctype html>")
+    assert "wrong.json against right.json" in ran.out
+    data = json.loads(re.search(r'id="data">(.*?)</script>', ran.out, re.DOTALL)[1])
+    (compared,) = data["cases"][0]["u"][0]["c"]
+    assert {leaf["p"] for leaf in compared["d"]["leaves"]} == {"total", "items[0].name"}
+    assert [each["p"] for each in compared["d"]["arrays"]] == ["items"]
+
+
+def test_html_needs_jinja(files, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert refused("compare wrong.json right.json --report html") == (
+        "jsonmatch compare: an HTML report needs jinja2; "
+        "install it with: pip install 'pytest-jsonmatch[html]'"
+    )
+
+
+def test_objects_and_arrays_have_their_own_figures(files, command):
+    ran = command("compare wrong.json right.json -v")
+    assert ran.out.splitlines()[-4:] == [
+        "objects and arrays  precision  recall    F1",
+        "  items[0]  object       1.00    0.00  0.00",
+        "  items     array        1.00    0.50  0.67",
+        "  items[1]  object       1.00    1.00  1.00",
+    ]
+
+
 def test_output(files, command, folder):
-    assert command("compare right.json right.json --output out.txt --color auto") == (0, "", "")
+    assert command("compare right.json right.json -o out.txt --color auto") == (0, "", "")
     assert (folder / "out.txt").read_text(encoding="utf-8").startswith("pairwise_f1 score 1.00\n")
+    assert command("compare right.json right.json -o -").out.startswith("pairwise_f1 score 1.00\n")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +285,7 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --threshold x", "argument --threshold: 'x' is no number from 0 to 1"),
         ("wrong.json right.json --beta 0", "argument --beta: '0' is no number above 0"),
         ("wrong.json right.json --beta x", "argument --beta: 'x' is no number above 0"),
-        ("wrong.json right.json --report html", "argument --report: invalid choice: 'html'"),
+        ("wrong.json right.json --report pdf", "argument --report: invalid choice: 'pdf'"),
     ],
 )
 def test_bad_input_is_one_line(files, folder, write, refused, line, told):

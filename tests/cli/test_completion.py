@@ -14,7 +14,7 @@ def test_every_command_and_option_is_in_the_script(command, shell):
     pytest.importorskip("shtab")
     ran = command(f"completion {shell}")
     assert (ran.code, ran.err) == (0, "")
-    for word in ("compare", "evaluate", "validate", "threshold", "gate"):
+    for word in ("compare", "evaluate", "validate", "calibrate", "threshold", "gate"):
         assert word in ran.out
 
 
@@ -38,6 +38,10 @@ def test_bash_completes(command, folder):
     assert completed("jsonmatch", "compare", "--thr") == {"--threshold"}
     assert completed("jsonmatch", "compare", "--report", "j") == {"json"}
     assert completed("jsonmatch", "compare", "ans") == {"answer.json"}
+    assert completed("jsonmatch", "report", "ans") == {"answer.json"}
+    assert completed("jsonmatch", "report", "--ma") == {"--markdown"}
+    assert completed("jsonmatch", "judge", "calibrate", "ans") == {"answer.json"}
+    assert completed("jsonmatch", "judge", "calibrate", "--min-") == {"--min-kappa", "--min-accuracy"}
 
 
 def test_without_shtab(refused, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -454,3 +455,39 @@ def test_progress_without_an_end():
     with Progress() as progress:
         progress(1, None)
         assert progress.is_shown is False
+
+
+def test_markdown(sides, command):
+    ran = command(SIDES, "--gate", "f1 >= 0.5", "--report", "markdown")
+    assert (ran.code, ran.err) == (1, "gates, on 3 records:\n  FAILED   f1 >= 0.5  0.47  slack -0.03\n")
+    assert ran.out.startswith(
+        "## ❌ jsonmatch: failed\n\n"
+        "**1 of 1 gate failed**; 1 of 3 records with score 1; 1 without an answer; 1 error.\n"
+    )
+    free = command(f"{SIDES} --report markdown")
+    assert (free.code, free.err, free.out.splitlines()[0]) == (0, "", "## jsonmatch: score 0.47")
+
+
+def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, command):
+    gold = [{"id": number, "a": number} for number in range(30)]
+    write(gold_jsonl=gold, answers_jsonl=[{**each, "a": each["a"] + 100 * (each["id"] > 8)} for each in gold])
+    page = command(f"{SIDES} --report html").out
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0]]]
+    assert len(data["cases"]) == 10
+    (compared,) = data["cases"][0]["u"][0]["c"]
+    (leaf,) = compared["d"]["leaves"]
+    assert (leaf["e"], leaf["a"]) == ([["=", "9"]], [["=", "109"]])
+    assert "Figures and fields are those of all 30 records; 10 records of them are listed as cases." in page
+
+
+def test_what_stands_beside_the_figures_is_on_the_page(sides, command):
+    page = command(f"{SIDES} --report html").out
+    assert "error: record &#39;r2&#39;: there is no answer for it" in page
+    assert "not scored: &#39;r9&#39;, which has no gold record, or is a second answer" in page
+
+
+@pytest.mark.parametrize("name", ["no/out.html", "."])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_scored(sides, refused, name, monkeypatch):
+    monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._evaluated", None)
+    refused(f"{SIDES} --report html --output {name}")

@@ -148,6 +148,10 @@ def test_duplicate_keys_in_actual_text_warn_and_the_last_wins():
     assert (result.score, len(result.warnings)) == (1.0, 1)
 
 
+def test_render_puts_a_comma_after_what_is_empty():
+    assert render([[], None, {"a": {}, "b": 1}]) == '[[], null, {"a": {}, "b": 1}]'
+
+
 def test_render_is_cut():
     assert render({"a": ["é", None, True, 1.5]}) == '{"a": ["é", null, true, 1.5]}'
     assert len(render(["word"] * 1000, limit=20)) == 20

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from pytest_jsonmatch.engine.comparators import BUILTIN as COMPARATORS
+from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.metrics import CHOICES, FIELD_WORDS, OPTION_NAMES, PRESETS
+from pytest_jsonmatch.engine.registry import Registry
 from pytest_jsonmatch.engine.transforms import BUILTIN as TRANSFORMS
 from pytest_jsonmatch.golden import editor
 from pytest_jsonmatch.golden.cases import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, load_cases
@@ -95,7 +96,7 @@ def test_each_key_is_in_the_table_of_the_docs():
 
 def test_hover_texts_are_of_what_the_engine_has():
     assert set(editor._METRICS) == set(PRESETS)
-    assert set(editor._COMPARATORS) == set(COMPARATORS)
+    assert set(editor._COMPARATORS) == {*BUILTIN, *OPTIONAL}
     assert set(editor._TRANSFORMS) == set(TRANSFORMS)
     assert set(editor._OPTIONS) == {*OPTION_NAMES, "repair"} - {"fields", "schema"}
     assert set(editor._FIELDS) == set(FIELD_WORDS)
@@ -103,14 +104,17 @@ def test_hover_texts_are_of_what_the_engine_has():
 
 
 @pytest.mark.parametrize(
-    ("table", "texts"),
-    [(COMPARATORS, editor._COMPARATORS), (TRANSFORMS, editor._TRANSFORMS)],
+    ("find", "texts"),
+    [
+        (Registry().find_comparator, editor._COMPARATORS),
+        (Registry().find_transform, editor._TRANSFORMS),
+    ],
     ids=["comparators", "transforms"],
 )
-def test_parameters_offered_are_those_that_are_taken(table, texts):
+def test_parameters_offered_are_those_that_are_taken(find, texts):
     for name, (_, parameters) in texts.items():
         with pytest.raises(ConfigurationError) as caught:
-            table[name].bind({"qqqq": 1})
+            find(name).bind({"qqqq": 1})
         _, _, known = str(caught.value).partition("; known: ")
         assert (name, set(filter(None, known.split(", ")))) == (name, set(parameters))
 
@@ -233,6 +237,7 @@ GOOD = {
     "metric": st.sampled_from(["field_match", "structeval", "my own"]),
     "threshold": units
     | mapping(score=units, precision=units, recall=units, f1=units, fields=st.dictionaries(patterns, units)),
+    "judge_triage": st.booleans(),
     "options": options,
     "fields": st.dictionaries(patterns, rules, max_size=3),
     "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),

@@ -17,6 +17,8 @@ from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
+FIGURES_OF_NONE = {"score": 0, "precision": 0, "recall": 0, "f1": 0}
+
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
 records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
 
@@ -121,11 +123,11 @@ def test_what_a_person_finds_in_it():
             {"version": VERSION + 1},
             f"x.json is a result file of version {VERSION + 1}, and this release reads up to {VERSION}; upgrade",
         ),
-        ({"version": "1"}, "x.json is a result file of version 1, and"),
+        ({"version": "1"}, "x.json is a result file of version '1', and"),
         ({"cases": None}, "x.json is no result file: it is damaged: TypeError"),
         (
-            {"cases": [{"id": 1, "runs": []}]},
-            "x.json is no result file: it is damaged: ValueError: the case 1 has no run",
+            {"cases": [dict(FIGURES_OF_NONE, id="a", passed=True, runs=[])]},
+            "x.json is no result file: it is damaged: ValueError: the case 'a' has no run",
         ),
         ({"signatures": []}, "x.json is no result file: it is damaged: IndexError"),
         ({"versions": {"a": 1}}, "x.json is no result file: it is damaged: TypeError: 1 is no str"),

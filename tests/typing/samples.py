@@ -23,6 +23,8 @@ from pytest_jsonmatch import (
     ArrayAudit,
     AuditedPair,
     BatchItem,
+    CachedJudge,
+    CallableJudge,
     ComparatorError,
     ComparatorResult,
     Comparison,
@@ -39,9 +41,16 @@ from pytest_jsonmatch import (
     JsonExtractionError,
     JsonMatchError,
     JsonParseError,
+    Judge,
+    JudgeError,
+    JudgeItem,
+    JudgeSettings,
+    JudgeUsage,
     MatchResult,
     NullHandling,
+    OpenAIJudge,
     Partner,
+    RecordedJudge,
     RecordResult,
     Registry,
     RootTypeError,
@@ -51,14 +60,18 @@ from pytest_jsonmatch import (
     TargetPathError,
     UnlistedFieldError,
     UnsupportedValueError,
+    Verdict,
     assert_json_match,
     compare_json,
     evaluate,
     extract_json,
     golden_cases,
+    make_judge,
     propagate_batch_errors,
     reclassify_nulls,
     register_comparator,
+    register_encoder,
+    register_judge,
     register_metric,
     register_transform,
     schema,
@@ -230,7 +243,7 @@ def same_meaning(items: list[schema.BatchItem]) -> list[float]:
     return [float(item.expected_compared == item.actual_compared) for item in items]
 
 
-class Judge:
+class Equals:
     """A batch comparator for a chunk of records, which answers by id."""
 
     scope = "chunk"
@@ -247,11 +260,18 @@ def whole_name(expected: dict[str, Any], actual: dict[str, Any], params: Mapping
     return float(sorted(expected.values()) == sorted(actual.values()))
 
 
+class Letters:
+    def encode(self, texts: list[str]) -> list[list[float]]:
+        return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
+
+
 def sample_registering() -> None:
     register_comparator("sample_start", same_start, overwrite=True)
     register_comparator("sample_size", lambda expected, actual, params: len(expected) == len(actual), True)
     register_comparator("sample_meaning", same_meaning, overwrite=True)
-    register("sample_judge", Judge(), overwrite=True)
+    register("sample_judge", Equals(), overwrite=True)
+    register_encoder("sample_letters", Letters(), overwrite=True)
+    register_judge(lambda item: True, "sample_lenient", overwrite=True)
     register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
     register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
     compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)
@@ -440,6 +460,39 @@ def sample_golden_cases_for_a_python_test() -> None:
         mark = assert_type(golden_cases(path, argname="case"), pytest.MarkDecorator)
         name, rows = mark.args
         assert (name, [judged(row.values[0]).score for row in rows]) == ("case", [1.0])
+
+
+# Judges -------------------------------------------------------------------------------------------
+
+
+def sample_judges() -> None:
+    def same_but_for_case(item: JudgeItem) -> bool:
+        assert_type(item.description, "str | None")
+        return str(item.expected).lower() == str(item.actual).lower()
+
+    judge: Judge = CallableJudge(same_but_for_case)
+    answers = judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
+    answer = assert_type(answers["1"], "Verdict | JudgeError")
+    assert isinstance(answer, Verdict)
+    assert_type(answer.equivalent, bool)
+    assert_type(answer.reason, "str | None")
+    assert_type(judge.usage, JudgeUsage)
+    assert_type(judge.usage.cost, float)
+
+
+def sample_judges_that_are_made() -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "verdicts.jsonl")
+        model: Judge = OpenAIJudge("gpt-4.1-mini", max_calls=10, structured="none")
+        cached: Judge = CachedJudge(model, path, mode="cached")
+        recorded: Judge = RecordedJudge(path, model="gpt-4.1-mini")
+        made = assert_type(make_judge(JudgeSettings(model="gpt-4.1-mini", mode="off")), Judge)
+        item = JudgeItem("1", "city", "Paris", "PARIS")
+        missed, off = cached.judge([item])["1"], made.judge([item])["1"]
+        assert isinstance(missed, JudgeError)
+        assert isinstance(off, JudgeError)
+        assert_type(missed.kind, str)
+        assert (missed.kind, off.kind, recorded.usage.calls) == ("cache miss", "off", 0)
 
 
 # Errors -------------------------------------------------------------------------------------------

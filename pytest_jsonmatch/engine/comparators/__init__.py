@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.comparators.strings import CONTAINS, JACCARD, LEVEN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BUILTIN", "Comparator", "ComparatorResult", "explain", "user_comparator"]
+__all__ = ["BUILTIN", "OPTIONAL", "Comparator", "ComparatorResult", "explain", "user_comparator"]
 
 BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
     {
@@ -37,3 +37,11 @@ BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
     }
 )
 """The comparators every registry starts with, by name."""
+
+OPTIONAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
+        "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
+    }
+)
+"""Names that are built in as well, of comparators outside of the engine: imported when one is looked up."""

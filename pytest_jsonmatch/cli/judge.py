@@ -1,0 +1,385 @@
+"""`jsonmatch judge`: what the judge is worth that tells whether two values mean the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
+from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.judge_options import bench_of
+from pytest_jsonmatch.cli.judging import add_judge, name_of_judge, questions_at_once
+from pytest_jsonmatch.cli.labels import read_labels
+from pytest_jsonmatch.cli.look import add_color, as_text, look_of
+from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.plugins import add_plugins, plugins
+from pytest_jsonmatch.cli.progress import Progress
+from pytest_jsonmatch.cli.rules import share
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from pytest_jsonmatch.cli.labels import Label
+    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.gate.agreement import Agreement
+    from pytest_jsonmatch.gate.intervals import Interval
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.semantic.bench import Bench
+    from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
+
+__all__ = ["add_arguments"]
+
+_CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
+_CALIBRATE_EXAMPLES: Final = """\
+jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
+jsonmatch judge calibrate labels.jsonl --judge cached --judge-cache verdicts.jsonl --min-kappa 0.7
+jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
+echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
+"""
+_HINT: Final = (
+    "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)"
+)
+_SHOWN: Final = 3
+"""So many pairs without a verdict, and so many doubtful labels, are named."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the subcommands of `jsonmatch judge`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["calibrate", "labels.jsonl", "--min-kappa", "0.7"]).min_kappa
+    0.7
+    """
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    command = commands.add_parser(
+        "calibrate", help="how far a judge agrees with people", **texts(_CALIBRATE, _CALIBRATE_EXAMPLES)
+    )
+    command.add_argument(
+        "labels",
+        metavar="LABELS",
+        help=(
+            "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
+            "and path, description, criterion, id if there are; - for stdin"
+        ),
+    )
+    add_judge(command, modes=("live", "cached"))
+    add_plugins(command)
+    command.add_argument(
+        "--min-kappa", metavar="KAPPA", type=share, help="exit with 1 if Cohen's kappa is lower"
+    )
+    command.add_argument(
+        "--min-accuracy", metavar="SHARE", type=share, help="exit with 1 if the accuracy is lower"
+    )
+    command.add_argument(
+        "--proven",
+        action="store_true",
+        help="hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures",
+    )
+    command.add_argument(
+        "--confidence", metavar="SHARE", type=share, default=0.95, help="of the intervals (default: 0.95)"
+    )
+    command.add_argument(
+        "--report",
+        choices=("text", "json"),
+        default="text",
+        help="text for people (the default), or JSON with every pair that is not agreed about",
+    )
+    command.add_argument(
+        "-v", "--verbose", action="count", default=0, help="show all disagreements, values and errors"
+    )
+    add_color(command)
+    add_output(command)
+    command.set_defaults(run=_calibrate, command=command.prog)
+
+
+def _calibrate(options: Namespace) -> int:
+    from pytest_jsonmatch.gate.agreement import agreement_checks
+    from pytest_jsonmatch.gate.intervals import checked_confidence
+
+    checked_confidence(options.confidence)
+    labels = read_labels(options.labels)
+    with plugins(options):
+        found = _asked(bench_of(options, _HINT), labels, options)
+    checks = agreement_checks(
+        found.table(),
+        min_kappa=options.min_kappa,
+        min_accuracy=options.min_accuracy,
+        confidence=options.confidence,
+        proven=options.proven,
+    )
+    if options.report == "json":
+        look = look_of(options)._replace(color=False)
+        failed = [each for each in checks if not each.passed]
+        sys.stderr.write(as_text(_check_lines(failed, found, look), look))
+        write_output(_json(found, checks, options), options.output)
+    else:
+        look = look_of(options)
+        write_output(as_text(_lines(found, checks, options, look), look), options.output)
+    return FINE if all(check.passed for check in checks) and not found.unanswered else NOT_FINE
+
+
+# -- asking ------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What came of the labels."""
+
+    name: str
+    """Of the file."""
+    judge: str | None
+    """Its name; None of the one that is registered."""
+    labels: int
+    answered: tuple[tuple[Label, Verdict], ...]
+    unanswered: tuple[tuple[Label, JudgeError], ...]
+    settled: tuple[Label, ...]
+    """Of which scoring asks nobody."""
+    twins: tuple[tuple[Label, Label], ...]
+    """Labels that contradict an earlier one, and that."""
+    usage: JudgeUsage
+
+    def table(self) -> Agreement:
+        from pytest_jsonmatch.gate.agreement import Agreement
+
+        return Agreement.of((label.same, verdict.equivalent) for label, verdict in self.answered)
+
+    def fields(self) -> dict[str, Agreement]:
+        from pytest_jsonmatch.gate.agreement import Agreement
+
+        by_path: dict[str, list[tuple[bool, bool]]] = {}
+        for label, verdict in self.answered:
+            by_path.setdefault(label.path, []).append((label.same, verdict.equivalent))
+        return {path: Agreement.of(pairs) for path, pairs in by_path.items()}
+
+    def disagreed(self) -> list[tuple[Label, Verdict]]:
+        return [(label, verdict) for label, verdict in self.answered if label.same != verdict.equivalent]
+
+    def doubtful(self) -> list[Label]:
+        """The settled pairs of which people say something else than scoring does."""
+        return [label for label in self.settled if label.same != label.settled]
+
+    def where(self, label: Label) -> str:
+        named = f" ({label.id})" if label.id is not None else ""
+        return f"{self.name}:{label.line}{named}"
+
+
+def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
+    """Ask the judge about all pairs that scoring would ask it about; equal questions are one."""
+    from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
+
+    firsts: dict[tuple[str, ...], Label] = {}
+    twins = []
+    asked = [label for label in labels if label.settled is None]
+    for label in asked:
+        first = firsts.setdefault(label.question, label)
+        if first.same != label.same:
+            twins.append((label, first))
+    items = [
+        JudgeItem(str(each.line), each.path, each.expected, each.actual, each.description, each.criterion)
+        for each in asked
+    ]
+    answers = _answers(bench, items, questions_at_once(options))
+    pairs = [(label, answers[str(label.line)]) for label in asked]
+    return _Judged(
+        name_of(options.labels),
+        name_of_judge(options),
+        len(labels),
+        tuple((label, answer) for label, answer in pairs if isinstance(answer, Verdict)),
+        tuple((label, answer) for label, answer in pairs if not isinstance(answer, Verdict)),
+        tuple(label for label in labels if label.settled is not None),
+        tuple(twins),
+        bench.memory.usage,
+    )
+
+
+def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
+    """Return an answer for each item; so many are asked at a time as keep the judge busy."""
+    found: dict[str, Verdict | JudgeError] = {}
+    with Progress(total=len(items), noun="pairs") as progress:
+        for start in range(0, len(items), size):
+            found |= bench.ask(None, items[start : start + size])
+            progress(len(found), len(items))
+    return found
+
+
+# -- text --------------------------------------------------------------------------------------------------
+
+
+def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> Iterator[StyledLine]:
+    from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
+    from pytest_jsonmatch.report.figures import count
+
+    table = found.table()
+    verdicts = count(table.number, "verdict") if table.number else "no verdict"
+    judge = "the registered judge" if found.judge is None else f"judge {found.judge}"
+    title = f"{judge} on {found.name}: {verdicts}"
+    disagreed = [
+        Disagreement(found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason)
+        for label, verdict in found.disagreed()
+    ]
+    blocks = [
+        *agreement_blocks(
+            table,
+            found.fields(),
+            title=title,
+            confidence=options.confidence,
+            everything=options.verbose > 0,
+            width=look.width,
+            unicode=look.unicode,
+        ),
+        disagreement_lines(disagreed, everything=options.verbose > 0, width=look.width, unicode=look.unicode),
+        list(_told(found, options, look)),
+        _check_lines(checks, found, look),
+    ]
+    yield from blocks[0]
+    for block in filter(None, blocks[1:]):
+        yield []
+        yield from block
+
+
+def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
+    from pytest_jsonmatch.report.checks import gate_lines
+    from pytest_jsonmatch.report.figures import count
+
+    return gate_lines(checks, on=count(len(found.answered), "pair"), unicode=look.unicode)
+
+
+def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine]:
+    """Yield what stands beside the figures: pairs without a verdict, doubtful labels, what it took."""
+    from pytest_jsonmatch.report.escape import fold
+    from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
+
+    most = None if options.verbose else _SHOWN
+    errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
+    doubts = [
+        f"{found.where(label)}: labelled {_word(label.same)}, but {_settled(label)}"
+        for label in found.doubtful()
+    ]
+    doubts += [
+        f"{found.where(label)}: labelled {_word(label.same)}, and line {first.line} "
+        f"{_word(first.same)}: it is the same question"
+        for label, first in found.twins
+    ]
+    for what, told, markup in (("no verdict", errors, RED), ("label", doubts, YELLOW)):
+        for text in told[:most]:
+            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
+                yield [(line, markup)]
+        if most is not None and (hidden := len(told) - most) > 0:
+            yield [(f"{what}: and {count(hidden)} more (-v)", markup)]
+    notes = []
+    if found.unanswered:
+        kinds = Counter(error.kind for _, error in found.unanswered)
+        named = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+        notes.append(f"{count(len(found.unanswered), 'pair')} without a verdict ({named}): in no figure")
+    if found.settled:
+        notes.append(
+            f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
+            "since scoring asks nobody about them"
+        )
+    notes.append(_usage(found.usage))
+    for note in notes:
+        for line in fold(f"note: {note}", look.width, 2, unicode=look.unicode):
+            yield [(line, DIM)]
+
+
+def _word(same: bool) -> str:
+    return "same" if same else "different"
+
+
+def _settled(label: Label) -> str:
+    return "the values are equal" if label.settled else "one of the values is null"
+
+
+def _usage(usage: JudgeUsage) -> str:
+    from pytest_jsonmatch.report.figures import count
+
+    parts = [f"{count(usage.calls, 'call')} for {count(usage.items, 'pair')}"]
+    if usage.cached:
+        parts.append(f"{count(usage.cached)} from the cache")
+    if usage.prompt_tokens or usage.completion_tokens:
+        parts.append(f"{count(usage.prompt_tokens)} + {count(usage.completion_tokens)} tokens")
+    if usage.cost:
+        parts.append(f"cost {usage.cost:.4f}")
+    return ", ".join(parts)
+
+
+# -- JSON --------------------------------------------------------------------------------------------------
+
+
+def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
+    document = {
+        "format": "jsonmatch-judge-calibration",
+        "version": 1,
+        "judge": found.judge,
+        "labels": found.labels,
+        "confidence": options.confidence,
+        **_figures(found.table(), options.confidence),
+        "fields": {path: _figures(table, options.confidence) for path, table in found.fields().items()},
+        "disagreements": [
+            {
+                **_place(label),
+                "expected": _writable(label.expected),
+                "actual": _writable(label.actual),
+                "label": label.same,
+                "verdict": verdict.equivalent,
+                "reason": verdict.reason,
+            }
+            for label, verdict in found.disagreed()
+        ],
+        "without_verdict": [
+            {**_place(label), "kind": error.kind, "message": error.message}
+            for label, error in found.unanswered
+        ],
+        "not_asked": [_place(label) for label in found.settled],
+        "doubtful_labels": [_place(label) for label in found.doubtful()]
+        + [{**_place(label), "contradicts_line": first.line} for label, first in found.twins],
+        "usage": asdict(found.usage),
+        "limits": [{"limit": each.subject, "value": each.value, "passed": each.passed} for each in checks],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _figures(table: Agreement, confidence: float) -> dict[str, Any]:
+    return {
+        "pairs": table.number,
+        "accuracy": _interval(table.accuracy_interval(confidence)),
+        "kappa": _interval(table.kappa_interval(confidence)),
+        "precision": table.precision,
+        "recall": table.recall,
+        "confusion": asdict(table),
+    }
+
+
+def _interval(interval: Interval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {
+        "value": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "method": interval.method,
+    }
+
+
+def _writable(value: Any) -> Any:
+    """Return a value, or its text where Python's encoder refuses it: nested too deep, a number too large."""
+    try:
+        json.dumps(value)
+    except (RecursionError, TypeError):
+        from pytest_jsonmatch.engine.values import render
+
+        return render(value)
+    return value
+
+
+def _place(label: Label) -> dict[str, Any]:
+    return {"line": label.line, "id": label.id, "path": label.path}

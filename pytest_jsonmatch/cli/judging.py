@@ -1,0 +1,177 @@
+"""The options that say who judges what values mean, for all commands that ask a judge."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.sources import import_from_here
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from pytest_jsonmatch.semantic.judging import Judge
+
+__all__ = ["add_judge", "judge_of", "name_of_judge", "questions_at_once"]
+
+_OPTIONS: Final = MappingProxyType(
+    {
+        "base_url": "--judge-base-url",
+        "api_key_env": "--judge-key-env",
+        "max_calls": "--judge-max-calls",
+        "cache": "--judge-cache",
+    }
+)
+"""The settings that have options of their own, beside model and mode."""
+
+
+def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
+    """Add the options, `modes` being what `--judge` can be.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_judge(parser)
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini"]).judge
+    'live'
+    """
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument(
+        "--judge-model", metavar="NAME", help="the model that is asked what values mean (docs/judge.md)"
+    )
+    who.add_argument(
+        "--judge-from",
+        metavar="MODULE:NAME",
+        help="a judge of one's own: an object with judge(items), or a function of one item",
+    )
+    parser.add_argument(
+        "--judge-base-url",
+        metavar="URL",
+        help="where the model is served, such as http://localhost:11434/v1; by default OpenAI",
+    )
+    parser.add_argument(
+        "--judge-key-env", metavar="VARIABLE", help="the environment variable that holds the key for it"
+    )
+    parser.add_argument("--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask once only")
+    parser.add_argument(
+        "--judge-max-calls", metavar="N", help="the budget in requests; what is left then has no verdict"
+    )
+    parser.add_argument(
+        "--judge-set",
+        metavar="SETTING=VALUE",
+        dest="judge_settings",
+        action="append",
+        default=[],
+        help="another setting of the model, such as batch_size=50 or timeout=20; repeatable",
+    )
+    told = {
+        "live": "live: ask (the default)",
+        "cached": "cached: verdicts of the cache only",
+        "off": "off: ask nobody",
+    }
+    parser.add_argument(
+        "--judge", choices=modes, default="live", help="; ".join(told[mode] for mode in modes)
+    )
+
+
+def judge_of(options: Namespace) -> Judge | None:
+    """Return the judge that the options name; None if they name none.
+
+    Raises:
+        CommandError: the options do not go together, or there is no such judge.
+        ConfigurationError: a setting is not what it can be.
+    """
+    settings = _settings(options)
+    if options.judge_from is not None:
+        cache = settings.pop("cache", None)
+        if settings:
+            raise CommandError(f"{_option(settings)} is for --judge-model; a judge of your own has its own")
+        return _kept(_imported(options.judge_from), cache, options)
+    if not settings and options.judge_model is None:
+        return None
+    if options.judge_model is None and options.judge == "live":
+        raise CommandError(f"{_option(settings)} needs --judge-model")
+    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+
+    return make_judge(JudgeSettings.of({**settings, "model": options.judge_model, "mode": options.judge}))
+
+
+def name_of_judge(options: Namespace) -> str | None:
+    """Return what the judge of the options is called; None if they name none."""
+    name: str | None = options.judge_model or options.judge_from or options.judge_cache
+    return name
+
+
+def questions_at_once(options: Namespace) -> int:
+    """Return how many questions keep the judge of the options busy: so many are asked in one call.
+
+    Raises:
+        ConfigurationError: a setting is not what it can be.
+    """
+    from pytest_jsonmatch.semantic.judging import CallableJudge
+    from pytest_jsonmatch.semantic.making import JudgeSettings
+
+    if options.judge_from is None:
+        settings = JudgeSettings.of(_settings(options))
+    elif isinstance(_imported(options.judge_from), CallableJudge):
+        return 1
+    else:
+        settings = JudgeSettings()
+    return settings.batch_size * settings.concurrency
+
+
+def _settings(options: Namespace) -> dict[str, Any]:
+    """Return what the options say of the model, but for its name and the mode."""
+    found = {name: getattr(options, option[2:].replace("-", "_")) for name, option in _OPTIONS.items()}
+    found = {name: value for name, value in found.items() if value is not None}
+    for written in options.judge_settings:
+        name, sign, value = written.partition("=")
+        if not sign or not value:
+            raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as batch_size=50")
+        if name in {"model", "mode", *found}:
+            raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
+        found[name] = value
+    return found
+
+
+def _option(settings: dict[str, Any]) -> str:
+    return _OPTIONS.get(next(iter(settings)), "--judge-set")
+
+
+def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
+    """Return a judge of somebody, its verdicts kept in a file as those of a model are."""
+    if cache is None:
+        if options.judge == "cached" and not callable(getattr(judge, "in_mode", None)):
+            raise CommandError("--judge cached takes verdicts from a file: name it with --judge-cache")
+        return judge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
+
+    model = getattr(judge, "model", None)
+    # Functions have no names of their own: two of them would share their verdicts.
+    named = model if isinstance(model, str) else options.judge_from
+    return CachedJudge(judge, cache, mode=options.judge, model=named)
+
+
+def _imported(written: str) -> Judge:
+    module_name, colon, name = written.partition(":")
+    if not module_name or not colon or not name.isidentifier():
+        raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
+    module: Any = import_from_here(module_name, written)
+    try:
+        found: Any = getattr(module, name)
+    except AttributeError:
+        from pytest_jsonmatch.engine.errors import did_you_mean
+
+        public = [each for each in dir(module) if not each.startswith("_")]
+        raise CommandError(
+            f"--judge-from {written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
+        ) from None
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.semantic.bench import as_judge
+
+    try:
+        return as_judge(found)
+    except ConfigurationError:
+        told = "an object with judge(items), or a function of one item"
+        raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None

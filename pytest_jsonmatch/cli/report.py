@@ -1,0 +1,164 @@
+"""`jsonmatch report`: a result file as text, HTML or Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
+from pytest_jsonmatch.cli.look import add_color, as_text, look_of
+from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.rendering import FORMS, Shown, check_form, in_form
+from pytest_jsonmatch.cli.rules import add_gates, gates_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pytest_jsonmatch.cli.rendering import Form
+    from pytest_jsonmatch.results.model import ResultSet
+
+__all__ = ["EXAMPLES", "add_arguments"]
+
+EXAMPLES: Final = """\
+jsonmatch report results.json
+jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
+jsonmatch report results.json --html report.html
+jsonmatch report results.json --markdown > report.md
+jsonmatch report --schema > results.schema.json
+"""
+_STDOUT: Final = "-"
+_SUFFIXES: Final = frozenset({".json", ".jsonl"})
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `jsonmatch report`.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["a.json", "--html", "a.html"]).html
+    'a.html'
+    """
+    parser.add_argument("result", metavar="RESULT", nargs="?", help="a result file; - is standard input")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="what pytest's summary shows (the default)")
+    for name, text in (
+        ("html", "a page of HTML that needs nothing else"),
+        ("markdown", "Markdown for pull requests"),
+    ):
+        form.add_argument(
+            f"--{name}",
+            metavar="FILE",
+            nargs="?",
+            const=_STDOUT,
+            help=f"{text}, to this file or to standard output",
+        )
+    form.add_argument("--json", action="store_true", help="the result file as this release writes it")
+    form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
+    parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
+    add_gates(parser)
+    parser.add_argument(
+        "--pivot",
+        metavar="FIXTURE",
+        help="in the text: the fixture whose parameters are the columns of the table by parameters",
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="count", default=0, help="in the text: show all fields and cases"
+    )
+    add_color(parser)
+    add_output(parser)
+    parser.set_defaults(run=_run, command=parser.prog)
+
+
+def _run(options: Namespace) -> int:
+    form, target = _form(options)
+    if options.schema:
+        _refuse_result(options)
+        from pytest_jsonmatch.results.file import schema_text
+
+        write_output(schema_text(), target)
+        return FINE
+    if options.result is None:
+        raise CommandError(f"a result file is needed, RESULT (see {options.command} --help)")
+    if options.baseline is not None:
+        refuse_two_stdins(options.result, options.baseline)
+    gates = gates_of(options.gates)
+    check_form(form)
+    shown = _shown(options, gates)
+    if form == "text":
+        from pytest_jsonmatch.cli.resulttext import result_lines
+
+        options.output = target
+        look = look_of(options)
+        lines = result_lines(shown, look, verbose=options.verbose, pivot=options.pivot)
+        write_output(as_text(lines, look), target)
+    else:
+        write_output(in_form(form, shown), target)
+    return FINE if all(check.passed for check in shown.gates) else NOT_FINE
+
+
+def _form(options: Namespace) -> tuple[Form, Path | None]:
+    """Return what is asked for and where it goes; a file may be named behind the form, or by --output."""
+    form: Form = next((name for name in FORMS if getattr(options, name) not in {None, False}), "text")
+    named = getattr(options, form)
+    if type(named) is bool or named == _STDOUT:
+        return form, options.output
+    if options.result is None:
+        raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
+    if options.output is not None:
+        raise CommandError(f"--{form} {named} and --output {options.output}: give one file")
+    if Path(named).suffix.lower() in _SUFFIXES:
+        raise CommandError(
+            f"--{form} {named} would write over a JSON file; RESULT comes first: "
+            f"{options.command} {named} --{form}"
+        )
+    return form, Path(named)
+
+
+def _refuse_result(options: Namespace) -> None:
+    if options.result is not None or options.baseline is not None:
+        raise CommandError("--schema is that of all result files: it goes without one")
+
+
+def _shown(options: Namespace, gates: Any) -> Shown:
+    from pytest_jsonmatch.gate.gates import check_gate
+
+    results = _read(options.result)
+    checks = [check_gate(gate, results) for gate in gates]
+    title = name_of(options.result) if options.result == STDIN else Path(options.result).name
+    if options.baseline is None:
+        return Shown(results, title, checks)
+    from pytest_jsonmatch.gate.baseline import compare_runs
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.figures import count
+
+    before = _read(options.baseline)
+    diff = compare_runs(before, results)
+    proven = None
+    if not diff.is_comparable:
+        # As in a run of pytest: who asks for a comparison that can't be made has to know.
+        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
+        checks.append(
+            Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
+        )
+    elif not _is_partial(before, results):
+        from pytest_jsonmatch.gate.headlines import judge_runs
+
+        proven = judge_runs(before, results)
+    return Shown(results, title, checks, name_of(options.baseline), diff, proven)
+
+
+def _read(written: str) -> ResultSet:
+    from pytest_jsonmatch.results.file import from_text, read_results
+
+    if written != STDIN:
+        return read_results(Path(written))
+    try:
+        return from_text(content_of(written).decode("utf-8-sig"), name_of(written))
+    except UnicodeDecodeError:
+        raise CommandError(f"{name_of(written)} is no result file: it is not UTF-8 text") from None
+
+
+def _is_partial(before: ResultSet, after: ResultSet) -> bool:
+    return before.is_partial or after.is_partial

@@ -1,0 +1,338 @@
+"""Who judges in a run: each field's judge is found when it is needed, and equal questions are asked once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from hashlib import blake2b
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
+
+__all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]
+
+Answer: TypeAlias = "Verdict | JudgeError"
+Mode: TypeAlias = Literal["live", "cached", "off"]
+
+NO_JUDGE: Final = (
+    "the comparator 'semantic' has no judge to ask: pass judge=..., call register_judge(...), or in pytest "
+    "set jsonmatch_judge or override the fixture jsonmatch_judge (docs/judge.md)"
+)
+
+
+def as_judge(given: object) -> Judge:
+    """Return what was given as a judge: an object with `judge(items)`, or a function of one item.
+
+    Raises:
+        ConfigurationError: it is neither.
+
+    >>> as_judge(lambda item: True).usage.items
+    0
+    """
+    if not isinstance(given, type):
+        if callable(getattr(given, "judge", None)):
+            return cast("Judge", given)
+        if callable(given):
+            return CallableJudge(given)
+    raise ConfigurationError(
+        f"judge is {given!r}; it is an object with judge(items), a function of one item, or the name of a "
+        "registered judge"
+    )
+
+
+@final
+class Memory:
+    """What judges have said in one run; safe to use from several threads.
+
+    Verdicts stay as long as the run; what ended without one is asked again when it comes again.
+
+    >>> from pytest_jsonmatch.semantic.judging import JudgeItem
+    >>> memory, judge = Memory(), CallableJudge(lambda item: True)
+    >>> items = [JudgeItem(number, "city", "NYC", "New York") for number in "12"]
+    >>> sorted(memory.ask(judge, items)), judge.usage.items, memory.usage.items
+    (['1', '2'], 1, 1)
+    """
+
+    __slots__ = ("_judges", "_lock", "_total", "_touched", "saved", "set_aside")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._judges: dict[int, _Asked] = {}
+        """By id of what was given as a judge; it is kept, so that its id is its own."""
+        self._touched: set[_Asked] = set()
+        """Those that did something since somebody looked."""
+        self._total = JudgeUsage()
+        self.saved = 0
+        """How many questions triage has left out."""
+        self.set_aside = 0
+        """In how many comparisons triage was kept from that."""
+
+    def note(self, *, saved: int = 0, set_aside: int = 0, errors: int = 0) -> None:
+        """Count what triage has left out of a comparison, and questions that were put to nobody."""
+        with self._lock:
+            self.saved += saved
+            self.set_aside += set_aside
+            self._total += JudgeUsage(errors=errors)
+
+    @property
+    def usage(self) -> JudgeUsage:
+        """What the judges have done in this run."""
+        with self._lock:
+            for asked in self._touched:
+                now = _usage_of(asked.judge)
+                self._total += _difference(now, asked.counted)
+                asked.counted = now
+            self._touched.clear()
+            return self._total
+
+    def _asked(self, given: object, mode: Mode) -> _Asked:
+        with self._lock:
+            found = self._judges.get(id(given))
+            if found is None:
+                judge = as_judge(given)
+                if mode == "cached":
+                    judge = cast("Any", judge).in_mode(mode)
+                found = self._judges[id(given)] = _Asked(given, judge)
+                if len(self._judges) > _MOST_JUDGES:
+                    # A fixture may make one for each of thousands of tests.
+                    del self._judges[next(iter(self._judges))]
+            return found
+
+    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode = "live") -> dict[str, Answer]:
+        """Return what a judge says of each item, by its id; equal questions are one.
+
+        Args:
+            given: a judge, or a function of one item.
+            items: with ids of their own.
+            mode: "cached": the judge has a method `in_mode` and is asked in that.
+        """
+        asked = self._asked(given, mode)
+        keys = {item.id: _digest(item) for item in items}
+        mine: dict[bytes, JudgeItem] = {}
+        others: dict[bytes, Event] = {}
+        with self._lock:
+            for item in items:
+                key = keys[item.id]
+                if key in asked.verdicts or key in mine:
+                    continue
+                if key in asked.underway:
+                    others[key] = asked.underway[key]
+                else:
+                    mine[key] = item
+                    asked.underway[key] = Event()
+        failed: dict[bytes, Answer] = {}
+        try:
+            if mine:
+                failed = self._put(asked, mine)
+        finally:
+            # (Own answers are out before those of other threads are waited for: nobody waits in a ring.)
+            with self._lock:
+                self._touched.add(asked)
+                for key in mine:
+                    asked.underway.pop(key).set()
+        for event in others.values():
+            event.wait()
+        with self._lock:
+            known = {key: asked.verdicts[key] for key in keys.values() if key in asked.verdicts}
+        # A question that another thread got no verdict on is asked again here.
+        again = [item for item in items if keys[item.id] in others and keys[item.id] not in known]
+        found = self.ask(given, again, mode) if again else {}
+        for item in items:
+            key = keys[item.id]
+            found.setdefault(item.id, known[key] if key in known else failed[key])
+        return found
+
+    def _put(self, asked: _Asked, items: Mapping[bytes, JudgeItem]) -> dict[bytes, Answer]:
+        """Ask; keep the verdicts, and return what is none."""
+        numbered = {str(number): key for number, key in enumerate(items, 1)}
+        try:
+            answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
+        except ConfigurationError:
+            raise
+        except Exception as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
+            failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+            answers = dict.fromkeys(numbered, failure)
+        failed: dict[bytes, Answer] = {}
+        said = {key: _checked(answers, number) for number, key in numbered.items()}
+        with self._lock:
+            for key, answer in said.items():
+                if isinstance(answer, Verdict):
+                    asked.verdicts[key] = answer
+                else:
+                    failed[key] = answer
+        return failed
+
+
+_MOST_JUDGES: Final = 64
+"""So many judges are remembered with what they said; the first goes first."""
+
+
+@final
+class _Asked:
+    """A judge, and what it was asked in a run."""
+
+    __slots__ = ("counted", "given", "judge", "underway", "verdicts")
+
+    def __init__(self, given: object, judge: Judge) -> None:
+        self.given = given
+        self.judge = judge
+        self.counted = _usage_of(judge)
+        """What it had done when somebody looked last."""
+        self.verdicts: dict[bytes, Verdict] = {}
+        self.underway: dict[bytes, Event] = {}
+
+
+def _checked(answers: object, number: str) -> Answer:
+    try:
+        answer = cast("Mapping[str, object]", answers)[number]
+    except (KeyError, TypeError, IndexError):
+        return JudgeError("missing", "the judge gave no answer for this item")
+    if isinstance(answer, JudgeError) or (
+        isinstance(answer, Verdict) and isinstance(cast("object", answer.equivalent), bool)
+    ):
+        return answer
+    return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
+
+
+def _digest(item: JudgeItem) -> bytes:
+    asked = (item.path, item.description, item.criterion, _form(item.expected), _form(item.actual))
+    return blake2b(repr(asked).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _form(value: object) -> object:
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except RecursionError:
+        # Nested too deep to be compared with others: a question of its own.
+        return object()
+
+
+def _usage_of(judge: object) -> JudgeUsage:
+    usage = getattr(judge, "usage", None)
+    return usage if isinstance(usage, JudgeUsage) else JudgeUsage()
+
+
+def _difference(now: JudgeUsage, before: JudgeUsage) -> JudgeUsage:
+    return JudgeUsage(
+        **{each.name: getattr(now, each.name) - getattr(before, each.name) for each in fields(now)}
+    )
+
+
+@final
+class Bench:
+    """Finds the judge for a question, and asks it.
+
+    Args:
+        given: a judge, a function of one item, or the name of a registered judge; None where nobody said.
+        default: makes the judge for questions that name none, if `given` is None; it may return None.
+        memory: of the run.
+        mode: "off": nobody is asked. "cached": only what a cache file holds counts.
+        hint: what is said where there is no judge.
+
+    The judge that a field names goes first, then `given`, then what `default` makes, then the registered
+    one.
+
+    >>> from pytest_jsonmatch.semantic.judging import JudgeItem
+    >>> Bench(lambda item: True).ask(None, [JudgeItem("1", "city", "NYC", "New York")])
+    {'1': Verdict(equivalent=True, reason=None)}
+    """
+
+    __slots__ = ("_default", "_given", "_hint", "_mode", "memory")
+
+    def __init__(
+        self,
+        given: object = None,
+        *,
+        default: Callable[[], object] | None = None,
+        memory: Memory | None = None,
+        mode: Mode = "live",
+        hint: str = NO_JUDGE,
+    ) -> None:
+        self._hint = hint
+        if given is not None and not isinstance(given, str):
+            as_judge(given)
+        self._given = given
+        self._default = default
+        self._mode: Mode = mode
+        self.memory = Memory() if memory is None else memory
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Another process has a memory of its own, and knows what is registered there.
+        given = self._given if self._given is not None or self._default is None else self._default()
+        return _unpickled, (given, self._mode, self._hint)
+
+    def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
+        """Return what is said of each item, by its id.
+
+        Args:
+            name: of the judge that the fields ask for; None: whoever it is.
+            items: with ids of their own.
+
+        Raises:
+            ConfigurationError: there is no judge, or none of that name.
+        """
+        if self._mode == "off":
+            return self._all(items, "off", "no judge is asked in this run (mode 'off')")
+        judge = self.judge(name)
+        if self._mode == "cached" and not callable(getattr(judge, "in_mode", None)):
+            why = (
+                "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or ask it in mode 'live'"
+            )
+            return self._all(items, "cache miss", why)
+        return self.memory.ask(judge, items, self._mode)
+
+    def _all(self, items: Sequence[JudgeItem], kind: str, why: str) -> dict[str, Answer]:
+        error = JudgeError(kind, why)
+        self.memory.note(errors=len(items))
+        return {item.id: error for item in items}
+
+    def judge(self, name: str | None = None) -> object:
+        """Return the judge for questions that ask for one by name, or for none."""
+        registry = active_registry()
+        wanted = self._given if name is None else name
+        if isinstance(wanted, str):
+            found = registry.find_judge(wanted)
+        elif wanted is not None:
+            found = wanted
+        else:
+            found = None if self._default is None else self._default()
+            found = registry.find_judge() if found is None else found
+        if found is None:
+            raise ConfigurationError(self._hint)
+        return found
+
+
+def _unpickled(given: object, mode: Mode, hint: str) -> Bench:
+    return Bench(given, mode=mode, hint=hint)
+
+
+def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
+    """Return what judges did, in a line.
+
+    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
+    'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'
+    """
+    parts = [_count(usage.calls, "call"), _count(usage.items, "item")]
+    if usage.cached:
+        parts.append(f"{usage.cached:,} from cache")
+    if tokens := usage.prompt_tokens + usage.completion_tokens:
+        parts.append(_count(tokens, "token"))
+    if usage.cost:
+        parts.append(f"cost {usage.cost:.4g}")
+    if usage.errors:
+        parts.append(_count(usage.errors, "error"))
+    if saved:
+        parts.append(f"{_count(saved, 'question')} saved by triage")
+    return f"judge: {', '.join(parts)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

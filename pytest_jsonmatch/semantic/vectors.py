@@ -1,0 +1,330 @@
+"""Vectors of strings: each string encoded once, kept in memory up to a bound, compared without rounding.
+
+A vector is kept at length 1 in fixed point: every component is a whole number of steps of 2**-26. Products
+of such vectors are whole numbers below 2**53, so that doubles add them up exactly, in whatever order: a score
+is the same to the last bit, whether it comes of two vectors or of a matrix product of thousands.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, final
+from weakref import WeakSet
+
+from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.registry import Encoder
+
+__all__ = ["ONE", "EncoderError", "EncoderWarning", "Vectors"]
+
+_STEPS: Final = 2**26
+ONE: Final = float(_STEPS * _STEPS)
+"""What the product of a vector with itself is, but for the rounding of its components."""
+MOST_BYTES: Final = 256 * 2**20
+"""So many bytes of vectors stay in memory; more only as long as one chunk of records needs more."""
+
+
+@final
+class EncoderError(JsonMatchError):
+    """An encoder has made no vector of a string; the message says why."""
+
+
+class EncoderWarning(UserWarning):
+    """An encoder has made no vectors of some strings, and why.
+
+    (The errors of results name fields. In unordered arrays such strings are just left without a partner.)
+    """
+
+
+@final
+class Vectors:
+    """The vectors that one encoder makes.
+
+    Args:
+        name: what errors call the encoder.
+        load: returns the encoder; called when the first string is to be encoded. What it raises as a
+            ConfigurationError is raised for every string.
+        revision: returns what tells this encoder's vectors from those of others, for the cache on disk; None
+            for an encoder that does not say. Called once there is a cache folder.
+        most_bytes: the bound of what stays in memory.
+
+    >>> class Letters:
+    ...     def encode(self, texts):
+    ...         return [[text.count("a"), text.count("b")] for text in texts]
+    >>> vectors = Vectors("letters", Letters)
+    >>> vectors.learn(["a", "ab", "abb"])
+    >>> vectors.product("a", "aa") == vectors.product("b", "bb") == ONE
+    True
+    """
+
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], Encoder],
+        revision: Callable[[], str | None] = lambda: None,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self.name = name
+        self._load = load
+        self._revision = revision
+        self._most_bytes = most_bytes
+        self._known: OrderedDict[str, NDArray[np.int32]] = OrderedDict()
+        # Strings without a vector, and why: until they are to be learnt again.
+        self._failed: dict[str, str] = {}
+        self._encoder: Encoder | None = None
+        self._broken: ConfigurationError | None = None
+        self._dimensions = 0
+        self._lock = threading.RLock()
+        _ALL.add(self)
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Make sure that strings have vectors: all that are new are encoded in one call.
+
+        An encoder that fails raises nothing here: the strings concerned raise when their vector is asked for.
+
+        Raises:
+            ConfigurationError: there is no encoder.
+        """
+        with self._lock:
+            wanted = dict.fromkeys(texts)
+            fresh = [text for text in wanted if text not in self._known]
+            for text in wanted:
+                if text in self._known:
+                    self._known.move_to_end(text)
+                else:
+                    self._failed.pop(text, None)
+            if fresh:
+                self._find(fresh)
+            while len(self._known) > len(wanted) and self._bytes() > self._most_bytes:
+                self._known.popitem(last=False)
+            if len(self._failed) > _MOST_FAILED:
+                self._failed = {text: why for text, why in self._failed.items() if text in wanted}
+
+    def product(self, left: str, right: str) -> float:
+        """Return the scalar product of two strings' vectors, in units of which `ONE` is 1.
+
+        Raises:
+            EncoderError: one of them has no vector.
+            ConfigurationError: there is no encoder.
+        """
+        import numpy as np
+
+        one, other = self._vector(left, right), self._vector(right, left)
+        return float(np.dot(one.astype(np.float64), other.astype(np.float64)))
+
+    def products(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
+        """Return the (n, m) scalar products of the vectors of n and m strings: 0 for those that have none.
+
+        Raises:
+            ConfigurationError: there is no encoder.
+        """
+        known = self._known_of((*left, *right))
+        if known is None:
+            with self._lock:  # (So that nothing that is learnt is dropped again.)
+                self.learn([*left, *right])
+                known = self._known_of((*left, *right)) or []
+        one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
+        products: NDArray[np.float64] = one @ other.T
+        return products
+
+    def renew_lock(self) -> None:
+        """Replace the lock: in a process that was forked nobody is left to let go of it."""
+        self._lock = threading.RLock()
+
+    def _bytes(self) -> int:
+        return len(self._known) * (4 * self._dimensions + _OVERHEAD)
+
+    def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
+        found = self._known.get(text)
+        if found is None:
+            with self._lock:
+                if text not in self._known and text not in self._failed:
+                    # (Nobody has shown it before, or it was dropped since.)
+                    self.learn([text, partner] if partner not in self._failed else [text])
+                found = self._known.get(text)
+                if found is None:
+                    raise EncoderError(self._failed[text])
+        return found
+
+    def _known_of(self, texts: Sequence[str]) -> list[NDArray[np.int32] | None] | None:
+        """Return the vectors of strings, None for those that have failed; None if one is not known yet."""
+        known = list(map(self._known.get, texts))
+        if any(vector is None and text not in self._failed for text, vector in zip(texts, known)):
+            return None
+        return known
+
+    def _stacked(self, vectors: Sequence[NDArray[np.int32] | None]) -> NDArray[np.float64]:
+        """Return vectors as the rows of an array of doubles; 0 for those that there are not."""
+        import numpy as np
+
+        stacked = np.zeros((len(vectors), max(1, self._dimensions)))
+        for row, vector in enumerate(vectors):
+            if vector is not None:
+                stacked[row] = vector
+        return stacked
+
+    def _find(self, texts: list[str]) -> None:
+        """Take the vectors of new strings from the cache on disk, and have the others encoded."""
+        from pytest_jsonmatch.semantic.vectorcache import VectorCache, cache_folder
+
+        folder = cache_folder()
+        # (Some encoders know their revision only once they are loaded.)
+        revision = None if folder is None else self._revision()
+        if folder is not None and revision is None:
+            self._loaded()
+            revision = self._revision()
+        cache = None if folder is None or revision is None else VectorCache(folder, self.name, revision)
+        if cache is not None:
+            self._keep(cache.read(texts))
+            texts = [text for text in texts if text not in self._known]
+        if texts:
+            made = self._encoded(texts)
+            self._keep(made)
+            if cache is not None:
+                cache.write(made)
+            self._warn(texts)
+
+    def _warn(self, texts: list[str]) -> None:
+        """Tell of strings that have just failed."""
+        failed = [text for text in texts if text in self._failed]
+        if failed:
+            many = "1 string has" if len(failed) == 1 else f"{len(failed):,} strings have"
+            message = f"{self._failed[failed[0]]}; {many} no vector, and only equal strings match"
+            warnings.warn(message, EncoderWarning, stacklevel=2)
+
+    def _keep(self, vectors: dict[str, NDArray[np.int32]]) -> None:
+        for text, vector in vectors.items():
+            if self._dimensions not in {0, len(vector)}:
+                self._failed[text] = (
+                    f"the encoder {self.name!r} returned rows of {len(vector):,} numbers, after rows of "
+                    f"{self._dimensions:,}"
+                )
+            else:
+                self._dimensions = len(vector)
+                self._known[text] = vector
+
+    def _loaded(self) -> Encoder:
+        if self._broken is not None:
+            raise self._broken
+        if self._encoder is None:
+            try:
+                self._encoder = self._load()
+            except ConfigurationError as error:
+                self._broken = error
+                raise
+        return self._encoder
+
+    def _encoded(self, texts: list[str]) -> dict[str, NDArray[np.int32]]:
+        """Return the vectors of strings; what has none is noted, with the reason."""
+        encoder = self._loaded()
+        try:
+            rows = _as_rows(encoder.encode(list(map(_encodable, texts))), len(texts))
+        except Exception as error:  # noqa: BLE001 - a user's encoder: its failure is a result
+            why = str(error) if isinstance(error, _ShapeError) else f"raised {_named(error)}"
+            self._failed.update(dict.fromkeys(texts, f"the encoder {self.name!r} {why}"))
+            return {}
+        return self._fixed(texts, rows)
+
+    def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, NDArray[np.int32]]:
+        """Return rows at length 1, in steps of 2**-26; rows of nothing but 0 stay so."""
+        import numpy as np
+
+        made: dict[str, NDArray[np.int32]] = {}
+        for start in range(0, len(texts), _ROWS):
+            block = rows[start : start + _ROWS].astype(np.float64)
+            finite = np.asarray(np.isfinite(block).all(axis=1))
+            block[~finite] = 0.0
+            # First by the largest component, so that no square is too large for a double, or too small.
+            _divide(block, np.abs(block).max(axis=1))
+            _divide(block, np.sqrt((block * block).sum(axis=1)))
+            block *= _STEPS
+            steps = np.rint(block, out=block).astype(np.int32)
+            for text, vector, good in zip(texts[start:], steps, finite):
+                if good:
+                    # (A view of its row would keep the whole block in memory.)
+                    made[text] = vector.copy()
+                else:
+                    why = f"the encoder {self.name!r} returned NaN or an infinity for this string"
+                    self._failed[text] = why
+        return made
+
+
+_ROWS: Final = 512
+"""So many rows are worked on at a time: what is in between stays in the cache."""
+_OVERHEAD: Final = 300
+"""About what a string, its array and their places take beside the numbers, in bytes."""
+_MOST_FAILED: Final = 10_000
+
+# Which ones there are, to give them new locks after a fork.
+_ALL: Final[WeakSet[Vectors]] = WeakSet()
+
+
+def _renew_locks() -> None:
+    for vectors in _ALL:
+        vectors.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
+def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:
+    """Divide each row by a number, where that is not 0."""
+    by[by == 0.0] = 1.0
+    rows /= by[:, None]
+
+
+@final
+class _ShapeError(Exception):
+    """What an encoder returned is not a row of numbers for each string."""
+
+
+def _as_rows(returned: Any, count: int) -> NDArray[Any]:
+    """Return what an encoder returned as `count` rows of numbers."""
+    import numpy as np
+
+    wanted = f"it returns one row of numbers for each of the {count:,} strings"
+    try:
+        rows = np.asarray(returned)
+    except ValueError:
+        message = f"returned rows of different lengths; {wanted}"
+        raise _ShapeError(message) from None
+    if rows.dtype.kind not in "biuf":
+        message = f"returned {_kind(returned)} that is no array of numbers; {wanted}"
+        raise _ShapeError(message)
+    if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] < 1:
+        message = f"returned an array of shape {rows.shape}; {wanted}"
+        raise _ShapeError(message)
+    return rows
+
+
+def _encodable(text: str) -> str:
+    r"""Return a text that tokenizers take: half a surrogate pair, which JSON can hold, is no character.
+
+    >>> _encodable("a\ud800b") == "a\ufffdb"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def _named(error: Exception) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

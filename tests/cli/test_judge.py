@@ -1,0 +1,600 @@
+"""`jsonmatch judge calibrate`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.cli.labels import Label, read_labels
+
+# A judge that writes down what it is asked, and goes by what stands in the answer.
+JUDGES = '''
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage, Verdict
+
+ASKED = []
+
+
+def judge(item):
+    ASKED.append(item)
+    if "?" in item.actual:
+        raise JudgeError("timeout", "no answer within 60 s")
+    return Verdict("yes" in item.actual, f"it says {item.actual}")
+
+
+class Batches:
+    """What somebody else writes, in batches."""
+
+    usage = JudgeUsage(calls=5)
+    sizes = []
+
+    def judge(self, items):
+        self.sizes.append(len(items))
+        tokens = JudgeUsage(prompt_tokens=400, completion_tokens=40, cost=0.125)
+        self.usage += JudgeUsage(calls=1, items=len(items), cached=1) + tokens
+        return {item.id: Verdict(item.actual == "yes") for item in items}
+
+
+class Forgetful(Batches):
+    def judge(self, items):
+        return {items[0].id: Verdict(True), "nobody's": Verdict(False), items[1].id: "yes"}
+
+
+class Silent(Batches):
+    def judge(self, items):
+        return None
+
+
+class Broken(Batches):
+    """Out of order from its second call on."""
+
+    sizes = []
+
+    def judge(self, items):
+        if self.sizes:
+            raise RuntimeError("out of order")
+        return super().judge(items)
+
+
+class Late(Batches):
+    def judge(self, items):
+        raise JudgeError("timeout", "late")
+
+
+class Unusable(Batches):
+    def judge(self, items):
+        raise ConfigurationError("there is no such model")
+
+
+batches, forgetful, silent, broken = Batches(), Forgetful(), Silent(), Broken()
+late, unusable = Late(), Unusable()
+number = 1
+'''
+
+
+def pair(actual, same, expected="x", **more):
+    return {"expected": expected, "actual": actual, "label": same, **more}
+
+
+@pytest.fixture
+def labelled(write, command, folder):
+    """Write labels and the judges, and run the command; the judges' module comes along."""
+    write(judges_py=JUDGES)
+
+    def call(labels, *more, judge="judge"):
+        write(labels_jsonl=labels)
+        sys.modules.pop("judges", None)
+        return command("judge calibrate labels.jsonl --judge-from", f"judges:{judge}", *more)
+
+    yield call
+    sys.modules.pop("judges", None)
+
+
+def report(ran):
+    return json.loads(ran.out)
+
+
+MIXED = [
+    *[pair(f"yes {at}", same=True, path="city") for at in range(4)],
+    *[pair(f"no {at}", same=False, path="city") for at in range(4)],
+    *[pair(f"yes {at}", same=at > 0, path="note", id=f"r{at}") for at in range(3)],
+    *[pair(f"no {at}", same=False, path="note") for at in range(2)],
+]
+
+
+def test_what_is_printed(labelled):
+    ran = labelled(MIXED)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "judge judges:judge on labels.jsonl: 13 verdicts\n"
+        "  accuracy  0.92  0.67 to 0.99  (95 % interval, Wilson; 12 of 13 pairs)\n"
+        "  kappa     0.85  0.34 to 0.96  (95 % interval, Jeffreys)\n"
+        '  "same"    precision 0.86, recall 1.00\n'
+        "\n"
+        "                     judge: same  different\n"
+        "  people: same                 6          0\n"
+        "  people: different            1          6\n"
+        "\n"
+        "field   n  agree  false same  false different  accuracy  kappa       interval\n"
+        "note    5      4           1                0      0.80   0.62  -0.14 to 0.90\n"
+        "city    8      8           0                0      1.00   1.00   0.32 to 1.00\n"
+        "─────────────────────────────────────────────────────────────────────────────\n"
+        "total  13     12           1                0      0.92   0.85   0.34 to 0.96\n"
+        "\n"
+        "1 disagreement:\n"
+        "  labels.jsonl:9 (r0)  note  people: different, judge: same\n"
+        '    "x" → "yes 0"\n'
+        "    judge: it says yes 0\n"
+        "\n"
+        "note: 13 calls for 13 pairs\n"
+    )
+
+
+def test_the_judge_gets_path_description_and_criterion(labelled):
+    labelled([pair("yes", same=True, path="a", description="The a.", criterion="By sound.")])
+    (item,) = sys.modules["judges"].ASKED
+    assert (item.path, item.expected, item.actual) == ("a", "x", "yes")
+    assert (item.description, item.criterion) == ("The a.", "By sound.")
+
+
+def test_json(labelled):
+    found = report(labelled(MIXED, "--report", "json"))
+    assert found["confusion"] == {"true_same": 6, "false_same": 1, "false_different": 0, "true_different": 6}
+    assert found["fields"]["city"]["kappa"]["value"] == 1.0
+    assert found["disagreements"] == [
+        {
+            "line": 9,
+            "id": "r0",
+            "path": "note",
+            "expected": "x",
+            "actual": "yes 0",
+            "label": False,
+            "verdict": True,
+            "reason": "it says yes 0",
+        }
+    ]
+    assert (found["judge"], found["labels"], found["pairs"], found["usage"]["calls"]) == (
+        "judges:judge",
+        13,
+        13,
+        13,
+    )
+
+
+def test_what_no_judge_is_asked_in_scoring_is_in_no_figure(labelled):
+    settled = [
+        pair("x", same=True),
+        pair("x", same=False),
+        pair(None, same=False),
+        pair(1.0, same=True, expected=1),
+    ]
+    ran = labelled([*MIXED, *settled])
+    assert len(sys.modules["judges"].ASKED) == len(MIXED)
+    assert "12 of 13 pairs" in ran.out
+    assert "label: labels.jsonl:15: labelled different, but the values are equal\n" in ran.out
+    assert "note: 4 pairs of equal values or with a null: in no figure" in ran.out
+
+
+def test_equal_questions_are_asked_once_and_contradictions_are_told(labelled):
+    ran = labelled([pair("yes", same=True), pair("yes", same=True), pair("yes", same=False)])
+    assert len(sys.modules["judges"].ASKED) == 1
+    assert "2 of 3 pairs" in ran.out
+    assert "label: labels.jsonl:3: labelled different, and line 1 same: it is the same question\n" in ran.out
+
+
+def test_the_same_values_of_another_field_are_another_question(labelled):
+    labelled(
+        [pair("yes", same=True), pair("yes", same=True, path="a"), pair("yes", same=True, criterion="c")]
+    )
+    assert len(sys.modules["judges"].ASKED) == 3
+
+
+def test_pairs_without_a_verdict_are_told_and_fail(labelled):
+    ran = labelled([*MIXED, *(pair(f"? {at}", same=True) for at in range(5))])
+    assert ran.code == 1
+    assert "12 of 13 pairs" in ran.out
+    assert ran.out.count("no verdict: labels.jsonl:") == 3
+    assert "no verdict: labels.jsonl:14: timeout: no answer within 60 s\n" in ran.out
+    assert "no verdict: and 2 more (-v)\n" in ran.out
+    assert "note: 5 pairs without a verdict (5 timeout): in no figure\n" in ran.out
+    found = report(labelled([pair("?", same=True)], "--report", "json"))
+    assert found["without_verdict"] == [
+        {"line": 1, "id": None, "path": "", "kind": "timeout", "message": "no answer within 60 s"}
+    ]
+    assert (found["accuracy"], found["kappa"]) == (None, None)
+
+
+def test_no_verdict_at_all(labelled):
+    ran = labelled([pair("?", same=True)], "--min-accuracy", "0.5")
+    assert ran.code == 1
+    assert ran.out.startswith(
+        "judge judges:judge on labels.jsonl: no verdict\n\nno verdict: labels.jsonl:1: "
+    )
+    assert ran.out.endswith("  FAILED   accuracy >= 0.5  there is no verdict\n")
+
+
+def test_labels_of_one_kind_have_no_kappa(labelled):
+    ran = labelled([pair("yes", same=True)] * 3, "--min-kappa", "0")
+    assert ran.code == 1
+    assert "  kappa     –  not defined: all labels are alike; it needs pairs of both kinds\n" in ran.out
+    assert ran.out.endswith("  FAILED   kappa >= 0  all labels are alike\n")
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ("--min-kappa 0.8 --min-accuracy 0.9", 0),
+        ("--min-kappa 0.9", 1),
+        ("--min-accuracy 0.95", 1),
+        ("--min-kappa 0.8 --proven", 1),
+        ("--min-kappa 0.4 --proven --confidence 0.8", 0),
+    ],
+)
+def test_limits(labelled, limits, code):
+    ran = labelled(MIXED, *limits.split())
+    assert (ran.code, "FAILED" in ran.out) == (code, code == 1)
+
+
+def test_a_limit_with_json(labelled):
+    ran = labelled(MIXED, "--report", "json", "--min-kappa", "0.9")
+    assert ran.err == "gates, on 13 pairs:\n  FAILED   kappa >= 0.9  0.85  slack -0.05\n"
+    (limit,) = report(ran)["limits"]
+    assert (ran.code, limit["limit"], limit["passed"]) == (1, "kappa >= 0.9", False)
+
+
+def test_disagreements_are_bounded_and_wrong_answers_that_would_pass_come_first(labelled):
+    labels = [pair(f"no {at}", same=True) for at in range(4)] + [
+        pair(f"yes {at} {'long ' * 200}", same=False) for at in range(4)
+    ]
+    brief = labelled(labels).out
+    everything = labelled(labels, "-v").out
+    assert brief.index("labels.jsonl:5") < brief.index("labels.jsonl:1 ")
+    assert (brief.count("people: same, judge"), brief.count("people: different, judge")) == (1, 4)
+    assert "8 disagreements:\n" in brief
+    assert "  … 3 more (-v)\n" in brief
+    assert (everything.count("people: same, judge"), "more" in everything) == (4, False)
+    assert max(map(len, brief.splitlines())) < 400 < max(map(len, everything.splitlines()))
+
+
+def test_hostile_values_and_reasons_move_no_cursor(labelled):
+    ran = labelled([pair("yes \x1b[31m\u202e", same=False, path="p\x1b[2J", id="i\x07")])
+    assert ran.code == 0
+    assert not {"\x1b", "\u202e", "\x07"} & set(ran.out)
+
+
+@pytest.mark.parametrize("value", ["\ud800 yes", "yes " + "\U0001f600" * 50])
+def test_any_text_can_be_reported(labelled, folder, value):
+    for form in ("text", "json"):
+        ran = labelled([pair(value, same=False)], "--report", form, "--output", "out")
+        assert (ran.code, ran.out) == (0, "")
+        assert (folder / "out").stat().st_size > 0
+
+
+def test_numbers_and_depth_that_json_writers_refuse(labelled, write, command):
+    deep = "[" * 3000 + "]" * 3000
+    write(
+        labels_jsonl=f'{{"expected": 1e400, "actual": ["yes"], "label": false}}\n'
+        f'{{"expected": {deep}, "actual": ["yes"], "label": false}}\n'
+    )
+    found = report(command("judge calibrate labels.jsonl --judge-from judges:judge --report json"))
+    assert [type(each["expected"]) for each in found["disagreements"]] == [str, str]
+
+
+def test_many_fields_are_bounded(labelled):
+    labels = [pair(f"{'yes' if at % 3 else 'no'} {at}", same=True, path=f"f{at:02}") for at in range(30)]
+    brief, everything = labelled(labels).out, labelled(labels, "-v").out
+    assert "\n… 10 more fields (-v)\n" in brief
+    # Below the header.
+    assert (brief.count("\nf"), everything.count("\nf")) == (21, 31)
+    assert [f"\nf{at:02} " in brief for at in range(0, 30, 3)] == [True] * 10
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_table_fits(labelled, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    labels = [{**each, "path": f"{each['path']}.{'deep.' * 30}"} for each in MIXED]
+    rows = labelled(labels).out.split("\n\n")[2].splitlines()
+    assert (len(rows), max(map(len, rows)) <= width) == (5, True)
+
+
+def test_a_judge_in_batches_is_asked_in_chunks(labelled):
+    labels = [pair("yes" if at % 2 else f"no {at}", same=bool(at % 2), path=f"{at}") for at in range(200)]
+    ran = labelled(labels, judge="batches")
+    assert sys.modules["judges"].batches.sizes == [80, 80, 40]
+    assert "note: 3 calls for 200 pairs, 3 from the cache, 1,200 + 120 tokens, cost 0.3750\n" in ran.out
+
+
+def test_a_judge_that_a_plugin_registers(write, command, folder):
+    write(
+        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge(lambda item: 'yes' in item.actual)\n"
+    )
+    write(labels_jsonl=MIXED)
+    sys.modules.pop("conftest", None)
+    ran = command("judge calibrate labels.jsonl -p conftest")
+    sys.modules.pop("conftest", None)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("the registered judge on labels.jsonl: 13 verdicts\n")
+
+
+def test_a_judge_that_forgets(labelled):
+    ran = labelled([pair("a", same=True), pair("b", same=True), pair("c", same=True)], judge="forgetful")
+    assert (ran.code, "1 of 1 pair" in ran.out) == (1, True)
+    assert "no verdict: labels.jsonl:3: missing: the judge gave no answer for this item\n" in ran.out
+    assert "no verdict: labels.jsonl:2: invalid: the judge answered 'yes', which is no Verdict\n" in ran.out
+    assert "2 missing" in labelled([pair("a", same=True), pair("b", same=False)], judge="silent").out
+
+
+def test_what_a_judge_raises_is_the_error_of_what_it_was_asked(labelled):
+    labels = [pair("yes", same=True, path=f"{at}") for at in range(81)]
+    ran = labelled(labels, judge="broken")
+    assert (ran.code, "80 of 80 pairs" in ran.out) == (1, True)
+    assert "no verdict: labels.jsonl:81: invalid: the judge raised RuntimeError: out of order\n" in ran.out
+    assert (
+        "no verdict: labels.jsonl:1: invalid: the judge raised JudgeError: timeout: late\n"
+        in labelled(labels[:1], judge="late").out
+    )
+
+
+def test_a_configuration_error_ends_the_run(labelled):
+    ran = labelled([pair("a", same=True)], judge="unusable")
+    assert (ran.code, ran.err) == (2, "jsonmatch judge calibrate: there is no such model\n")
+
+
+def test_progress_on_a_terminal(labelled, monkeypatch):
+    from pytest_jsonmatch.cli import progress
+
+    shown = []
+    monkeypatch.setattr(progress, "is_watched", lambda: True)
+    monkeypatch.setattr(progress, "_PAUSE", 0)
+    monkeypatch.setattr(sys.stderr, "write", shown.append)
+    labels = [pair(f"yes {at}", same=True) for at in range(100)]
+    labelled(labels)
+    assert "\r[################........]  67%  67 of 100 pairs" in "".join(shown)
+    shown.clear()
+    labelled(labels, judge="batches")
+    assert ["67 of" in "".join(shown), "80 of 100 pairs" in "".join(shown)] == [False, True]
+
+
+def test_labels_from_standard_input(labelled, command, monkeypatch):
+    labelled(MIXED)
+    import io
+
+    content = "\ufeff\n" + json.dumps(pair("yes", same=1)) + "\r\n\n" + json.dumps(pair("no", same=0))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    ran = command("judge calibrate - --judge-from judges:judge")
+    assert ran.out.startswith("judge judges:judge on <stdin>: 2 verdicts\n")
+
+
+def test_labels_are_read(write):
+    write(labels_jsonl=[pair("y", same=0, id=7, path=None, note="kept out"), pair([1], same=True, path="a")])
+    assert read_labels("labels.jsonl") == [
+        Label(1, "x", "y", same=False, id="7"),
+        Label(2, "x", [1], same=True, path="a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"expected": 1', "2:15: not valid JSON: the text ends inside an object near '{\"expected\": 1'"),
+        ("[1]", "2: a label is an object with expected, actual and label, not [1]"),
+        ('{"expected": 1, "actual": 2}', "2: 'label' is missing"),
+        (
+            '{"expected": 1, "actual": 2, "labl": true}',
+            "2: 'label' is missing; is 'labl' meant to be it?",
+        ),
+        ('{"expectd": 1, "actual": 2}', "2: 'expected' is missing; is 'expectd' meant to be it?"),
+        (
+            '{"expected": 1, "actual": 2, "label": "yes"}',
+            "2: 'label' is true if the two values mean the same, else false, not \"yes\"",
+        ),
+        (
+            '{"expected": 1, "actual": 2, "label": 0.5}',
+            "2: 'label' is true if the two values mean the same, else false, not 0.5",
+        ),
+        ('{"expected": 1, "actual": 2, "label": 1, "path": ["a"]}', "2: 'path' is a text, not [\"a\"]"),
+        ('{"expected": 1, "actual": 2, "label": 1, "id": true}', "2: 'id' is a text or an integer, not true"),
+    ],
+)
+def test_a_line_that_is_no_label(refused, write, line, told):
+    write(labels_jsonl=f"{json.dumps(pair('y', same=True))}\n{line}\n", judges_py=JUDGES)
+    line = "judge calibrate labels.jsonl --judge-from judges:judge"
+    assert refused(line) == f"jsonmatch judge calibrate: labels.jsonl:{told}"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("none.jsonl --judge-from judges:judge", "none.jsonl: no such file or directory"),
+        (
+            "empty.jsonl --judge-from judges:judge",
+            "empty.jsonl has no labels: a line is an object with expected, actual and label (true or false)",
+        ),
+        (
+            "labels.jsonl",
+            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+        ),
+        (
+            "labels.jsonl --judge-from judges",
+            "--judge-from 'judges' is not MODULE:NAME, such as conftest:judge",
+        ),
+        (
+            "labels.jsonl --judge-from judges:jugde",
+            "--judge-from 'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
+        ),
+        (
+            "labels.jsonl --judge-from judges:Batches",
+            "--judge-from 'judges:Batches' is no judge: that is an object with judge(items), or a function of one item",
+        ),
+        (
+            "labels.jsonl --judge-from judges:number",
+            "--judge-from 'judges:number' is no judge: that is an object with judge(items), or a function of one item",
+        ),
+        (
+            "labels.jsonl --judge-from nowhere:judge",
+            "'nowhere:judge' can't be imported: ModuleNotFoundError: No module named 'nowhere'",
+        ),
+        (
+            "labels.jsonl --judge-from judges:judge --judge-base-url http://localhost",
+            "--judge-base-url is for --judge-model; a judge of your own has its own",
+        ),
+        (
+            "labels.jsonl --judge-model m --judge-set max_calls",
+            "--judge-set 'max_calls' is not SETTING=VALUE, such as batch_size=50",
+        ),
+        (
+            "labels.jsonl --judge-model m --judge-set model=n",
+            "--judge-set 'model=n': model is given twice, or has an option of its own",
+        ),
+        (
+            "labels.jsonl --judge-model m --judge-set max_cals=1",
+            "a judge has no setting 'max_cals'; did you mean 'max_calls'?",
+        ),
+        (
+            "labels.jsonl --judge-from judges:judge --confidence 1",
+            "a confidence of 1.0: it is a share, such as 0.95",
+        ),
+        (
+            "labels.jsonl --judge-from judges:judge --min-kappa 2",
+            "argument --min-kappa: '2' is no number from 0 to 1 (see jsonmatch judge calibrate --help)",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(refused, write, line, told):
+    write(labels_jsonl=MIXED, empty_jsonl="\n", judges_py=JUDGES)
+    sys.modules.pop("judges", None)
+    assert refused(f"judge calibrate {line}") == f"jsonmatch judge calibrate: {told}"
+
+
+# -- a model behind an endpoint, and verdicts that were kept -----------------------------------------------
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    """The endpoint on loopback of tests/semantic."""
+    pytest.importorskip("openai")
+    place = Path(__file__).parents[1] / "semantic" / "endpoint.py"
+    spec = importlib.util.spec_from_file_location("jsonmatch_loopback_cli", place)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with module.Endpoint() as running:
+        running.judge = lambda shown: "yes" in str(shown["actual"])
+        yield running
+
+
+@pytest.fixture
+def asked(write, command, endpoint):
+    """Write labels, and run the command with a model behind the endpoint."""
+
+    def call(labels, *more):
+        write(labels_jsonl=labels)
+        line = f"judge calibrate labels.jsonl --judge-model m --judge-base-url {endpoint.url}"
+        return command(line, *more)
+
+    return call
+
+
+def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, command, folder):
+    labels = [pair(f"{'yes' if at % 2 else 'no'} {at}", same=at % 2, path="a") for at in range(30)]
+    first = asked(labels, "--judge-cache", "kept.jsonl")
+    assert (first.code, first.err, len(endpoint.requests)) == (0, "", 2)
+    assert "30 of 30 pairs" in first.out
+    assert first.out.endswith("note: 2 calls for 30 pairs, 200 + 20 tokens\n")
+    assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
+    second = command("judge calibrate labels.jsonl --judge cached --judge-cache kept.jsonl --min-kappa 1")
+    assert (second.code, len(endpoint.requests)) == (0, 2)
+    assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
+    assert "note: 0 calls for 0 pairs, 30 from the cache\n" in second.out
+
+
+def test_batches_are_as_large_as_they_are_set(asked, endpoint):
+    labels = [pair(f"yes {at}", same=True) for at in range(200)]
+    asked(labels, "--judge-set", "batch_size=100", "--judge-set", "concurrency=2")
+    assert sorted(len(request.pairs) for request in endpoint.requests) == [100, 100]
+
+
+def test_past_the_budget_there_is_no_verdict(asked, endpoint):
+    labels = [pair(f"yes {at}", same=True) for at in range(30)]
+    found = report(asked(labels, "--judge-set", "max_calls=1", "--report", "json"))
+    assert (len(endpoint.requests), found["pairs"], found["usage"]["calls"]) == (1, 20, 1)
+    assert {each["kind"] for each in found["without_verdict"]} == {"budget"}
+    assert len(found["without_verdict"]) == 10
+
+
+def test_what_is_not_in_the_cache_has_no_verdict(asked, endpoint):
+    assert asked([pair("yes", same=True)], "--judge-cache", "kept.jsonl").code == 0
+    labels = [pair("yes", same=True), pair("yes too", same=True)]
+    ran = asked(labels, "--judge-cache", "kept.jsonl", "--judge", "cached")
+    assert (ran.code, len(endpoint.requests), "1 of 1 pair" in ran.out) == (1, 1, True)
+    assert "no verdict: labels.jsonl:2: cache miss: " in ran.out
+
+
+def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
+    assert labelled(MIXED, "--judge-cache", "kept.jsonl").code == 0
+    assert len(sys.modules["judges"].ASKED) == 13
+    again = labelled(MIXED, "--judge-cache", "kept.jsonl")
+    assert (again.code, sys.modules["judges"].ASKED) == (0, [])
+    other = labelled(MIXED, "--judge-cache", "kept.jsonl", "--judge", "cached", judge="batches")
+    assert "13 cache miss" in other.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "--judge-from judges:judge --judge cached",
+            "--judge cached takes verdicts from a file: name it with --judge-cache",
+        ),
+        (
+            "--judge cached",
+            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+        ),
+        ("--judge cached --judge-model m", "the mode 'cached' needs a cache: name the file of verdicts"),
+        ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
+        (
+            "--judge-from judges:judge --judge-set seed=1",
+            "--judge-set is for --judge-model; a judge of your own has its own",
+        ),
+        (
+            "--judge-model m",
+            "the judge 'm' has no key: set the environment variable OPENAI_API_KEY, or take verdicts from a cache (mode 'cached')",
+        ),
+    ],
+)
+def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
+    pytest.importorskip("openai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    write(labels_jsonl=MIXED, judges_py=JUDGES)
+    assert refused(f"judge calibrate labels.jsonl {line}") == f"jsonmatch judge calibrate: {told}"
+
+
+# -- the same options elsewhere ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare a.json b.json --metric schema_f1",
+        "evaluate --gold b.jsonl --actual a.jsonl",
+    ],
+)
+def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
+    schema = {"type": "object", "properties": {"t": {"type": "string", "x-eval-compare": "semantic"}}}
+    right, found = {"t": "x"}, {"t": "yes"}
+    write(s_json=schema, a_json=found, b_json=right, a_jsonl=[found], b_jsonl=[right], judges_py=JUDGES)
+    sys.modules.pop("judges", None)
+    ran = command(f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl")
+    assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item\n")
+    assert " 1.00\n" in ran.out
+    again = command(
+        f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge cached"
+    )
+    assert (again.code, again.err) == (0, "judge: 0 calls, 0 items, 1 from cache\n")
+    sys.modules.pop("judges", None)

@@ -1,0 +1,143 @@
+"""`jsonmatch compare` and `evaluate` with a judge: its options, its plugin, triage, and what they print."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+RULES = {"fields": {"*": {"compare": "semantic"}}}
+JUDGED = "--config rules.json -p jm_judge"
+
+
+@pytest.fixture
+def plugin(write, monkeypatch):
+    """Write a module whose judge takes texts for the same but for case, and the files to compare."""
+
+    def call(judge="lambda item: item.expected.lower() == item.actual.lower()"):
+        monkeypatch.delitem(sys.modules, "jm_judge", raising=False)
+        write(
+            jm_judge_py=f"def pytest_jsonmatch_register(registry):\n    registry.judge({judge})\n",
+            rules_json=RULES,
+            a_json={"n": "1", "city": "PARIS", "land": "France"},
+            b_json={"n": "1", "city": "Paris", "land": "FRANCE"},
+            gold_jsonl=[{"city": "Paris"}, {"city": "Rome"}, {"city": "Paris"}],
+            answers_jsonl=[{"city": "PARIS"}, {"city": "Milan"}, {"city": "PARIS"}],
+        )
+
+    return call
+
+
+def test_compare_asks_the_judge_of_a_plugin(plugin, command):
+    plugin()
+    ran = command(f"compare a.json b.json {JUDGED}")
+    assert (ran.code, ran.out, ran.err) == (
+        0,
+        "pairwise_f1 score 1.00\n3 fields: 3 match\n",
+        "judge: 2 calls, 2 items\n",
+    )
+
+
+def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
+    plugin()
+    ran = command(f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED}")
+    assert (ran.code, ran.out.splitlines()[0], ran.err) == (
+        0,
+        "schema_f1, 3 records: mean score 0.67",
+        "judge: 2 calls, 2 items\n",
+    )
+
+
+def test_results_alone_go_to_standard_output(plugin, command):
+    plugin()
+    ran = command(f"compare a.json b.json {JUDGED} --report json")
+    assert (json.loads(ran.out)["figures"]["score"], ran.err) == (1.0, "judge: 2 calls, 2 items\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["compare a.json b.json", "evaluate --gold gold.jsonl --actual answers.jsonl"]
+)
+def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
+    plugin()
+    assert refused(f"{line} --config rules.json").endswith(
+        ": the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
+        "(-p MODULE; docs/judge.md)"
+    )
+
+
+def test_without_a_question_nobody_is_missed(plugin, command):
+    plugin()
+    ran = command("compare a.json a.json --config rules.json")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_triage_asks_what_can_change_the_verdict(plugin, command):
+    plugin()
+    ran = command(f"compare a.json b.json {JUDGED} --threshold 0.6 --judge-triage")
+    assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item, 1 question saved by triage\n")
+
+
+def test_triage_holds_f_beta_to_the_threshold_too(plugin, command):
+    plugin("lambda item: False")
+    ran = command(f"compare a.json b.json {JUDGED} --threshold 0.6 --beta 2 --judge-triage")
+    assert (ran.code, ran.err) == (1, "judge: 2 calls, 2 items\n")
+
+
+def test_triage_needs_a_threshold(plugin, refused):
+    plugin()
+    assert refused(f"compare a.json b.json {JUDGED} --judge-triage") == (
+        "jsonmatch compare: --judge-triage needs --threshold: it stops where that is decided"
+    )
+
+
+def test_a_failed_judge_is_no_success(plugin, command):
+    plugin("lambda item: 1 / 0")
+    ran = command(f"compare a.json b.json {JUDGED}")
+    assert (ran.code, "error: comparator 'semantic' at city: invalid: the judge raised" in ran.out) == (
+        1,
+        True,
+    )
+    corpus = command(
+        f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED} --gate", "batch_errors == 0"
+    )
+    assert (corpus.code, "3 results left out of the figures: the batch comparator failed" in corpus.out) == (
+        1,
+        True,
+    )
+    assert "FAILED   batch_errors == 0" in corpus.out
+
+
+def test_off_asks_nobody(plugin, command):
+    plugin()
+    ran = command(f"compare a.json b.json {JUDGED} --judge off")
+    assert (ran.code, ran.err) == (1, "judge: 0 calls, 0 items, 2 errors\n")
+
+
+def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
+    plugin()
+    verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}
+    write(verdicts_jsonl=[{"path": "city", **verdict}])
+    ran = command("compare a.json b.json --config rules.json --judge cached --judge-cache verdicts.jsonl")
+    assert (ran.code, ran.err) == (1, "judge: 0 calls, 0 items, 1 from cache, 1 error\n")
+    assert "cache miss: no verdict on this pair" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "--judge cached --judge-model m",
+            "--judge: the mode 'cached' needs a cache: name the file of verdicts",
+        ),
+        ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
+        ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),
+        (
+            "--judge-model m --judge-max-calls many",
+            "--judge: max_calls is 'many'; it is an integer, 0 or more",
+        ),
+    ],
+)
+def test_options_that_do_not_fit(plugin, refused, options, message):
+    plugin()
+    assert refused(f"compare a.json b.json --config rules.json {options}") == f"jsonmatch compare: {message}"

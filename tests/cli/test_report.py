@@ -1,0 +1,375 @@
+"""`jsonmatch report`."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.results.file import from_text, schema_text, to_text
+from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+
+GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
+ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]
+
+
+def results_of(**answers: tuple[object, object]) -> ResultSet:
+    found = []
+    for name, (actual, expected) in answers.items():
+        result = compare_json(actual, expected, metric="json_similarity")
+        passed = result.score >= 0.9
+        kept = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
+        found.append(Case(name, (CaseRun(1, passed, (kept,)),)))
+    return ResultSet(tuple(found), collected=len(found))
+
+
+@pytest.fixture
+def files(write):
+    results = results_of(a=({"x": 1}, {"x": 1}), b=({"x": 1, "y": "no"}, {"x": 1, "y": "yes"}))
+    write(run_json=to_text(results), before_json=to_text(results_of(a=({"x": 1}, {"x": 1}))))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("option", "start"),
+    [
+        ("", "run.json: 2 cases\n\njsonmatch"),
+        ("--text", "run.json: 2 cases\n\njsonmatch"),
+        ("--html", "<!doctype html>"),
+        ("--markdown", "## ❌ jsonmatch: failed\n"),
+        ("--json", '{\n  "format": "jsonmatch-results",\n'),
+    ],
+)
+def test_a_form_goes_to_standard_output_or_to_a_file(files, command, folder, option, start):
+    start = start.replace("\n\njsonmatch", "\n\njson_similarity")
+    ran = command(f"report run.json {option}")
+    assert (ran.code, ran.out[: len(start)], ran.err) == (0, start, "")
+    assert command(f"report run.json {option} -o one.out") == (0, "", "")
+    assert (folder / "one.out").read_text(encoding="utf-8") == ran.out
+    if option in {"--html", "--markdown"}:
+        assert command(f"report run.json {option} -").out == ran.out
+        assert command(f"report run.json {option} two.out") == (0, "", "")
+        assert (folder / "two.out").read_text(encoding="utf-8") == ran.out
+
+
+def test_json_is_the_file_again(files, command, folder):
+    assert command("report run.json --json").out == (folder / "run.json").read_text(encoding="utf-8")
+
+
+def test_standard_input(files, command, folder, monkeypatch):
+    data = (folder / "run.json").read_bytes()
+    reader = io.BufferedReader(io.BytesIO(data))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reader, encoding="utf-8"))
+    assert command("report -").out.replace("<stdin>", "run.json") == command("report run.json").out
+
+
+def test_all_that_is_shown_with_v(write, command):
+    wide = {f"k{number:02}": number for number in range(40)}
+    write(run_json=to_text(results_of(a=(dict.fromkeys(wide, -1), wide))))
+    brief, everything = command("report run.json").out, command("report run.json -v").out
+    assert "… 10 more rows (-v)" in brief
+    assert [name for name in wide if name not in everything] == []
+
+
+def test_a_run_that_compared_nothing(write, command):
+    write(run_json=to_text(ResultSet(collected=0)))
+    assert command("report run.json") == (0, "run.json: 0 cases\n\nnothing was compared\n", "")
+    assert command("report run.json --markdown").out.startswith("## ➖ jsonmatch: nothing was compared\n")
+    assert command("report run.json --html").code == 0
+    assert command("report run.json --gate f1>=0.1").code == 1
+
+
+def test_runs_that_failed_before_they_compared(write, command):
+    runs = tuple(CaseRun(number, passed=False, error=f"Error{number}") for number in range(1, 13))
+    write(run_json=to_text(ResultSet((Case("a", runs, of=12),))))
+    lines = command("report run.json").out.splitlines()
+    at = lines.index("not counted above: 12 failed before comparing")
+    assert (lines[at + 1], lines[at + 11]) == ("  a (run 1 of 12): Error1", "  … 2 more (-v)")
+    assert "  a (run 12 of 12): Error12" in command("report run.json -v").out.splitlines()
+
+
+def test_gates_decide_the_exit_code(files, command):
+    ran = command("report run.json --gate f1>=0.5 --gate pass_rate>=0.5")
+    assert (ran.code, ran.out.splitlines()[-3:]) == (
+        0,
+        [
+            "gates, on 2 cases:",
+            "  PASSED   f1>=0.5         0.75  slack +0.25",
+            "  PASSED   pass_rate>=0.5  0.50  slack 0.00 (1 of 2 cases)",
+        ],
+    )
+    assert command("report run.json --markdown --gate f1>=0.9").code == 1
+    assert command("report run.json --json --gate f1>=0.9").code == 1
+
+
+def test_a_baseline(files, command):
+    ran = command("report run.json --baseline before.json")
+    assert ran.code == 0
+    assert "baseline before.json: 1 case in both, 1 new\n" in ran.out
+    assert (
+        "### Against the baseline `before.json`"
+        in command("report run.json --baseline before.json --markdown").out
+    )
+    assert "Against the baseline" in command("report run.json --baseline before.json --html").out
+
+
+def test_a_baseline_that_cannot_be_compared_with(files, write, command):
+    other = results_of(a=({"x": 1}, {"x": 1}))
+    text = to_text(other).replace("json_similarity", "field_match")
+    write(other_json=text)
+    ran = command("report run.json --baseline other.json")
+    assert (ran.code, "no comparison is made" in ran.out, ran.out.splitlines()[-1]) == (
+        1,
+        True,
+        "  FAILED   --baseline=other.json  1 case scored in another way",
+    )
+    assert command("report run.json --baseline other.json --markdown").out.startswith("## ❌")
+
+
+def test_the_file_of_evaluate(write, command):
+    write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
+    line = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save run.json"
+    said = command(line).out
+    shown = command("report run.json").out
+    # What evaluate says of the corpus as a whole is said again, line by line, but for the names of the worst.
+    assert [each for each in said.splitlines() if each not in shown.splitlines()] == []
+
+
+def test_a_corpus_of_which_some_records_are_kept(write, command):
+    many = [{"id": str(number), "n": number} for number in range(40)]
+    write(gold_jsonl=many, answers_jsonl=[{**each, "n": each["n"] // 2} for each in many])
+    line = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save run.json"
+    assert command(line).code == 0
+    text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
+    assert "schema_f1, 40 records: mean score 0.03" in text
+    assert "confidence intervals" not in text + page
+    assert "Figures and fields are those of all 40 records; 10 records of them are listed" in page
+    assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
+    assert "| `n` | 40 | 1 | 39 |" in told
+
+
+def with_batch_errors(*, of_corpus: bool) -> ResultSet:
+    figures: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 1.0)
+    fields = {"x": FieldAggregation(batch_errors=7), "y": FieldAggregation(matches=1, score_sum=1.0)}
+    kept = Comparison("a#1", "a", "m", "m", **figures, passed=True, fields=fields, counts={"batch_error": 7})
+    corpus = Corpus("m", "m", 5, 5, 5, figures, fields)
+    return ResultSet((Case("a", (CaseRun(1, True, (kept,)),)),), corpus=corpus if of_corpus else None)
+
+
+@pytest.mark.parametrize("of_corpus", [False, True])
+@pytest.mark.parametrize("form", ["", "--markdown", "--html"])
+def test_batch_errors_are_told_beside_the_figures(write, command, form, of_corpus):
+    write(run_json=to_text(with_batch_errors(of_corpus=of_corpus)))
+    shown = command(f"report run.json {form}").out
+    assert shown.count("7 results left out of the figures: the batch comparator failed") == 1
+
+
+def test_the_file_of_compare(write, command):
+    write(a_json={"n": 1, "m": 2}, b_json={"n": 1, "m": 3})
+    write(run_json=command("compare a.json b.json --report json").out)
+    assert (
+        command("report run.json").out.splitlines()[-1] == "score 0.50, precision 0.50, recall 0.50, F1 0.50"
+    )
+
+
+def test_pairs_of_arrays_that_were_kept_are_shown(write, command):
+    write(a_json=[{"n": 1, "m": 2}, {"n": 5, "m": 6}], b_json=[{"n": 5, "m": 6}, {"n": 1, "m": 3}])
+    said = command("compare a.json b.json").out
+    write(run_json=command("compare a.json b.json --report json").out)
+    pairs = said[said.index("pairs of $") :].partition("\n\n")[0]
+    assert pairs.splitlines()[1] == "  [1] ↔ [0]  F1 0.50, next best 0.00"
+    assert pairs in command("report run.json").out
+
+
+GOLDEN = """\
+metric: json_similarity
+threshold: 0.9
+cases:
+  - id: bakery
+    repeat: 3
+    actual: { shop: Corner Bakery, total: 12.5 }
+    expected: { shop: Corner Bakery, total: 12 }
+  - id: bookshop
+    actual: { shop: Boks & Co, total: 2 }
+    expected: { shop: Books & Co, total: 20 }
+"""
+
+
+def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, folder, monkeypatch):
+    (folder / "cases.golden.yaml").write_text(GOLDEN)
+    ran = pytester.runpytest_subprocess("--jsonmatch-json=run.json", "--tb=no")
+    said = ran.outlines[
+        ran.outlines.index(next(line for line in ran.outlines if " jsonmatch =" in line)) + 1 :
+    ]
+    said = said[: said.index("results written to run.json")]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert command("report run.json --output shown.txt").code == 0
+    shown = (folder / "shown.txt").read_text(encoding="utf-8").splitlines()
+    assert shown[2:] == said[:-1]
+
+
+def test_the_schema(command, folder):
+    assert command("report --schema").out == schema_text()
+    assert command("report --schema --output s.json") == (0, "", "")
+    assert json.loads((folder / "s.json").read_text())["title"] == "jsonmatch results"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("", "a result file is needed, RESULT (see jsonmatch report --help)"),
+        ("none.json", "none.json can't be read: no such file or directory"),
+        ("cut.json", "cut.json is no result file: it is not JSON: "),
+        ("other.json", 'other.json is no result file: it has no "format": "jsonmatch-results"'),
+        ("late.json", "late.json is a result file of version 2, and this release reads up to 1; upgrade"),
+        ("bad.json", "bad.json is no result file: it is damaged: "),
+        ("binary.json", "binary.json is no result file: it is not UTF-8 text"),
+        ("run.json --baseline none.json", "none.json can't be read: no such file or directory"),
+        ("run.json --gate f2>=1", "--gate 'f2>=1': "),
+        ("run.json --html a.html --output b.html", "--html a.html and --output b.html: give one file"),
+        ("--html", "a result file is needed, RESULT (see jsonmatch report --help)"),
+        ("--html run.json", "RESULT comes first: jsonmatch report run.json --html"),
+        (
+            "before.json --html run.json",
+            "--html run.json would write over a JSON file; RESULT comes first: jsonmatch report run.json --html",
+        ),
+        ("run.json --html --markdown", "argument --markdown: not allowed with argument --html"),
+        ("run.json --schema", "--schema is that of all result files: it goes without one"),
+        ("- --baseline -", "both sides are '-', and standard input can be read once; give a file for one"),
+        ("run.json --html none/a.html", "HERE/none/a.html: no such file or directory"),
+    ],
+)
+def test_bad_input_is_one_line(files, write, refused, folder, line, told):
+    text = to_text(files)
+    write(
+        cut_json=text[:100],
+        other_json={"a": 1},
+        late_json=text.replace('"version": 1', '"version": 2'),
+        bad_json=text.replace('"matches": 1', '"matches": "1"'),
+        binary_json=b"\xff\xfe",
+    )
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    said = refused(f"report {line}")
+    assert said.startswith(f"jsonmatch report: {told.replace('HERE', str(folder))}")
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_page_without_jinja(files, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert refused("report run.json --html").endswith("pip install 'pytest-jsonmatch[html]'")
+
+
+def test_whoever_reads_standard_output_may_stop(files, folder):
+    code = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "report", "run.json", "--html"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 0)
+
+
+# -- files that someone has made to do harm -----------------------------------------------------------------
+
+EVIL = "\x1b[2J\x1b]0;x\x07\u202e</script><img src=x onerror=alert(1)>`|\n\ud800"
+
+
+def strings_replaced(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {key: strings_replaced(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return [strings_replaced(each) for each in found]
+    return EVIL if isinstance(found, str) and found != "jsonmatch-results" else found
+
+
+@pytest.mark.parametrize("form", ["", "-v", "--markdown", "--html", "--json"])
+@pytest.mark.parametrize("with_corpus", [False, True])
+def test_every_string_may_be_hostile(files, write, command, form, with_corpus):
+    results = files
+    if with_corpus:
+        first = next(iter(files.comparisons))
+        means: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 0.5)
+        corpus = Corpus(first.metric, first.signature, 9, 9, 1, means, first.fields, errors=3)
+        results = ResultSet(files.cases, corpus=corpus)
+    found = strings_replaced(json.loads(to_text(results)))
+    found["narrowed"] = [EVIL]
+    found["versions"] = {EVIL: EVIL}
+    write(evil_json=json.dumps(found), before_json=json.dumps(found))
+    ran = command(f"report evil.json --baseline before.json --gate f1>=0 {form}")
+    assert (ran.code, ran.err) == (0, "")
+    shown = ran.out.replace("\n", "").replace("\ufe0f", "")
+    assert [each for each in shown if not each.isprintable()] == []
+    assert "<img" not in ran.out or form in {"", "-v", "--markdown", "--json"}
+
+
+EXTREME = [0, 2**53, 1e200, 5e-324]
+
+
+def numbers_in(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if isinstance(found, (dict, list)):
+        items = found.items() if isinstance(found, dict) else enumerate(found)
+        return [each for key, value in items for each in numbers_in(value, (*path, key))]
+    return [path] if type(found) in {int, float} else []
+
+
+@pytest.mark.parametrize("form", ["-v", "--markdown", "--html", "--json"])
+def test_no_number_ends_in_a_traceback(write, command, form):
+    written = json.loads(to_text(results_of(a=({"x": 1, "y": "no"}, {"x": 1, "y": "yes"}))))
+    codes = set()
+    for path in numbers_in(written):
+        for number in EXTREME:
+            found = copy.deepcopy(written)
+            inner = found
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = number
+            write(evil_json=json.dumps(found))
+            ran = command(f"report evil.json {form}")
+            assert (ran.code, ran.err.count("\n")) in {(0, 0), (2, 1)}, (path, number)
+            codes.add(ran.code)
+    assert codes == {0, 2}
+
+
+def test_a_file_of_the_first_version_is_read_for_good(command, folder):
+    text = """\
+{
+  "format": "jsonmatch-results",
+  "version": 1,
+  "created": "2026-11-01T00:00:00+00:00",
+  "commit": "",
+  "versions": {"pytest-jsonmatch": "0.1.0"},
+  "collected": 1,
+  "narrowed": [],
+  "figures": {"cases": 1, "pass_rate": 0.0, "score": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5},
+  "signatures": ["field_match|options:none|schema:none|rules:1"],
+  "cases": [
+    {"id": "a", "passed": false, "score": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5,
+      "runs": [
+        {"run": 1, "passed": false, "comparisons": [
+          {"id": "a#1", "nodeid": "a", "metric": "field_match", "signature": 0, "score": 0.5, "precision": 0.5,
+            "recall": 0.5, "f1": 0.5, "passed": false, "threshold": {"score": 1.0},
+            "counts": {"match": 1, "mismatch": 1},
+            "fields": {
+              "x": {"score": 1.0, "matches": 1, "score_sum": 1.0, "weighted_score": 1.0, "expected_weight": 1.0,
+                "actual_weight": 1.0},
+              "y": {"score": 0.0, "mismatches": 1, "expected_weight": 1.0, "actual_weight": 1.0}
+            }}
+        ]}
+      ]}
+  ]
+}
+"""
+    (folder / "old.json").write_text(text)
+    assert (
+        command("report old.json").out.splitlines()[-1] == "score 0.50, precision 0.50, recall 0.50, F1 0.50"
+    )
+    assert from_text(command("report old.json --json").out, "out") == from_text(text, "old.json")

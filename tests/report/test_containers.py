@@ -1,0 +1,68 @@
+"""Objects and arrays with their own figures: one by one, and by schema path in the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.report.containers import container_lines
+from pytest_jsonmatch.report.fieldtable import summarize
+
+
+def text_of(lines: Any) -> list[str]:
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+def test_a_group_of_the_table_has_the_figures_of_its_object_or_array() -> None:
+    expected = {
+        "rows": [{"x": 1, "y": 2}, {"x": 3}],
+        "meta": {"k": [1, 2], "j": "a"},
+        "s": {"t": {"u": 1, "v": 2}},
+    }
+    actual = {
+        "rows": [{"x": 1, "y": 5, "z": 0}, {"x": 3}, {"x": 9}],
+        "meta": {"k": [1], "j": "a"},
+        "s": {"t": {"u": 1}},
+    }
+    result = compare_json(actual, expected, metric="schema_f1")
+    kept = Comparison.of(result, id="a", nodeid="a", threshold={}, passed=True)
+    (section,) = summarize([kept]).sections
+    groups = {row.path.removesuffix("[]"): row.figures for row in section.rows if row.is_group}
+    assert set(groups) == {"rows", "meta", "s.t"}
+    figures = {each.path: (each.precision, each.recall, each.f1) for each in result.containers}
+    assert {path: (each.precision, each.recall, each.f1) for path, each in groups.items()} == {
+        path: pytest.approx(figures[path]) for path in groups
+    }
+
+
+def test_the_worst_come_first_and_the_root_is_left_out() -> None:
+    result = compare_json(
+        {"n": {"a": 1}, "m": [1, 2], "x": {"y": 1}}, {"n": {"a": 1}, "m": [1, 3]}, metric="schema_f1"
+    )
+    assert text_of(container_lines(result.containers, most=2, hint="-vv")) == [
+        "objects and arrays            precision  recall    F1",
+        "  x (only in actual)  object       0.00    1.00  0.00",
+        "  m                   array        0.50    0.50  0.50",
+        "  … 1 more (-vv)",
+    ]
+    assert text_of(container_lines(compare_json({"a": 1}, {"a": 2}).containers, most=9)) == []
+
+
+def test_lines_fit_and_are_plain_text() -> None:
+    name = "\x1b[31m" * 30
+    result = compare_json({name: {"a": 1}}, {name: {"a": 2}}, metric="schema_f1")
+    lines = text_of(container_lines(result.containers, most=9, width=60, unicode=False))
+    assert max(map(len, lines)) <= 60
+    assert all(line.isascii() and line.isprintable() for line in lines)
+
+
+def test_depth_costs_no_more_than_what_is_shown() -> None:
+    deep: Any = 1
+    for _ in range(3000):
+        deep = {"a": deep}
+    result = compare_json(deep, deep, metric="schema_f1")
+    lines = text_of(container_lines(result.containers, most=5))
+    assert (len(lines), lines[-1]) == (7, "  … 2,994 more")

@@ -1,0 +1,237 @@
+"""Whole reports, as text, Markdown and JSON, against files that are kept.
+
+`UPDATE_GOLDENS=1 pytest tests/report/test_goldens.py` writes what there is now. Read the diff.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.results.file import to_text
+from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GOLDENS = Path(__file__).parent / "goldens"
+ORIGIN: dict[str, Any] = {
+    "created": "2026-11-21T12:00:00+00:00",
+    "commit": "0123456789abcdef+",
+    "versions": {"pytest-jsonmatch": "0.1.0", "python": "3.13.1"},
+}
+HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u2066 </script><script>alert(1)</script> a|b\\|c `x` ``y` @me\n# no\x00\ud800"
+LIMIT = 0.9
+
+
+def compared(
+    name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any
+) -> Comparison:
+    result = compare_json(actual, expected, metric=metric)
+    more = {"nodeid": name, "threshold": {"score": LIMIT}, "passed": result.score >= LIMIT, **more}
+    return Comparison.of(result, id=f"{name}#1", **more)
+
+
+def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Case:
+    kept = compared(name, actual, expected, metric, **more)
+    return Case(name, (CaseRun(1, kept.passed, (kept,)),))
+
+
+def repeated(name: str, expected: object, answers: list[object], least: float | None) -> Case:
+    runs = []
+    for number, actual in enumerate(answers, 1):
+        kept = compared(f"{name}@{number}", actual, expected, case=name)
+        runs.append(CaseRun(number, kept.passed, (kept,)))
+    return Case(name, tuple(runs), len(runs), least)
+
+
+BREAD = {"shop": "Corner Bakery", "total": 11.0, "items": [{"name": "Rye", "price": 4.2}, {"name": "Bun"}]}
+MILL = {"shop": "Mill", "total": 3}
+
+
+def perfect() -> ResultSet:
+    return ResultSet((case("t.py::a", BREAD, BREAD), case("t.py::b", MILL, MILL)), **ORIGIN, collected=2)
+
+
+def failing(total: float = 11.5, shop: str = "Mil") -> ResultSet:
+    other = {"items": [{"name": "Bun"}, {"name": "Roll"}, {"name": "Cake"}], "shop": "Corner Bakery"}
+    return ResultSet(
+        (
+            case("t.py::bread", {**BREAD, "total": total}, BREAD, params={"model": ("small", 0)}),
+            case("t.py::mill", {**MILL, "shop": shop}, MILL, params={"model": ("large", 1)}),
+            case("t.py::order", other, BREAD, "pairwise_f1"),
+            Case("t.py::raises", (CaseRun(1, passed=False, error="ValueError: no answer"),)),
+        ),
+        **ORIGIN,
+        collected=9,
+        narrowed=("-k",),
+    )
+
+
+def repeats() -> ResultSet:
+    wrong = {**MILL, "total": 4}
+    return ResultSet(
+        (
+            repeated("t.yaml::well", MILL, [MILL, MILL, wrong], 0.6),
+            repeated("t.yaml::ill", MILL, [wrong, wrong, MILL], 0.6),
+            case("t.yaml::once", MILL, MILL),
+        ),
+        **ORIGIN,
+        collected=3,
+    )
+
+
+def corpus() -> ResultSet:
+    kept = [
+        case(name, actual, MILL, "schema_f1", threshold={}, passed=actual == MILL)
+        for name, actual in (("r2", {"shop": "Mill"}), ("r7", {"shop": "Mill", "total": 4, "tip": 1}))
+    ]
+    (one, two) = (each.runs[0].comparisons[0] for each in kept)
+    fields = {
+        "shop": FieldAggregation(
+            matches=190, mismatches=9, omissions=1, score_sum=190.0, weighted_score=190.0,
+            expected_weight=200.0, actual_weight=199.0,
+        ),
+        "tip": FieldAggregation(hallucinations=4, actual_weight=4.0),
+        "total": FieldAggregation(
+            matches=200, score_sum=200.0, weighted_score=200.0, expected_weight=200.0, actual_weight=200.0
+        ),
+    }  # fmt: skip
+    means: Any = {"score": 0.96875, "precision": 0.975, "recall": 0.9625, "f1": 0.96875}
+    assert one.signature == two.signature
+    return ResultSet(
+        tuple(kept), **ORIGIN, collected=200,
+        corpus=Corpus("schema_f1", one.signature, 200, 199, 186, means, fields, 1, 0),
+    )  # fmt: skip
+
+
+def hostile() -> ResultSet:
+    bad = {HOSTILE: HOSTILE, "same": [HOSTILE]}
+    found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, params={"model": (HOSTILE, 0)})
+    told = Case(HOSTILE + "2", (CaseRun(1, passed=False, error=HOSTILE),))
+    other = case("t.py::other", bad, bad, params={"model": ("plain", 1)})
+    return ResultSet(
+        (found, told, other),
+        created=HOSTILE,
+        commit=HOSTILE,
+        versions={HOSTILE: HOSTILE},
+        collected=4,
+        narrowed=(HOSTILE,),
+    )
+
+
+SAMPLES = {
+    "perfect": perfect,
+    "failing": failing,
+    "repeats": repeats,
+    "corpus": corpus,
+    "hostile": hostile,
+    "before": lambda: failing(11.0, "Mi"),
+    "rescored": lambda: ResultSet((case("t.py::a", BREAD, BREAD, "field_match"),), collected=1),
+}
+FORMS = {".txt": "", "-all.txt": "-v", ".md": "--markdown", ".json": "--json"}
+RIGHT = {**BREAD, "note": "a quick brown fox"}
+WRONG = {
+    **BREAD,
+    "items": [{"name": "Bun"}, {"name": "Rye", "price": 4.5}],
+    "note": "a quick red fox",
+    "tip": 1,
+}
+GOLD = [{"id": "r1", **MILL}, {"id": "r2", **MILL}, {"id": "r3", **BREAD}]
+ANSWERS = [{"id": "r1", **MILL}, {"id": "r3", **BREAD, "total": 12}]
+COMPARE = "compare wrong.json right.json"
+EVALUATE = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id"
+GATED = ["--gate", "f1 >= 0.9", "--gate", "pass_rate > 0.1"]
+COMMANDS: dict[str, list[str]] = {
+    **{
+        f"{name}{suffix}": f"report {name}.json {option}".split()
+        for name in SAMPLES
+        if name not in {"before", "rescored"}
+        for suffix, option in FORMS.items()
+    },
+    "baseline.txt": ["report", "failing.json", "--baseline", "before.json", *GATED],
+    "baseline.md": ["report", "failing.json", "--markdown", "--baseline", "before.json", *GATED],
+    "rescored.txt": ["report", "rescored.json", "--baseline", "perfect.json"],
+    "rescored.md": ["report", "rescored.json", "--markdown", "--baseline", "perfect.json"],
+    "strangers.txt": ["report", "corpus.json", "--baseline", "perfect.json"],
+    "compare.txt": COMPARE.split(),
+    "compare-v.txt": f"{COMPARE} -v".split(),
+    "compare.md": f"{COMPARE} --threshold 0.9 --report markdown".split(),
+    "compare-free.md": f"{COMPARE} --report markdown".split(),
+    "evaluate.txt": EVALUATE.split() + GATED,
+    "evaluate.md": f"{EVALUATE} --report markdown".split() + GATED,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    found = tmp_path_factory.mktemp("reports")
+    for name, make in SAMPLES.items():
+        (found / f"{name}.json").write_text(to_text(make()), encoding="utf-8")
+    for name, value in (("right.json", RIGHT), ("wrong.json", WRONG)):
+        (found / name).write_text(json.dumps(value), encoding="utf-8")
+    for name, records in (("gold.jsonl", GOLD), ("answers.jsonl", ANSWERS)):
+        (found / name).write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_report_is_the_one_that_is_kept(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(folder)
+    for variable in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+    assert main(COMMANDS[name]) in {0, 1}
+    written = capfdbinary.readouterr().out.decode("utf-8")
+    if os.environ.get("UPDATE_GOLDENS"):
+        (GOLDENS / name).write_text(written, encoding="utf-8", newline="\n")
+    assert written == (GOLDENS / name).read_text(encoding="utf-8")
+
+
+def test_every_kept_report_is_compared() -> None:
+    assert {path.name for path in GOLDENS.iterdir()} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_nothing_in_a_report_is_more_than_text(name: str) -> None:
+    text = (GOLDENS / name).read_text(encoding="utf-8")
+    shown = text.replace("\n", "").replace("\ufe0f", "")  # what makes a sign of ours a coloured one
+    assert [each for each in shown if not each.isprintable()] == []
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.endswith(".md")])
+def test_rendered_markdown_has_no_elements_but_ours(name: str) -> None:
+    markdown_it = pytest.importorskip("markdown_it")
+    renderer = markdown_it.MarkdownIt("gfm-like", {"linkify": False})
+    rendered = renderer.render((GOLDENS / name).read_text(encoding="utf-8"))
+    ours = [
+        "h2",
+        "h3",
+        "p",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+        "pre",
+        "strong",
+        "em",
+        "ul",
+        "li",
+        "details",
+        "summary",
+    ]
+    assert set(re.findall(r"<([a-z0-9]+)", rendered)) <= set(ours)
+    assert rendered.count("<details>") == rendered.count("</details>")

@@ -1,0 +1,484 @@
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.verdictfile import VerdictFile, _line, _locked, key_of
+
+LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
+NYC = JudgeItem("1", "city", "New York", "NYC")
+
+
+class Counting:
+    """A judge of texts but for case, which notes what it was asked about."""
+
+    def __init__(self, model="m", prompt="1"):
+        self.model = model
+        self.prompt = prompt
+        self.asked = []
+        self._inner = CallableJudge(
+            lambda item: Verdict(str(item.expected).lower() == str(item.actual).lower(), "so")
+        )
+
+    def judge(self, items):
+        self.asked += [item.actual for item in items]
+        return self._inner.judge(items)
+
+    @property
+    def usage(self):
+        return self._inner.usage
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "verdicts.jsonl"
+
+
+def item(actual, name="1", expected="a", path="note", **words):
+    return JudgeItem(name, path, expected, actual, **words)
+
+
+def items(*actuals):
+    return [item(actual, str(at)) for at, actual in enumerate(actuals)]
+
+
+def shown(answers):
+    return [answer.equivalent if isinstance(answer, Verdict) else str(answer) for answer in answers.values()]
+
+
+def test_what_was_judged_is_not_asked_about_again(file):
+    asked = Counting()
+    CachedJudge(asked, file).judge(items("A", "b"))
+    judge = CachedJudge(asked, file)
+    assert shown(judge.judge(items("b", "c", "A"))) == [False, False, True]
+    assert asked.asked == ["A", "b", "c"]
+    assert judge.usage == JudgeUsage(calls=3, items=3, cached=2)
+
+
+def test_the_file(file):
+    judge = CachedJudge(Counting(), file)
+    judge.judge([item("b", description="A note"), JudgeItem("2", "city", ["é", 1], {"z": 1, "a": "\u200b"})])
+    judge.judge([item("A", criterion="like this")])
+    judge.close()
+    assert file.read_text(encoding="utf-8") == (
+        r'{"path": "city", "expected": ["é", 1], "actual": {"a": "\u200b", "z": 1}, "equivalent": false, '
+        '"reason": "so", "model": "m", "prompt": "1"}\n'
+        '{"path": "note", "expected": "a", "actual": "A", "equivalent": true, "reason": "so", "model": "m", '
+        '"prompt": "1", "criterion": "like this"}\n'
+        '{"path": "note", "expected": "a", "actual": "b", "equivalent": false, "reason": "so", "model": "m", '
+        '"prompt": "1", "description": "A note"}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "model", "prompt"),
+    [
+        (NYC, "m2", "1"),
+        (NYC, "m", "2"),
+        (JudgeItem("1", "town", "New York", "NYC"), "m", "1"),
+        (JudgeItem("1", "city", "New York", "nyc"), "m", "1"),
+        (JudgeItem("1", "city", "NYC", "New York"), "m", "1"),
+        (JudgeItem("1", "city", "New York", "NYC", "where"), "m", "1"),
+        (JudgeItem("1", "city", "New York", "NYC", None, "where"), "m", "1"),
+        (JudgeItem("1", "city", "New York", ["NYC"]), "m", "1"),
+    ],
+)
+def test_another_question_is_another_question(file, other, model, prompt):
+    file.write_text(LINE, encoding="utf-8")
+    asked = Counting(model, prompt)
+    CachedJudge(asked, file).judge([other])
+    assert asked.asked == [other.actual]
+
+
+def test_the_same_question_under_another_id_and_with_keys_in_another_order(file):
+    asked = Counting()
+    CachedJudge(asked, file).judge([JudgeItem("1", "a", {"x": 1, "y": [{"b": 1, "a": 2}]}, 1)])
+    CachedJudge(asked, file).judge([JudgeItem("9", "a", {"y": [{"a": 2, "b": 1}], "x": 1}, 1)])
+    assert len(asked.asked) == 1
+
+
+def test_equal_items_are_asked_about_once(file):
+    asked = Counting()
+    judge = CachedJudge(asked, file)
+    assert shown(judge.judge(items("A", "A", "b", "A"))) == [True, True, False, True]
+    assert (asked.asked, judge.usage) == (["A", "b"], JudgeUsage(calls=2, items=2, cached=2))
+
+
+def test_errors_are_not_kept(file):
+    judge = CachedJudge(CallableJudge(lambda one: 0.5), file)
+    judge.judge(items("A", "A", "b"))
+    assert (file.exists(), judge.usage.errors) == (False, 3)
+
+
+def test_cached_asks_nobody(file):
+    file.write_text(LINE, encoding="utf-8")
+    asked = Counting()
+    judge = CachedJudge(asked, file, mode="cached")
+    assert shown(judge.judge([NYC, item("b", "2")])) == [
+        True,
+        f"cache miss: no verdict of 'm' on this pair in {file}; run with --jsonmatch-judge=live to fill it",
+    ]
+    assert (asked.asked, judge.usage) == ([], JudgeUsage(cached=1, errors=1))
+    assert file.read_text(encoding="utf-8") == LINE
+
+
+def test_cached_without_a_file_misses_everything(file):
+    judge = CachedJudge(Counting(), file, mode="cached")
+    assert [getattr(answer, "kind", None) for answer in judge.judge([NYC]).values()] == ["cache miss"]
+
+
+def test_off_judges_nothing_and_reads_nothing(file):
+    file.write_text("no verdict", encoding="utf-8")
+    asked = Counting()
+    judge = CachedJudge(asked, file, mode="off")
+    assert shown(judge.judge([NYC])) == ["off: no judge is asked (mode 'off')"]
+    assert (asked.asked, judge.usage) == ([], JudgeUsage(errors=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
+        ({"path": None}, "the mode 'live' needs the path of a cache"),
+    ],
+)
+def test_wrong_options(file, options, message):
+    with pytest.raises(ConfigurationError) as caught:
+        CachedJudge(Counting(), **{"path": file, **options})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (LINE[:-20], "not valid JSON (line 1, column "),
+        ("[1]", "no JSON object; "),
+        ("<<<<<<< HEAD", "a merge has left its marks here; "),
+        (LINE.replace("true", "1"), "'equivalent' is 1; it is true or false; "),
+        (LINE.replace('"m"', "7"), "'model' is no text; "),
+        (LINE.replace('"path": "city", ', ""), "a verdict without 'path'; "),
+        (
+            LINE.replace("}", ', "criterium": "x"}'),
+            "there is no 'criterium' in a verdict; did you mean 'criterion'?; ",
+        ),
+        (
+            LINE.replace("true", "false"),
+            "another verdict on the same pair is in line 1; delete one of the two",
+        ),
+        (LINE.replace('"m"', '"m", "model": "m"'), "not valid JSON (line 1, column "),
+        ("\x00\xff", "not valid JSON"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["live", "cached"])
+def test_a_line_that_is_no_verdict_is_named(file, line, message, mode):
+    file.write_bytes(f"{LINE}\n\n{line}\n".encode("latin-1"))
+    asked = Counting()
+    with pytest.raises(ConfigurationError) as caught:
+        CachedJudge(asked, file, mode=mode).judge([item("b")])
+    start = f"{file}:3: {message}"
+    assert (str(caught.value)[: len(start)], asked.asked) == (start, [])
+
+
+def test_a_line_that_was_mended_is_read(file):
+    file.write_text("no\n", encoding="utf-8")
+    judge = CachedJudge(Counting(), file, mode="cached")
+    with pytest.raises(ConfigurationError):
+        judge.judge([NYC])
+    file.write_text(LINE, encoding="utf-8")
+    assert shown(judge.judge([NYC])) == [True]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_lines_are_appended_to_what_is_there(file, end):
+    file.write_bytes(f"{LINE}{end}".encode())
+    judge = CachedJudge(Counting(), file)
+    judge.judge([item("b")])
+    assert shown(CachedJudge(Counting(), file, mode="cached").judge([NYC, item("b", "2")])) == [True, False]
+    judge.close()
+    assert [json.loads(line)["path"] for line in file.read_bytes().split(b"\n")[:-1]] == ["city", "note"]
+
+
+def test_lines_are_counted_right_after_one_without_an_end(file):
+    file.write_text(LINE, encoding="utf-8")
+    judge = CachedJudge(Counting(), file, mode="cached")
+    judge.judge([NYC])
+    file.write_text(f"{LINE}\nno verdict\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"verdicts\.jsonl:2: not valid JSON"):
+        judge.judge([NYC])
+
+
+def test_a_verdict_can_be_put_right_by_hand(file):
+    asked = Counting()
+    CachedJudge(asked, file).judge([NYC])
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("false", "true"), encoding="utf-8")
+    assert shown(CachedJudge(asked, file).judge([NYC])) == [True]
+
+
+def test_what_others_append_is_seen(file):
+    one, other = Counting(), Counting()
+    first, second = CachedJudge(one, file), CachedJudge(other, file)
+    first.judge(items("A"))
+    second.judge(items("A", "b"))
+    first.close()
+    first.judge(items("A", "b", "c"))
+    assert (one.asked, other.asked) == (["A", "c"], ["b"])
+
+
+def test_the_first_of_two_who_ask_at_once_is_right(file):
+    """Both miss; the other one's verdict is in the file before ours."""
+
+    def asks_late(one):
+        CachedJudge(CallableJudge(lambda _: True), file, model="m").judge([NYC])
+        return False
+
+    assert shown(CachedJudge(CallableJudge(asks_late), file, model="m").judge([NYC])) == [True]
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_a_branch_merged_into_another_is_put_in_order(file):
+    file.write_text(
+        "\n".join([LINE.replace("NYC", name) for name in "cab"] + [LINE.replace("NYC", "a")]), "utf-8"
+    )
+    judge = CachedJudge(Counting(), file)
+    judge.judge([item("b")])
+    judge.close()
+    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == [
+        "a",
+        "b",
+        "c",
+        "b",
+    ]
+
+
+def fill(path, start):
+    judge = CachedJudge(Counting(), path)
+    for number in range(start, start + 60):
+        judge.judge([item(f"n{number}")])
+    judge.close()
+
+
+def test_several_processes_fill_one_file(file):
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=fill, args=(file, start)) for start in (0, 30, 60)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    actual = [json.loads(line)["actual"] for line in lines]
+    assert (sorted(set(actual)), len(lines), lines) == (
+        sorted(f"n{n}" for n in range(120)),
+        120,
+        sorted(lines),
+    )
+
+
+def test_a_process_that_ends_without_closing_leaves_the_file_in_order(file):
+    code = f"""
+from pytest_jsonmatch.semantic.cache import CachedJudge
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
+judge = CachedJudge(CallableJudge(lambda item: True), {str(file)!r})
+for name in "bca":
+    judge.judge([JudgeItem("1", "x", "e", name)])
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["a", "b", "c"]
+
+
+def test_a_judge_that_is_collected_does_not_wait_for_the_lock(file):
+    """Garbage may be collected by one who holds it: it would wait for itself."""
+    judge = CachedJudge(Counting(), file)
+    judge.judge(items("b", "A"))
+    with _locked(file, needed=True):
+        del judge
+        gc.collect()
+    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["b", "A"]
+
+
+def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judge = CachedJudge(Counting(), "verdicts.jsonl")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    judge.judge([NYC])
+    judge.close()
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["verdicts.jsonl"]
+    assert (tmp_path / "verdicts.jsonl").exists()
+
+
+def test_work_grows_with_what_is_new(file, monkeypatch):
+    """Each line is read once and written once, however many questions come one by one."""
+    read = []
+    import pytest_jsonmatch.semantic.verdictfile as module
+
+    parsed = module._parsed
+    monkeypatch.setattr(module, "_parsed", lambda line: read.append(line) or parsed(line))
+    counts = []
+    for number in (20, 200):
+        read.clear()
+        judge = CachedJudge(Counting(), file.with_name(f"{number}.jsonl"))
+        for at in range(number):
+            judge.judge([item(f"n{at}")])
+        counts.append(len(read))
+    assert counts == [20, 200]
+
+
+def test_folders_are_made(tmp_path):
+    path = tmp_path / "deep" / "er" / "verdicts.jsonl"
+    CachedJudge(Counting(), path).judge([NYC])
+    assert path.exists()
+
+
+@pytest.mark.parametrize("place", ["folder", "below a file"])
+def test_a_file_that_cannot_be_written_is_told_before_anybody_is_asked(tmp_path, place):
+    path = tmp_path
+    if place == "below a file":
+        tmp_path.joinpath("file").write_text("")
+        path = tmp_path / "file" / "verdicts.jsonl"
+    asked = Counting()
+    with pytest.raises(ConfigurationError, match=r"the cache of verdicts can't be (read|written): "):
+        CachedJudge(asked, path).judge([NYC])
+    assert asked.asked == []
+
+
+def test_verdicts_that_could_not_be_kept_stand(file, monkeypatch):
+    def full(self, lines):
+        raise OSError(28, "No space left on device", str(self.path))
+
+    monkeypatch.setattr(VerdictFile, "_append", full)
+    with pytest.warns(RuntimeWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
+        answers = CachedJudge(Counting(), file).judge(items("A", "b"))
+    assert shown(answers) == [True, False]
+
+
+def test_a_write_that_fails_leaves_no_half_line(file):
+    resource = pytest.importorskip("resource")
+    code = f"""
+import resource, signal, warnings
+from pytest_jsonmatch.semantic.cache import CachedJudge
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+judge = CachedJudge(CallableJudge(lambda item: True), {str(file)!r})
+judge.judge([JudgeItem("1", "x", "e", "a")])
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+warnings.simplefilter("ignore")
+answers = judge.judge([JudgeItem("1", "x", "e", "b" * 1000)])
+print(answers["1"].equivalent)
+"""
+    assert resource.RLIMIT_FSIZE is not None
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert (output, [json.loads(line)["actual"] for line in lines]) == ("True\n", ["a"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_keeps_its_permissions(file):
+    file.write_text(LINE.replace("NYC", "z"), encoding="utf-8")
+    file.chmod(0o640)
+    judge = CachedJudge(Counting(), file)
+    judge.judge([NYC])
+    judge.close()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_values_that_are_no_json_are_not_kept_and_not_asked_about(file):
+    asked = Counting()
+    judge = CachedJudge(asked, file)
+    answers = judge.judge([item(float("nan")), item("A", "2")])
+    assert shown(answers) == ["invalid: a value holds NaN or an infinity, which is no JSON", True]
+    assert (asked.asked, judge.usage) == (["A"], JudgeUsage(calls=1, items=1, errors=1))
+
+
+def test_a_judge_that_forgets_an_item(file):
+    class Forgets:
+        usage = JudgeUsage()
+
+        def judge(self, items):
+            return {}
+
+    assert shown(CachedJudge(Forgets(), file).judge([NYC])) == ["missing: the judge gave no answer"]
+
+
+def test_whose_verdicts_they_are(file):
+    assert (
+        CachedJudge(Counting("gpt", "3"), file).model,
+        CachedJudge(Counting("gpt", "3"), file).prompt,
+    ) == ("gpt", "3")
+    mine = CallableJudge(lambda one: True)
+    assert CachedJudge(mine, file).model == "CallableJudge"
+    assert CachedJudge(mine, file, model="mine", prompt="7").prompt == "7"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    VALUES,
+    VALUES,
+    st.text(),
+    st.none() | st.text(),
+    st.none() | st.text(),
+    st.booleans(),
+    st.none() | st.text(),
+)
+def test_a_line_is_read_as_it_was_written(expected, actual, path, description, criterion, equivalent, reason):
+    from pytest_jsonmatch.semantic.verdictfile import _parsed
+
+    key = key_of(JudgeItem("1", path, expected, actual, description, criterion))
+    verdict = Verdict(equivalent, reason)
+    line = _line(key, verdict, "m", "1")
+    assert ("\n" in line, _parsed(line.encode())) == (False, (key, ("m", "1"), verdict))
+
+
+# Recordings.
+
+
+def test_a_recording_is_said_again(file):
+    file.write_text(LINE, encoding="utf-8")
+    judge = RecordedJudge(file)
+    assert shown(judge.judge([NYC, item("b", "2")])) == [
+        True,
+        f"cache miss: no verdict on this pair in {file}",
+    ]
+    assert judge.usage == JudgeUsage(cached=1, errors=1)
+
+
+def test_a_recording_of_two_models(file):
+    other = LINE.replace("true", "false").replace('"m"', '"n"')
+    file.write_text(f"{LINE}\n{other}\n", encoding="utf-8")
+    assert shown(RecordedJudge(file).judge([NYC])) == [
+        "invalid: recorded verdicts differ (m 1, n 1): name one model, or one prompt"
+    ]
+    assert shown(RecordedJudge(file, model="n").judge([NYC])) == [False]
+    assert shown(RecordedJudge(file, prompt="2").judge([NYC])) == [
+        f"cache miss: no verdict on this pair in {file}"
+    ]
+
+
+def test_a_recording_that_is_not_there(file):
+    with pytest.raises(ConfigurationError) as caught:
+        RecordedJudge(file).judge([NYC])
+    assert str(caught.value) == f"the cache of verdicts {file} is not there"
+
+
+def test_a_recording_of_values_that_are_no_json(file):
+    file.write_text(LINE, encoding="utf-8")
+    (answer,) = RecordedJudge(file).judge([item(float("inf"))]).values()
+    assert isinstance(answer, JudgeError)

@@ -1,0 +1,659 @@
+"""The comparator `cosine`, by small encoders: what it scores, and how often it has strings encoded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib.util import find_spec
+from multiprocessing import get_context
+from zlib import crc32
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import ComparatorError, ConfigurationError, assert_json_match, compare_json, evaluate
+from pytest_jsonmatch.engine.registry import active_registry, session_registry
+from pytest_jsonmatch.schema import parse_eval_schema
+from pytest_jsonmatch.semantic.vectors import EncoderWarning
+
+
+class Trigrams:
+    """Counts three letters in a row in 64 slots, and keeps the texts of every call."""
+
+    def __init__(self, slots: int = 64) -> None:
+        self.slots = slots
+        self.calls: list[list[str]] = []
+
+    def encode(self, texts):
+        self.calls.append(list(texts))
+        return [self.row(f" {text} ") for text in texts]
+
+    def row(self, text):
+        found = Counter(crc32(text[at : at + 3].encode()) % self.slots for at in range(len(text) - 2))
+        return [float(found[slot]) for slot in range(self.slots)]
+
+
+BY_NAME = {"cosine": {"embedding_model": "trigrams"}}
+OVERRIDE = {"evaluation_type": "cosine", "evaluation_params": {"embedding_model": "trigrams"}}
+
+
+@pytest.fixture
+def trigrams():
+    with session_registry() as registry:
+        encoder = Trigrams()
+        registry.encoder("trigrams", encoder)
+        yield encoder
+
+
+def scored(actual, expected, **params):
+    compare = {"cosine": {"embedding_model": "trigrams", **params}}
+    return compare_json({"x": actual}, {"x": expected}, fields={"x": {"compare": compare}}).score
+
+
+# -- scores ------------------------------------------------------------------------------------------------
+
+
+class Plane:
+    """Turns "3 4" into the vector (3, 4)."""
+
+    def encode(self, texts):
+        return [[float(number) for number in text.split()] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "floor", "score"),
+    [
+        ("1 0", "5 0", 0, 1.0),
+        ("1 0", "3 4", 0, 0.6),
+        ("1 0", "0 1", 0, 0.0),
+        ("1 0", "-1 0", 0, 0.0),
+        ("1 0", "1 1", 0, 0.7071),
+        ("1 0", "3 4", 0.5, 0.2),
+        ("1 0", "3 4", 0.6, 0.0),
+        ("1 0", "3 4", 0.9, 0.0),
+        ("1 0", "5 0", 0.9, 1.0),
+        ("0 0", "1 0", 0, 0.0),
+        ("0 0", "0  0", 0, 0.0),
+        ("0 0", "0 0", 0, 1.0),
+        ("1e300 0", "1e300 1e300", 0, 0.7071),
+        ("1e-300 0", "1e-300 1e-300", 0, 0.7071),
+    ],
+)
+def test_the_score_is_the_cosine_above_the_floor(expected, actual, floor, score):
+    with session_registry() as registry:
+        registry.encoder("trigrams", Plane())
+        assert scored(actual, expected, floor=floor) == score
+        compare = active_registry().find_comparator("cosine")
+        params = {"embedding_model": "trigrams", "floor": floor}
+        assert compare.pairwise(params)([expected], [actual]).tolist() == [[score]]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "score"),
+    [
+        (None, None, 1.0),
+        (None, "a", 0.0),
+        ("a", None, 0.0),
+        (1, 1.0, 1.0),
+        (1, "1", 0.0),
+        (True, 1, 0.0),
+        (["a"], ["a"], 1.0),
+        (["a"], ["b"], 0.0),
+        ({"a": 1}, "a", 0.0),
+    ],
+)
+def test_what_is_no_two_strings_is_equal_or_not_and_never_encoded(trigrams, expected, actual, score):
+    assert scored(actual, expected) == score
+    assert trigrams.calls == []
+
+
+def test_transforms_come_first(trigrams):
+    rule = {"compare": BY_NAME, "transform": ["lowercase", {"type_convert": {"to": "str"}}]}
+    result = compare_json({"x": "ABC", "y": 1234}, {"x": "abcd", "y": 123}, fields={"*": rule})
+    assert [sorted(call) for call in trigrams.calls] == [["123", "1234", "abc", "abcd"]]
+    assert [0 < field.score < 1 for field in result.field_results] == [True, True]
+
+
+def test_half_a_surrogate_pair_can_be_encoded():
+    class Strict(Plane):
+        def encode(self, texts):
+            return [[1.0, float(len(text.encode()))] for text in texts]
+
+    with session_registry() as registry:
+        registry.encoder("trigrams", Strict())
+        assert scored("a\ud800", "ab") > 0.9
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["", "a", "New York", "NYC", "Newark", "the red car", "a red car", "\ud800", "ü", None, 1]
+    ),
+    max_size=12,
+)
+
+
+@given(expected=TEXTS, actual=TEXTS, floor=st.sampled_from([0, 0.25, 0.5]), slots=st.sampled_from([3, 64]))
+def test_matrix_and_few_are_the_plain_function_to_the_last_bit(expected, actual, floor, slots):
+    with session_registry() as registry:
+        registry.encoder("trigrams", Trigrams(slots))
+        comparator = active_registry().find_comparator("cosine")
+        params = {"embedding_model": "trigrams", "floor": floor}
+        compare = comparator.bind(params)
+        plain = [[compare(one, other) for other in actual] for one in expected]
+        assert comparator.pairwise(params)(expected, actual).tolist() == plain
+        few = {(at, to): score for at, to, score in comparator.few(params)(expected, actual)}
+        assert [[few.get((at, to), 0.0) for to in range(len(actual))] for at in range(len(expected))] == plain
+
+
+@given(
+    left=st.lists(st.floats(-1e6, 1e6), min_size=40, max_size=40),
+    right=st.lists(st.floats(-1e6, 1e6), min_size=40, max_size=40),
+)
+def test_sums_do_not_depend_on_their_order(left, right):
+    class Rows:
+        def __init__(self, order):
+            self.order = order
+
+        def encode(self, texts):
+            return [[{"l": left, "r": right}[text][at] for at in self.order] for text in texts]
+
+    scores = set()
+    for name, order in (("plain", range(40)), ("reversed", range(39, -1, -1))):
+        with session_registry() as registry:
+            registry.encoder(name, Rows(order))
+            scores.add(active_registry().find_comparator("cosine").bind({"embedding_model": name})("l", "r"))
+    assert len(scores) == 1
+
+
+# -- each string once --------------------------------------------------------------------------------------
+
+
+def test_a_record_is_one_call_and_equal_or_lone_strings_are_in_none(trigrams):
+    expected = {"a": "one", "b": "two", "c": "same", "d": "gone", "e": [{"f": "three"}], "n": 1}
+    actual = {"a": "ones", "b": "twos", "c": "same", "g": "new", "e": [{"f": "thre"}], "n": "one"}
+    compare_json(actual, expected, metric="json_similarity", compare={"string": BY_NAME})
+    assert [sorted(call) for call in trigrams.calls] == [["one", "ones", "thre", "three", "two", "twos"]]
+
+
+def test_what_is_known_is_not_encoded_again(trigrams):
+    options = {"metric": "json_similarity", "compare": {"string": BY_NAME}}
+    compare_json({"a": "x", "b": "y"}, {"a": "y", "b": "z"}, **options)
+    compare_json({"a": "z", "b": "w"}, {"a": "x", "b": "z"}, **options)
+    assert [sorted(call) for call in trigrams.calls] == [["x", "y", "z"], ["w"]]
+
+
+def test_a_corpus_is_one_call_a_chunk(trigrams):
+    gold = [{"name": f"customer {n % 700}", "kind": "shop"} for n in range(1_000)]
+    extracted = [{"name": f"client {n % 700}", "kind": "shop"} for n in range(1_000)]
+    evaluate(gold, extracted, metric="json_similarity", compare={"string": BY_NAME}, chunk_size=250)
+    assert list(map(len, trigrams.calls)) == [500, 500, 400]
+
+
+def test_ten_thousand_pairs_encode_each_string_once(trigrams):
+    gold = [{"x": f"item number {n}"} for n in range(10_000)]
+    extracted = [{"x": f"article number {n // 2}"} for n in range(10_000)]
+    schema = {"type": "object", "properties": {"x": {"type": "string", "x-eval-compare": BY_NAME}}}
+    evaluate(gold, extracted, schema, keep="none", chunk_size=1_000)
+    assert (len(trigrams.calls), sum(map(len, trigrams.calls))) == (10, 15_000)
+    assert len({text for call in trigrams.calls for text in call}) == 15_000
+
+
+@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1"])
+@pytest.mark.parametrize("size", [5, 60])
+def test_an_unordered_array_is_one_call_and_twins_are_in_none(trigrams, metric, size):
+    expected = [{"name": f"thing {n}", "n": n} for n in range(size)]
+    actual = [{"name": f"thing {n}" if n % 5 == 0 else f"thin {n}", "n": n} for n in reversed(range(size))]
+    result = compare_json(
+        {"list": actual}, {"list": expected}, metric=metric, arrays="unordered", compare={"string": BY_NAME}
+    )
+    changed = [n for n in range(size) if n % 5]
+    assert result.counts["match"] == 2 * size - len(changed)
+    (call,) = trigrams.calls
+    assert sorted(call) == sorted(f"{word} {n}" for word in ("thing", "thin") for n in changed)
+
+
+def test_keyed_arrays_and_targets(trigrams):
+    expected = {
+        "t": {"list": [{"id": 1, "s": "one"}, {"id": 2, "s": "two"}, {"id": 3, "s": "three"}]},
+        "u": "no",
+    }
+    actual = {
+        "t": {"list": [{"id": 3, "s": "thre"}, {"id": 1, "s": "one"}, {"id": 4, "s": "four"}]},
+        "u": "on",
+    }
+    result = compare_json(
+        actual,
+        expected,
+        metric="schema_f1",
+        target_key="t",
+        fields={"t.list": {"align": {"key": "id"}}, "t.list[].s": {"compare": BY_NAME}},
+    )
+    assert [sorted(call) for call in trigrams.calls] == [["thre", "three"]]
+    assert [(row.path, row.status) for row in result.field_results if row.path.endswith("s")] == [
+        ("t.list[].s", "match"),
+        ("t.list[].s", "omission"),
+        ("t.list[].s", "mismatch"),
+        ("t.list[].s", "hallucination"),
+    ]
+
+
+def test_arrays_in_arrays_are_encoded_in_one_call(trigrams):
+    expected = [[f"row {i} cell {j}" for j in range(4)] for i in range(4)]
+    actual = [[f"line {i} cell {j}" for j in range(3, -1, -1)] for i in range(3, -1, -1)]
+    result = compare_json(actual, expected, metric="pairwise_f1", compare={"string": BY_NAME})
+    assert list(map(len, trigrams.calls)) == [32]
+    assert result.score > 0.5
+
+
+def test_alternatives_of_a_schema(trigrams):
+    pet = {
+        "type": "object",
+        "properties": {"kind": {"const": "pet"}, "s": {"type": "string", "x-eval-compare": BY_NAME}},
+    }
+    car = {"type": "object", "properties": {"kind": {"const": "car"}, "s": {"type": "string"}}}
+    schema = {"type": "array", "items": {"oneOf": [pet, car]}, "x-eval-align": {"match_by": "hungarian"}}
+    expected = [{"kind": "pet", "s": "a cat"}, {"kind": "car", "s": "a van"}]
+    actual = [{"kind": "car", "s": "a fan"}, {"kind": "pet", "s": "a kat"}]
+    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    assert [sorted(call) for call in trigrams.calls] == [["a cat", "a fan", "a kat"]]
+    assert result.per_field["[].s"].mismatches == 2
+
+
+def test_depth_costs_no_recursion(trigrams):
+    expected = actual = None
+    for _ in range(5_000):
+        expected, actual = {"a": expected, "s": "x"}, {"a": actual, "s": "y"}
+    result = compare_json(actual, expected, metric="json_similarity", compare={"string": BY_NAME})
+    assert (trigrams.calls, result.counts["mismatch"]) == ([["x", "y"]], 5_000)
+
+
+def test_where_rules_never_name_it_nothing_is_imported():
+    code = (
+        "import sys\n"
+        "from pytest_jsonmatch import compare_json, evaluate\n"
+        "compare_json({'a': 'x'}, {'a': 'y'}, metric='json_similarity')\n"
+        "evaluate([{'a': 'x'}], [{'a': 'y'}])\n"
+        "print(sorted(name for name in sys.modules if 'semantic' in name or 'preloading' in name))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+# -- wherever a comparator can be named --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "json_similarity", "compare": BY_NAME},
+        {"metric": "json_similarity", "compare": {"string": BY_NAME}},
+        {"metric": "schema_f1", "fields": {"*": {"compare": BY_NAME}}},
+        {"metric": "field_match", "fields": {"s": {"compare": BY_NAME}}},
+        {"metric": "field_match_normalized", "fields": {"s": {"compare": BY_NAME}}},
+        {
+            "metric": "pairwise_f1",
+            "string_evaluation_type": {
+                "evaluation_type": "cosine",
+                "evaluation_params": {"embedding_model": "trigrams"},
+            },
+        },
+        {
+            "metric": "pairwise_f1",
+            "schema": {
+                "type": "object",
+                "properties": {"s": {"type": "string", "x-override-evaluator": OVERRIDE}},
+            },
+        },
+    ],
+)
+def test_every_metric_takes_it(trigrams, options):
+    result = compare_json({"s": "a red car"}, {"s": "the red car"}, **options)
+    assert (round(result.score, 6), len(trigrams.calls)) == (scored("a red car", "the red car"), 1)
+    assert 0 < result.score < 1
+
+
+def test_a_unit_of_field_match_is_equal_if_its_strings_are(trigrams):
+    rules = {"a.s": {"compare": BY_NAME}}
+    assert compare_json({"a": {"s": "x"}}, {"a": {"s": "y"}}, fields=rules).score == 0.0
+    assert trigrams.calls == [["y", "x"]]
+
+
+def test_type_defaults_and_parsed_schemas(trigrams):
+    schema = parse_eval_schema(
+        {"type": "object", "properties": {"s": {"type": "string", "x-eval-compare": BY_NAME}}}
+    )
+    assert evaluate([{"s": "one"}], [{"s": "once"}], schema).mean_f1 == scored("once", "one")
+
+
+def test_golden_cases_take_it(pytester, workers):
+    pytester.makeconftest(
+        """
+        class Lengths:
+            def encode(self, texts):
+                return [[float(len(text)), 1.0] for text in texts]
+
+        def pytest_jsonmatch_register(registry):
+            registry.encoder("lengths", Lengths())
+        """
+    )
+    case = (
+        "cases:\n"
+        "- id: near\n"
+        "  expected: {note: 12345678}\n"
+        "  actual: {note: '123456789'}\n"
+        "  threshold: 0.9\n"
+        "  fields: {note: {compare: {cosine: {embedding_model: lengths}}, transform: [{type_convert: {to: str}}]}}\n"
+        "- id: far\n"
+        "  expected: {note: '1'}\n"
+        "  actual: {note: '123456789'}\n"
+        "  threshold: 0.9\n"
+        "  fields: {note: {compare: {cosine: {embedding_model: lengths}}}}\n"
+    )
+    (pytester.path / "a.golden.yaml").write_text(case, encoding="utf-8")
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(
+        ["E * field_match score 0.78 < 0.90", 'E *note  0.78  "1" → "123456789"  mismatch *']
+    )
+
+
+# -- which encoder -----------------------------------------------------------------------------------------
+
+
+def test_an_encoder_by_module_and_attribute(tmp_path, monkeypatch):
+    (tmp_path / "own_encoders.py").write_text(
+        "class Lengths:\n"
+        "    def encode(self, texts):\n"
+        "        return [[len(text), 1] for text in texts]\n"
+        "class home:\n"
+        "    lengths = Lengths()\n"
+        "nothing = None\n"
+        "raise_this = lambda: 1\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "own_broken.py").write_text("1 / 0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    rule = {"compare": {"cosine": {"embedding_model": "own_encoders:home.lengths"}}}
+    assert compare_json({"x": "a"}, {"x": "b"}, fields={"x": rule}).score == 1.0
+    for model, reason in {
+        "own_encoders:Lengths": "'own_encoders:Lengths' is a class; name an object of it",
+        "own_encoders:nothing": "'own_encoders:nothing' has no method encode(list of strings)",
+        "own_encoders:missing": "'own_encoders:missing' can't be imported: "
+        "module 'own_encoders' has no attribute 'missing'",
+        "own_nowhere:x": "'own_nowhere:x' can't be imported: No module named 'own_nowhere'",
+        "own_broken:x": "'own_broken:x' can't be imported: ZeroDivisionError: division by zero",
+    }.items():
+        with pytest.raises(ConfigurationError) as caught:
+            scored_by(model)
+        assert str(caught.value) == f"fields['x'].compare: comparator 'cosine': {reason}"
+
+
+def scored_by(model, **params):
+    compare = {"cosine": {"embedding_model": model, **params}}
+    return compare_json({"x": "a"}, {"x": "b"}, fields={"x": {"compare": compare}}).score
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        (
+            {"embeding_model": "x"},
+            "comparator 'cosine' has no parameter 'embeding_model'; did you mean 'embedding_model'?",
+        ),
+        (
+            {"embedding_model": ""},
+            (
+                "comparator 'cosine': 'embedding_model' must be the name of a model, a folder, module:attribute, "
+                "or the name of a registered encoder, not ''"
+            ),
+        ),
+        ({"revision": 3}, "comparator 'cosine': 'revision' must be a branch, tag or commit, not 3"),
+        ({"floor": 1}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not 1"),
+        ({"floor": True}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not True"),
+        ({"floor": "0.5"}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not '0.5'"),
+        ({"embedding_model": "./nowhere"}, "comparator 'cosine': there is no folder './nowhere'"),
+        (
+            {"embedding_model": "trigrams", "revision": "main"},
+            "comparator 'cosine': 'trigrams' is a registered encoder, which takes no 'revision'; leave it out",
+        ),
+    ],
+)
+def test_wrong_parameters(trigrams, params, message):
+    with pytest.raises(ConfigurationError) as caught:
+        compare_json({"x": "a"}, {"x": "b"}, fields={"x": {"compare": {"cosine": params}}})
+    assert str(caught.value) == f"fields['x'].compare: {message}"
+
+
+@pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "someone/some-model"])
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch, model):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ConfigurationError) as caught:
+        scored_by(model)
+    assert str(caught.value) == (
+        f"fields['x'].compare: comparator 'cosine': the model {model!r} needs sentence-transformers; "
+        "pip install 'pytest-jsonmatch[embeddings]', or register an encoder of this name"
+    )
+
+
+@pytest.mark.skipif(
+    find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
+)
+def test_a_folder_needs_the_extra_too(tmp_path):
+    with pytest.raises(ConfigurationError, match="pip install 'pytest-jsonmatch"):
+        scored_by(str(tmp_path))
+
+
+def test_names_of_encoders():
+    with session_registry() as registry:
+        registry.encoder("mine", Trigrams())
+        with pytest.raises(ConfigurationError, match="encoder 'mine' is registered already"):
+            registry.encoder("mine", Trigrams())
+        registry.encoder("mine", Trigrams(), overwrite=True)
+        with pytest.raises(ConfigurationError, match="an encoder's name is a non-empty string"):
+            registry.encoder(" ", Trigrams())
+        with pytest.raises(ConfigurationError, match="encoder 'x' is the class Trigrams; register an object"):
+            registry.encoder("x", Trigrams)
+        with pytest.raises(ConfigurationError, match=r"encoder 'x' is 3, which has no method encode"):
+            registry.encoder("x", 3)
+
+
+def test_a_built_in_name_cannot_be_taken_and_is_suggested():
+    with session_registry() as registry:
+        with pytest.raises(ConfigurationError, match="'cosine' is a built-in comparator"):
+            registry.comparator("cosine", lambda expected, actual, params: 1.0, overwrite=True)
+        with pytest.raises(ConfigurationError, match="unknown comparator 'cosinus'; did you mean 'cosine'"):
+            registry.find_comparator("cosinus")
+
+
+def test_an_encoder_that_is_replaced_is_asked_anew():
+    with session_registry() as registry:
+        for encoder, score in ((Plane(), 0.6), (Trigrams(), 0.0)):
+            registry.encoder("trigrams", encoder, overwrite=True)
+            assert scored("3 4", "1 0") == score
+
+
+# -- encoders that fail ------------------------------------------------------------------------------------
+
+
+class Returns:
+    def __init__(self, answer):
+        self.answer = answer
+        self.calls = 0
+
+    def encode(self, texts):
+        self.calls += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer(texts) if callable(self.answer) else self.answer
+
+
+WANTED = "it returns one row of numbers for each of the 4 strings"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (ValueError("no more"), "raised ValueError: no more"),
+        (KeyError(), "raised KeyError"),
+        (None, f"returned nothing that is no array of numbers; {WANTED}"),
+        ("text", f"returned a str that is no array of numbers; {WANTED}"),
+        ([[1.0, 2.0]], f"returned an array of shape (1, 2); {WANTED}"),
+        ([1.0, 2.0, 3.0, 4.0], f"returned an array of shape (4,); {WANTED}"),
+        ([[], [], [], []], f"returned an array of shape (4, 0); {WANTED}"),
+        ([[1.0], [1.0], [1.0], [1.0, 2.0]], f"returned rows of different lengths; {WANTED}"),
+        ([[float("nan")]] * 4, "returned NaN or an infinity for this string"),
+        ([[float("inf")]] * 4, "returned NaN or an infinity for this string"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1"])
+def test_a_failing_encoder_is_an_error_of_its_fields(answer, reason, metric):
+    with session_registry() as registry:
+        encoder = Returns(answer)
+        registry.encoder("broken", encoder)
+        with pytest.warns(EncoderWarning) as warned:
+            result = compare_json(
+                {"a": "x", "b": ["y", "same"], "n": 1},
+                {"a": "z", "b": ["same", "w"], "n": 1},
+                metric=metric,
+                arrays="unordered",
+                array_threshold=0,
+                compare={"string": {"cosine": {"embedding_model": "broken"}}},
+            )
+        assert (result.counts["match"], encoder.calls) == (2, 1)
+        assert [error.path for error in result.errors] == ["a"]
+        assert result.errors[0].comparator == "cosine"
+        assert result.errors[0].reason == f"raised EncoderError: the encoder 'broken' {reason}"
+        assert [str(each.message) for each in warned] == [
+            f"the encoder 'broken' {reason}; 4 strings have no vector, and only equal strings match"
+        ]
+
+
+def test_only_the_strings_without_a_vector_fail():
+    def odd(texts):
+        return [[float("nan") if text == "bad" else 1.0, float(len(text))] for text in texts]
+
+    with session_registry() as registry:
+        registry.encoder("odd", Returns(odd))
+        rule = {"compare": {"cosine": {"embedding_model": "odd"}}}
+        with pytest.warns(EncoderWarning, match="for this string; 1 string has no vector"):
+            result = compare_json({"a": "bad", "b": "x"}, {"a": "good", "b": "yy"}, fields={"*": rule})
+        assert [(field.path, field.score > 0.9) for field in result.field_results] == [
+            ("a", False),
+            ("b", True),
+        ]
+        assert [error.path for error in result.errors] == ["a"]
+        with pytest.warns(EncoderWarning), pytest.raises(ComparatorError, match="NaN or an infinity"):
+            assert_json_match({"a": "bad"}, {"a": "good"}, fields={"*": rule})
+
+
+def test_strings_that_failed_are_tried_again_with_the_next_record():
+    answers = [ValueError("busy"), lambda texts: [[1.0, float(len(text))] for text in texts]]
+
+    def later(texts):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(texts)
+
+    with session_registry() as registry:
+        registry.encoder("busy", Returns(later))
+        rule = {"x": {"compare": {"cosine": {"embedding_model": "busy"}}}}
+        with pytest.warns(EncoderWarning, match="raised ValueError: busy"):
+            results = [compare_json({"x": "a"}, {"x": "bb"}, fields=rule) for _ in range(2)]
+        assert [len(result.errors) for result in results] == [1, 0]
+
+
+def test_an_encoder_that_changes_the_length_of_its_rows():
+    with session_registry() as registry:
+        registry.encoder("growing", Returns(lambda texts: [[1.0] * len(max(texts, key=len))] * len(texts)))
+        rule = {"x": {"compare": {"cosine": {"embedding_model": "growing"}}}}
+        assert compare_json({"x": "ab"}, {"x": "cd"}, fields=rule).score == 1.0
+        with pytest.warns(EncoderWarning):
+            (error,) = compare_json({"x": "abc"}, {"x": "def"}, fields=rule).errors
+        assert error.reason == (
+            "raised EncoderError: the encoder 'growing' returned rows of 3 numbers, after rows of 2"
+        )
+
+
+# -- executors ---------------------------------------------------------------------------------------------
+
+MANY = [{"a": f"text {n}", "l": [f"x {n}", f"y {n}"]} for n in range(60)]
+OTHERS = [{"a": f"test {n}", "l": [f"yy {n}", f"xx {n}"]} for n in range(60)]
+OPTIONS = {"metric": "pairwise_f1", "compare": {"string": BY_NAME}, "chunk_size": 7}
+
+
+def test_threads_share_what_is_known(trigrams):
+    here = evaluate(MANY, OTHERS, **OPTIONS).to_dict()
+    trigrams.calls.clear()
+    with session_registry() as registry:
+        encoder = Trigrams()
+        registry.encoder("trigrams", encoder)
+        with ThreadPoolExecutor(4) as executor:
+            assert evaluate(MANY, OTHERS, executor=executor, **OPTIONS).to_dict() == here
+        assert len({text for call in encoder.calls for text in call}) == sum(map(len, encoder.calls)) == 360
+
+
+def test_processes_have_their_own_encoders(trigrams, monkeypatch, tmp_path):
+    source = tmp_path / "their_encoder.py"
+    source.write_text(
+        "from collections import Counter\nfrom zlib import crc32\nfrom pytest_jsonmatch import register_encoder\n"
+        "class Trigrams:\n"
+        "    def encode(self, texts):\n"
+        "        return [self.row(f' {text} ') for text in texts]\n"
+        "    def row(self, text):\n"
+        "        found = Counter(crc32(text[at:at + 3].encode()) % 64 for at in range(len(text) - 2))\n"
+        "        return [float(found[slot]) for slot in range(64)]\n"
+        "def register():\n"
+        "    register_encoder('trigrams', Trigrams())\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import their_encoder
+
+    here = evaluate(MANY, OTHERS, **OPTIONS).to_dict()
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=their_encoder.register) as executor:
+        assert evaluate(MANY, OTHERS, executor=executor, **OPTIONS).to_dict() == here
+
+
+def test_a_process_that_does_not_know_the_encoder_says_so(trigrams):
+    executor = ProcessPoolExecutor(1, get_context("spawn"))
+    with executor, pytest.raises(ConfigurationError, match="the model 'trigrams'"):
+        evaluate(MANY, OTHERS, executor=executor, **OPTIONS)
+
+
+# -- the configuration of source 4 -------------------------------------------------------------------------
+
+
+def test_source_4_s_configuration_file_works_as_it_stands(trigrams, tmp_path, capsys):
+    from pytest_jsonmatch.cli.main import main
+
+    config = {
+        "string_evaluation_type": {
+            "evaluation_type": "cosine",
+            "evaluation_params": {"embedding_model": "all-MiniLM-L6-v2"},
+        },
+        "number_evaluation_type": {
+            "evaluation_type": "threshold",
+            "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
+        },
+        "array_matching_threshold": 0.4,
+    }
+    for name, value in {
+        "config": config,
+        "test": {"name": "New York", "age": 31},
+        "gt": {"name": "NYC", "age": 30},
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    with session_registry() as registry:
+        # (The name is the registered encoder's, so that no model is needed here.)
+        encoder = Trigrams()
+        registry.encoder("all-MiniLM-L6-v2", encoder)
+        arguments = ["--test", "test.json", "--gt", "gt.json", "--config", "config.json"]
+        paths = [str(tmp_path / each) if each.endswith("json") else each for each in arguments]
+        assert main(["compare", *paths]) == 0
+        assert encoder.calls == [["NYC", "New York"]]
+    assert "name" in capsys.readouterr().out

@@ -1,0 +1,466 @@
+"""Judges in pytest: the fixture, the setting, the three modes, triage, and what the summary says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SUITE = """
+    from pytest_jsonmatch import assert_json_match, compare_json, evaluate
+
+    RULES = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+
+    def test_imported():
+        assert_json_match({"city": "PARIS"}, {"city": "Paris"}, **RULES)
+
+    def test_fixture(assert_json_match):
+        assert_json_match({"city": "ROME"}, {"city": "Rome"}, **RULES)
+
+    def test_compare():
+        assert compare_json({"city": "LIMA"}, {"city": "Lima"}, **RULES).score == 1.0
+
+    def test_evaluate():
+        run = evaluate([{"city": "Oslo"}], [{"city": "OSLO"}], compare={"string": "semantic"})
+        assert run.mean_f1 == 1.0
+"""
+CASES = """
+metric: schema_f1
+cases:
+  - id: works
+    expected: {summary: Fine weather}
+    actual: {summary: FINE WEATHER}
+    fields:
+      summary: {compare: semantic}
+"""
+DECORATED = """
+    from pytest_jsonmatch import golden_cases
+
+    @golden_cases("more.yaml")
+    def test_golden(case, assert_json_match):
+        assert_json_match(case.input, case.expected, metric=case.metric, **case.options)
+"""
+JUDGE = """
+    import pytest
+
+    @pytest.fixture
+    def jsonmatch_judge():
+        return lambda item: item.expected.lower() == item.actual.lower()
+"""
+
+
+def judge_line(outcome):
+    """The line of the summary that tells what judges did."""
+    return next((line for line in outcome.outlines if line.startswith("judge: ")), None)
+
+
+@pytest.fixture
+def suite(pytester):
+    """Makes a suite in which everything that compares needs a judge."""
+    pytester.makepyfile(SUITE)
+    pytester.makefile(".golden.yaml", cases=CASES)
+    return pytester
+
+
+def test_the_fixture_of_a_conftest_judges_everything(suite, workers):
+    suite.makeconftest(JUDGE)
+    outcome = suite.runpytest(*workers)
+    outcome.assert_outcomes(passed=5)
+    assert judge_line(outcome) == "judge: 5 calls, 5 items"
+
+
+def test_the_decorator_s_cases_are_judged_too(pytester, workers):
+    pytester.makeconftest(JUDGE)
+    pytester.makepyfile(DECORATED)
+    pytester.makefile(
+        ".yaml",
+        more="metric: schema_f1\noptions: {compare: {string: semantic}}\n"
+        "cases:\n  - {id: a, input: {x: ONE}, expected: {x: one}}\n",
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1)
+    assert judge_line(outcome) == "judge: 1 call, 1 item"
+
+
+def test_folders_and_modules_override_it_as_any_fixture(suite, workers):
+    suite.makeconftest(JUDGE)
+    suite.mkdir("kind")
+    (suite.path / "kind" / "conftest.py").write_text(
+        "import pytest\n\n@pytest.fixture(scope='module')\ndef jsonmatch_judge():\n    return lambda item: True\n",
+        encoding="utf-8",
+    )
+    other = CASES.replace("FINE WEATHER", "Sunshine")
+    (suite.path / "kind" / "cases.golden.yaml").write_text(other, encoding="utf-8")
+    (suite.path / "strict.golden.yaml").write_text(other, encoding="utf-8")
+    suite.makepyfile(
+        test_module="""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.fixture
+        def jsonmatch_judge(jsonmatch_judge):
+            return lambda item: not jsonmatch_judge(item)
+
+        def test_reversed():
+            assert_json_match(["one"], ["two"], metric="schema_f1", compare={"string": "semantic"})
+        """
+    )
+    outcome = suite.runpytest("-v", *workers)
+    outcome.assert_outcomes(passed=7, failed=1)
+    outcome.stdout.fnmatch_lines(["*FAILED*strict.golden.yaml*"])
+
+
+def test_a_judge_of_the_hook_is_asked_where_no_fixture_says_otherwise(suite, workers):
+    suite.makeconftest(
+        """
+        def pytest_jsonmatch_register(registry):
+            registry.judge(lambda item: item.expected.lower() == item.actual.lower())
+        """
+    )
+    suite.runpytest(*workers).assert_outcomes(passed=5)
+
+
+def test_the_judge_of_the_call_goes_first(pytester, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture
+        def jsonmatch_judge():
+            raise AssertionError("nobody has asked for it")
+        """
+    )
+    pytester.makepyfile(
+        """
+        from pytest_jsonmatch import assert_json_match
+
+        def test_own():
+            rules = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+            assert_json_match(["a"], ["b"], judge=lambda item: True, **rules)
+
+        def test_no_question():
+            assert_json_match(["a"], ["a"], metric="schema_f1", compare={"string": "semantic"})
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=2)
+    assert judge_line(outcome) == "judge: 1 call, 1 item"
+
+
+def test_without_a_judge_each_test_says_how_to_get_one(suite, workers):
+    outcome = suite.runpytest(*workers)
+    outcome.assert_outcomes(failed=5)
+    outcome.stdout.fnmatch_lines(["*comparator 'semantic' has no judge to ask*jsonmatch_judge*"])
+    assert judge_line(outcome) is None
+
+
+def test_equal_questions_of_several_tests_are_asked_once(pytester):
+    pytester.makeconftest(JUDGE)
+    cases = "".join(f"  - {{id: c{n}, expected: {{s: one}}, actual: {{s: ONE}}}}\n" for n in range(5))
+    pytester.makefile(
+        ".golden.yaml", cases=f"metric: schema_f1\nfields: {{s: {{compare: semantic}}}}\ncases:\n{cases}"
+    )
+    # (The fixture makes a new function for each test: another judge. So it has to be of the session.)
+    one = pytester.runpytest()
+    pytester.makeconftest(JUDGE.replace("@pytest.fixture", "@pytest.fixture(scope='session')"))
+    other = pytester.runpytest()
+    assert [judge_line(one), judge_line(other)] == ["judge: 5 calls, 5 items", "judge: 1 call, 1 item"]
+
+
+# -- errors ------------------------------------------------------------------------------------------------
+
+
+def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(pytester, workers):
+    pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
+    pytester.makefile(".golden.yaml", cases=CASES)
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(
+        [
+            ">     expected: {summary: Fine weather}",
+            "E     AssertionError: schema_f1 score 1.00 (limit 1.0), 1 comparator error",
+            "E       summary  0.00  batch error, comparator failed  cases.golden.yaml:4",
+            "E     error: comparator 'semantic' at summary: invalid: the judge raised",
+            "E            ZeroDivisionError: division by zero",
+            "1 result left out of the figures: the batch comparator failed",
+            "judge: 1 call, 1 item, 1 error",
+        ]
+    )
+
+
+def test_batch_errors_can_be_a_gate(pytester, workers):
+    pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import ComparatorError, assert_json_match
+
+        def test_tolerant():
+            with pytest.raises(ComparatorError):
+                assert_json_match(["a"], ["b"], metric="schema_f1", compare={"string": "semantic"})
+        """
+    )
+    outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0", *workers)
+    outcome.assert_outcomes(passed=1)
+    outcome.stdout.fnmatch_lines(["*FAILED*batch_errors == 0*"])
+    assert outcome.ret == 1
+
+
+def test_batch_errors_are_in_every_report(pytester, workers):
+    pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
+    pytester.makefile(".golden.yaml", cases=CASES)
+    pytester.runpytest(
+        "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html", "--jsonmatch-json=o.json", *workers
+    )
+    said = "1 result left out of the figures: the batch comparator failed"
+    read = {
+        kind: (pytester.path / f"o.{kind}").read_text(encoding="utf-8") for kind in ("md", "html", "json")
+    }
+    (case,) = json.loads(read["json"])["cases"]
+    assert [
+        said in read["md"],
+        said in read["html"],
+        case["runs"][0]["comparisons"][0]["counts"],
+    ] == [True, True, {"batch_error": 1}]
+
+
+# -- triage ------------------------------------------------------------------------------------------------
+
+TRIAGED = """
+metric: schema_f1
+threshold: 0.5
+judge_triage: true
+fields: {"*": {compare: semantic}}
+cases:
+  - id: enough
+    expected: {a: one, b: two, c: three, d: 4}
+    actual: {a: ONE, b: TWO, c: THREE, d: 4}
+  - id: hopeless
+    threshold: 0.9
+    expected: {a: one, b: two, c: three, d: 4}
+    actual: {a: ONE, b: TWO, c: THREE, d: 5}
+    fields: {d: {compare: exact}}
+  - id: all
+    judge_triage: false
+    expected: {a: one}
+    actual: {a: ONE}
+"""
+
+
+def test_triage_asks_less_and_says_how_much(pytester, workers):
+    pytester.makeconftest(JUDGE)
+    pytester.makefile(".golden.yaml", cases=TRIAGED)
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=2, failed=1)
+    outcome.stdout.fnmatch_lines(
+        ["*3 fields were not judged: no verdict could change pass or fail (judge_triage)"]
+    )
+    assert judge_line(outcome) == "judge: 2 calls, 2 items, 5 questions saved by triage"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "assert_json_match({'a': 'A', 'b': 'B'}, {'a': 'a', 'b': 'b'}, judge_triage=True, **RULES)",
+        "marked({'a': 'A', 'b': 'B'}, {'a': 'a', 'b': 'b'}, **RULES)",
+    ],
+    ids=["argument", "mark"],
+)
+def test_triage_by_argument_and_by_mark(pytester, how, workers):
+    pytester.makeconftest(JUDGE)
+    mark = "@pytest.mark.jsonmatch(judge_triage=True)" if how.startswith("marked") else ""
+    pytester.makepyfile(
+        f"""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+        marked = assert_json_match
+        RULES = {{"metric": "schema_f1", "compare": {{"string": "semantic"}}, "threshold": 0.5}}
+
+        {mark}
+        def test_it():
+            {how}
+        """
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1)
+    assert judge_line(outcome) == "judge: 1 call, 1 item, 1 question saved by triage"
+
+
+def test_triage_by_the_configuration_file(pytester, workers):
+    pytester.makeconftest(JUDGE)
+    pytester.makeini("[pytest]\njsonmatch_judge_triage = true\n")
+    pytester.makefile(".golden.yaml", cases=TRIAGED.replace("judge_triage: true", ""))
+    assert judge_line(pytester.runpytest(*workers)) == "judge: 2 calls, 2 items, 5 questions saved by triage"
+
+
+@pytest.mark.parametrize(
+    ("option", "items"),
+    [
+        ("--jsonmatch-gate=f1 >= 0.1", 7),
+        ("--jsonmatch-json=o.json", 7),
+        ("--jsonmatch-save=today", 7),
+        ("--jsonmatch-gate=pass_rate >= 0.1", 2),
+        ("--jsonmatch-gate=batch_errors == 0", 2),
+    ],
+)
+def test_figures_of_a_run_need_every_verdict(pytester, option, items):
+    pytester.makeconftest(JUDGE)
+    pytester.makefile(".golden.yaml", cases=TRIAGED)
+    outcome = pytester.runpytest(option)
+    said = "judge_triage is off in this run" in outcome.stdout.str()
+    assert (judge_line(outcome).split(",")[1], said) == (f" {items} items", items == 7)
+
+
+def test_triage_is_true_or_false(pytester):
+    pytester.makepyfile(
+        """
+        from pytest_jsonmatch import assert_json_match
+
+        def test_it():
+            assert_json_match(1, 1, metric="schema_f1", judge_triage="yes")
+        """
+    )
+    outcome = pytester.runpytest()
+    outcome.stdout.fnmatch_lines(["*judge_triage is 'yes'; it is True or False"])
+
+
+# -- the setting -------------------------------------------------------------------------------------------
+
+FILES = {
+    "ini": (
+        "pytest.ini",
+        "[pytest]\njsonmatch_judge =\n    model = loopback\n    base_url = {url}\n    cache = judge.jsonl\n",
+    ),
+    "toml": (
+        "pyproject.toml",
+        '[tool.pytest.ini_options]\njsonmatch_judge = ["model = loopback", "base_url = {url}", "cache = judge.jsonl"]\n',
+    ),
+}
+
+
+def write_settings(pytester, kind, url):
+    name, text = FILES[kind]
+    (pytester.path / name).write_text(text.format(url=url), encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["ini", "toml"])
+def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers, kind):
+    write_settings(suite, kind, endpoint.url)
+    live = suite.runpytest(*workers)
+    live.assert_outcomes(passed=5)
+    assert (sum(len(request.pairs) for request in endpoint.requests), judge_line(live)) == (
+        5,
+        "judge: 5 calls, 5 items, 550 tokens",
+    )
+    endpoint.requests.clear()
+    write_settings(suite, kind, "http://127.0.0.1:9/v1")  # nobody is there
+    again = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    again.assert_outcomes(passed=5)
+    assert (judge_line(again), endpoint.requests) == ("judge: 0 calls, 0 items, 5 from cache", [])
+    (suite.path / "cases.golden.yaml").write_text(CASES.replace("FINE", "GOOD"), encoding="utf-8")
+    missed = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    missed.assert_outcomes(passed=4, failed=1)
+    missed.stdout.fnmatch_lines(
+        [
+            "*error: comparator 'semantic' at summary: cache miss:*",
+            "judge: 0 calls, 0 items, 4 from cache, 1 error",
+        ]
+    )
+
+
+def test_off_asks_nobody_and_fails_what_has_a_question(suite, workers):
+    suite.makeconftest(JUDGE)
+    outcome = suite.runpytest("--jsonmatch-judge=off", "-k", "imported or works", *workers)
+    outcome.assert_outcomes(failed=2, deselected=0 if workers else 3)
+    outcome.stdout.fnmatch_lines(["*off: no judge is asked*", "judge: 0 calls, 0 items, 2 errors"])
+
+
+def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite, workers):
+    suite.makeconftest(JUDGE)
+    outcome = suite.runpytest("--jsonmatch-judge=cached", "-k", "imported", *workers)
+    outcome.assert_outcomes(failed=1, deselected=0 if workers else 4)
+    outcome.stdout.fnmatch_lines(["*cache miss: this judge keeps no*"])
+
+
+def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
+    pytester.makeconftest(
+        """
+        import pytest
+        from pathlib import Path
+        from pytest_jsonmatch.semantic.cache import CachedJudge
+        from pytest_jsonmatch.semantic.judging import CallableJudge
+
+        ASKED = Path(__file__).with_name("asked.txt")
+
+        def same(item):
+            with ASKED.open("a") as file:
+                file.write("x")
+            return item.expected.lower() == item.actual.lower()
+
+        @pytest.fixture(scope="session")
+        def jsonmatch_judge():
+            return CachedJudge(CallableJudge(same), Path(__file__).with_name("verdicts.jsonl"))
+        """
+    )
+    pytester.makefile(".golden.yaml", cases=CASES)
+    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    asked = (pytester.path / "asked.txt").read_text()
+    outcome = pytester.runpytest("--jsonmatch-judge=cached", *workers)
+    outcome.assert_outcomes(passed=1)
+    assert (asked, (pytester.path / "asked.txt").read_text(), judge_line(outcome)) == (
+        "x",
+        "x",
+        "judge: 0 calls, 0 items, 1 from cache",
+    )
+
+
+def test_the_mode_can_stand_in_the_configuration_file(pytester, workers):
+    pytester.makeini("[pytest]\njsonmatch_judge =\n    mode = off\n")
+    pytester.makefile(".golden.yaml", cases=CASES)
+    pytester.runpytest(*workers).stdout.fnmatch_lines(["judge: 0 calls, 0 items, 1 error"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("model", "*jsonmatch_judge must be lines of NAME = VALUE*got 'model'"),
+        ("mode = alive", "*jsonmatch_judge must be*mode is 'alive'*"),
+        ("model = a\n    model = b", "*jsonmatch_judge must be*model is there twice"),
+    ],
+)
+def test_a_setting_that_can_t_be_read_is_a_usage_error(pytester, lines, message):
+    pytester.makeini(f"[pytest]\njsonmatch_judge =\n    {lines}\n")
+    outcome = pytester.runpytest()
+    outcome.stderr.fnmatch_lines([message])
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("modle = x", "*jsonmatch_judge: a judge has no setting 'modle'*"),
+        ("model = x\n    batch_size = none", "*batch_size is 'none'*"),
+        ("model = x\n    mode = cached", "*jsonmatch_judge: *needs a cache*"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_told_when_it_is_needed(pytester, lines, message):
+    pytester.makeini(f"[pytest]\njsonmatch_judge =\n    {lines}\n")
+    pytester.makefile(".golden.yaml", cases=CASES)
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines([message])
+
+
+def test_a_run_without_a_question_imports_no_judge(pytester):
+    pytester.makeini("[pytest]\njsonmatch_judge =\n    model = x\n")
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_it(assert_json_match):
+            assert_json_match({"a": [1, "x"]}, {"a": [1, "x"]})
+            # (In a process of its own: others may have imported it.)
+            assert not [name for name in sys.modules if name.startswith("pytest_jsonmatch.semantic")]
+        """
+    )
+    pytester.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+from pytest_jsonmatch.semantic.judging import JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+
+NYC = JudgeItem("1", "city", "New York", "NYC")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"model": ""}, "model is ''; it is a text"),
+        ({"model": 4}, "model is 4; it is a text"),
+        ({"base_url": 7}, "base_url is 7; it is a text"),
+        (
+            {"base_url": "localhost:11434/v1"},
+            "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
+        ),
+        ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
+        ({"structured": "json-schema"}, "structured is 'json-schema'; did you mean 'json_schema'?"),
+        ({"batch_size": 0}, "batch_size is 0; it is an integer, 1 or more"),
+        ({"batch_size": True}, "batch_size is True; it is an integer, 1 or more"),
+        ({"concurrency": 2.5}, "concurrency is 2.5; it is an integer, 1 or more"),
+        ({"retries": -1}, "retries is -1; it is an integer, 0 or more"),
+        ({"timeout": 0}, "timeout is 0; it is a number above 0"),
+        ({"timeout": float("inf")}, "timeout is inf; it is a number above 0"),
+        ({"max_calls": "many"}, "max_calls is 'many'; it is an integer, 0 or more"),
+        ({"max_cost": -1}, "max_cost is -1; it is a number, 0 or more"),
+        ({"cache": 3}, "cache is 3; it is the path of a file"),
+        (
+            {"max_cost": 1},
+            "max_cost needs price_per_million_prompt_tokens and price_per_million_completion_tokens",
+        ),
+        ({"azure_endpoint": "https://x"}, "azure_endpoint needs an api_version, such as '2024-10-21'"),
+        (
+            {"azure_endpoint": "https://x", "api_version": "1", "base_url": "https://y"},
+            "base_url and azure_endpoint are two endpoints; give one",
+        ),
+    ],
+)
+def test_settings_that_are_wrong(given, message):
+    with pytest.raises(ConfigurationError) as caught:
+        JudgeSettings(**given)
+    assert str(caught.value) == message
+
+
+def test_settings_of_texts():
+    assert JudgeSettings.of(
+        {
+            "model": " gpt ",
+            "max_calls": "10",
+            "timeout": "2.5",
+            "max_cost": "1",
+            "price_per_million_prompt_tokens": ".4",
+            "price_per_million_completion_tokens": 2,
+            "cache": "verdicts.jsonl",
+            "base_url": "",
+            "seed": None,
+        }
+    ) == JudgeSettings(
+        model="gpt",
+        max_calls=10,
+        timeout=2.5,
+        max_cost=1.0,
+        price_per_million_prompt_tokens=0.4,
+        price_per_million_completion_tokens=2,
+        cache="verdicts.jsonl",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("max_calls", "1.5", "max_calls is '1.5'; it is an integer, 0 or more"),
+        ("timeout", "soon", "timeout is 'soon'; it is a number above 0"),
+        ("timeout", "nan", "timeout is nan; it is a number above 0"),
+        ("retries", "-1", "retries is -1; it is an integer, 0 or more"),
+        ("modell", "x", "a judge has no setting 'modell'; did you mean 'model'?"),
+    ],
+)
+def test_texts_that_are_wrong(name, text, message):
+    with pytest.raises(ConfigurationError) as caught:
+        JudgeSettings.of({name: text})
+    assert str(caught.value) == message
+
+
+def test_every_setting_is_the_judge_s_of_the_same_name():
+    judge = OpenAIJudge("m")
+    assert judge._settings == JudgeSettings(model="m")
+    told = OpenAIJudge.__init__.__kwdefaults__
+    own = {field.name: field.default for field in fields(JudgeSettings)}
+    shared = told.keys() & own.keys()
+    assert {name: told[name] for name in shared} == {name: own[name] for name in shared}
+    assert own.keys() - shared == {"model", "mode", "cache"}
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"model": "m"}, "OpenAIJudge('m')"),
+        ({"model": "m", "cache": "v"}, "CachedJudge(OpenAIJudge('m'), mode='live')"),
+        ({"model": "m", "cache": "v", "mode": "cached"}, "CachedJudge(OpenAIJudge('m'), mode='cached')"),
+        ({"cache": "v", "mode": "cached"}, "RecordedJudge('v')"),
+        ({"model": "m", "mode": "off"}, "CachedJudge(OpenAIJudge('m'), mode='off')"),
+        ({"mode": "off"}, "CachedJudge(OpenAIJudge('none'), mode='off')"),
+    ],
+)
+def test_the_judge_of_settings(given, shown):
+    judge = make_judge(JudgeSettings(**given))
+    assert (repr(judge), type(judge) in {OpenAIJudge, CachedJudge, RecordedJudge}) == (shown, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "no model judges: name one, such as 'gpt-4.1-mini'"),
+        ({"mode": "cached", "model": "m"}, "the mode 'cached' needs a cache: name the file of verdicts"),
+    ],
+)
+def test_no_judge_of_settings(given, message):
+    with pytest.raises(ConfigurationError) as caught:
+        make_judge(JudgeSettings(**given))
+    assert str(caught.value) == message
+
+
+def test_live_then_cached(endpoint, tmp_path, monkeypatch):
+    """A live run fills the cache; then neither the endpoint nor a key nor the client is needed."""
+    endpoint.judge = lambda pair: True
+    cache = tmp_path / "verdicts.jsonl"
+    live = make_judge(JudgeSettings(model="m", base_url=endpoint.url, cache=cache))
+    assert live.judge([NYC]) == {"1": Verdict(True, "as it is")}
+    live.close()
+    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    cached = make_judge(JudgeSettings(model="m", cache=cache, mode="cached"))
+    changed = JudgeItem("2", "city", "New York", "Newark")
+    answers = cached.judge([NYC, changed])
+    assert [answers["1"], answers["2"].kind] == [Verdict(True, "as it is"), "cache miss"]
+    assert (cached.usage, len(endpoint.requests)) == (JudgeUsage(cached=1, errors=1), 1)
+
+
+def test_live_with_all_verdicts_in_the_cache_needs_no_key(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    cache = tmp_path / "verdicts.jsonl"
+    cache.write_text(
+        '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}',
+        encoding="utf-8",
+    )
+    judge = make_judge(JudgeSettings(model="m", cache=cache))
+    assert judge.judge([NYC]) == {"1": Verdict(True)}
+
+
+def test_cached_imports_no_client(tmp_path):
+    code = f"""
+import sys
+from pytest_jsonmatch.semantic.judging import JudgeItem
+from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+judge = make_judge(JudgeSettings(model="m", cache={str(tmp_path / "v")!r}, mode="cached"))
+print(judge.judge([JudgeItem("1", "a", 1, 2)])["1"].kind, "openai" in sys.modules)
+"""
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert output == "cache miss False\n"

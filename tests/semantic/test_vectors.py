@@ -1,0 +1,207 @@
+"""Vectors in memory: each made once, up to a bound, also with several threads and after a fork."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.semantic.vectors import ONE, EncoderError, EncoderWarning, Vectors
+
+
+class Rows:
+    """Makes a row of `length` numbers out of a text's characters, and keeps the texts of every call."""
+
+    def __init__(self, length: int = 4) -> None:
+        self.length = length
+        self.calls: list[list[str]] = []
+
+    def encode(self, texts):
+        self.calls.append(list(texts))
+        rows = np.zeros((len(texts), self.length), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for at, character in enumerate(text):
+                rows[row, at % self.length] += ord(character)
+        return rows
+
+
+def test_the_encoder_is_loaded_when_it_is_needed():
+    loads = []
+
+    def load():
+        loads.append(1)
+        return Rows()
+
+    vectors = Vectors("rows", load)
+    vectors.learn([])
+    assert loads == []
+    vectors.learn(["a", "b"])
+    vectors.learn(["c"])
+    assert loads == [1]
+
+
+def test_an_encoder_that_cannot_be_loaded_is_asked_for_once():
+    loads = []
+
+    def load():
+        loads.append(1)
+        raise ConfigurationError("no such model")
+
+    vectors = Vectors("rows", load)
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="no such model"):
+            vectors.learn(["a"])
+    assert loads == [1]
+
+
+def test_repeated_texts_are_encoded_once_and_in_their_order():
+    encoder = Rows()
+    vectors = Vectors("rows", lambda: encoder)
+    vectors.learn(["b", "a", "b"])
+    vectors.learn(["a", "c"])
+    vectors.product("b", "c")
+    vectors.products(["a", "b"], ["c"])
+    assert encoder.calls == [["b", "a"], ["c"]]
+
+
+def test_a_pair_that_nobody_has_shown_before_is_one_call():
+    encoder = Rows()
+    vectors = Vectors("rows", lambda: encoder)
+    assert vectors.product("ab", "cd") == vectors.products(["ab"], ["cd"])[0, 0]
+    vectors.products(["x", "y"], ["z"])
+    assert encoder.calls == [["ab", "cd"], ["x", "y", "z"]]
+
+
+@pytest.mark.parametrize("length", [1, 3, 384, 5_000])
+def test_products_are_whole_numbers_and_one_for_the_same_direction(length):
+    vectors = Vectors("rows", lambda: Rows(length))
+    texts = ["New York", "NYC", "the quick brown fox jumps over the lazy dog" * 9]
+    products = vectors.products(texts, texts)
+    assert np.array_equal(products, np.rint(products))
+    assert np.abs(np.diag(products) / ONE - 1.0).max() < 1e-6
+    assert products.tolist() == [[vectors.product(one, other) for other in texts] for one in texts]
+
+
+def test_the_oldest_are_dropped_beyond_the_bound():
+    encoder = Rows(100)
+    vectors = Vectors("rows", lambda: encoder, most_bytes=5 * 700)
+    for name in "abcdefg":
+        vectors.learn([name])
+    vectors.learn(["c"])  # keeps it
+    vectors.learn(["h"])
+    encoder.calls.clear()
+    vectors.learn([*"abcdefgh"])
+    assert encoder.calls == [["a", "b", "d"]]
+
+
+def test_one_chunk_may_be_larger_than_the_bound():
+    encoder = Rows(100)
+    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    texts = [f"text {n}" for n in range(50)]
+    vectors.learn(texts)
+    vectors.products(texts, texts)
+    for text in texts[1:]:
+        vectors.product(texts[0], text)
+    assert list(map(len, encoder.calls)) == [50]
+
+
+def test_what_was_dropped_is_encoded_again_when_it_is_asked_for():
+    encoder = Rows()
+    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    vectors.learn(["a", "b"])
+    before = vectors.product("a", "b")
+    vectors.learn(["c"])
+    assert vectors.product("a", "b") == before
+    assert vectors.products(["a"], ["b"]).tolist() == [[before]]
+
+
+def test_threads_wait_for_what_another_encodes():
+    start, go_on = threading.Barrier(5), threading.Event()
+
+    class Held(Rows):
+        def encode(self, texts):
+            answer = super().encode(texts)
+            go_on.wait(10)
+            return answer
+
+    encoder = Held()
+    vectors = Vectors("rows", lambda: encoder)
+
+    def learn():
+        start.wait()
+        vectors.learn(["a", "b", "c"])
+
+    threads = [threading.Thread(target=learn) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    start.wait()
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert encoder.calls == [["a", "b", "c"]]
+
+
+def test_products_are_right_while_others_learn_beyond_the_bound():
+    encoder = Rows(64)
+    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    left, right = [f"left {n}" for n in range(20)], [f"right {n}" for n in range(20)]
+    wanted = vectors.products(left, right).tolist()
+    stop = threading.Event()
+
+    def disturb():
+        number = 0
+        while not stop.is_set():
+            number += 1
+            vectors.learn([f"other {number}"])
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        found = [vectors.products(left, right).tolist() for _ in range(200)]
+    finally:
+        stop.set()
+        thread.join()
+    assert found == [wanted] * 200
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_while_another_thread_encodes_does_not_hang():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Held(Rows):
+        def encode(self, texts):
+            if texts == ["held"]:
+                begun.set()
+                go_on.wait(10)
+            return super().encode(texts)
+
+    encoder = Held()
+    vectors = Vectors("rows", lambda: encoder)
+    thread = threading.Thread(target=vectors.learn, args=(["held"],))
+    thread.start()
+    begun.wait(10)
+    child = multiprocessing.get_context("fork").Process(target=vectors.learn, args=(["a"],))
+    child.start()
+    child.join(10)
+    go_on.set()
+    thread.join()
+    assert child.exitcode == 0
+
+
+def test_many_failures_are_not_kept_for_ever():
+    class Fails:
+        def encode(self, texts):
+            raise OSError("down")
+
+    vectors = Vectors("down", Fails)
+    for part in range(3):
+        with pytest.warns(EncoderWarning):
+            vectors.learn([f"{part} {n}" for n in range(6_000)])
+    assert len(vectors._failed) == 6_000
+    with pytest.raises(EncoderError, match="the encoder 'down' raised OSError: down"):
+        vectors.product("2 1", "2 2")
