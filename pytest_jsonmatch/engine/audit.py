@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.canonical import Canon
+from pytest_jsonmatch.engine.errors import JsonMatchError
 from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.sparse import dense_bytes
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Matrix: TypeAlias = NDArray[np.float64]
 
-__all__ = ["TOLERANCE", "ArrayAudit", "AuditedPair", "Partner", "audit_arrays"]
+__all__ = ["MOST_ARRAYS", "TOLERANCE", "ArrayAudit", "AuditedPair", "Partner", "audit_arrays"]
 
 TOLERANCE: Final = 0.05
 """A pair is ambiguous if another pairing's similarities add up to at most so much less."""
@@ -57,11 +58,14 @@ MOST_CELLS: Final = 1_000_000
 """So many pairs of elements are looked at in one comparison, field by field."""
 _MOST_FOR_TWINS: Final = 250_000
 """In larger arrays nobody looks for the second-best partner of an element that has found its equal."""
-_MOST_WALKED: Final = 300_000
-"""So many pairs of leaves are looked at in one comparison where every pair of elements takes a walk."""
+_MOST_WALKED: Final = 500_000
+"""So many pairs of values are looked at in one comparison where every pair of elements takes a walk."""
+_MOST_SEEN: Final = 2_000_000
+"""So many values are looked at to find out what the pairs would take."""
 _MOST_STEPS: Final = 1_000_000
 """So many exchanges are looked at in one comparison."""
-_MOST_ARRAYS: Final = 100
+MOST_ARRAYS: Final = 100
+"""So many arrays of one comparison are audited."""
 _MOST_INDEX: Final = 2**53
 _ROUNDING: Final = 1e-12
 
@@ -256,13 +260,13 @@ def _text(value: Any) -> str:
 def audit_arrays(
     plan: Plan,
     rows: Sequence[AlignedRow],
-    alignments: Sequence[ArrayAlignment],
+    alignments: Iterable[ArrayAlignment],
     documents: tuple[JsonValue, JsonValue],
     *,
     approximate: bool = False,
     tolerance: float = TOLERANCE,
 ) -> tuple[ArrayAudit, ...]:
-    """Return an audit of each unordered array, in the order of the document.
+    """Return an audit of each unordered array, of a hundred at most, in the order of the document.
 
     Args:
         plan: what the arrays were paired under.
@@ -272,23 +276,26 @@ def audit_arrays(
         approximate: an array may not have been paired exactly.
         tolerance: pairings whose totals differ by no more are as good as tied.
     """
-    room = _Room(MOST_CELLS, _MOST_WALKED, _MOST_STEPS)
+    room = _Room(MOST_CELLS, _MOST_WALKED, _MOST_STEPS, _MOST_SEEN)
+    canon = Canon(nulls_absent=plan.options.nulls == "absent")
     found: list[ArrayAudit] = []
-    for row, alignment in zip(rows, alignments, strict=True):
+    for (node, inner, paired, _, _), alignment in zip(rows, alignments):
+        if len(found) == MOST_ARRAYS:
+            break
         if alignment.kind != "unordered":
             continue
-        reason: str | None = f"more than {_MOST_ARRAYS} arrays"
+        sides = tuple(_array_at(document, inner, at) for at, document in enumerate(documents, 1))
+        one = _Audit(plan, node, paired, (sides[0], sides[1]), room, tolerance)
+        reason: str | None = None
         pairs: list[AuditedPair] = []
-        if len(found) < _MOST_ARRAYS:
-            node, inner, paired, _, _ = row
-            sides = tuple(_array_at(document, inner, at) for at, document in enumerate(documents, 1))
-            one = _Audit(plan, node, paired, (sides[0], sides[1]), room, tolerance)
-            try:
-                one.look(approximate=approximate)
-                pairs = list(one.pairs([f1 for _, _, f1 in alignment.pairs]))
-                reason = None
-            except _NotComputedError as error:
-                reason = str(error)
+        try:
+            one.look(canon, approximate=approximate)
+            pairs = list(one.pairs([f1 for _, _, f1 in alignment.pairs]))
+        except _NotComputedError as error:
+            reason = str(error)
+        except JsonMatchError as error:
+            # (Of two that nobody has paired, one may not be what the other's schema wants.)
+            reason = f"some elements cannot be compared with each other: {error}"
         if reason is not None:
             pairs = [AuditedPair(i, j, f1, None, None, None, None, None) for i, j, f1 in alignment.pairs]
         found.append(
@@ -327,12 +334,13 @@ class _NotComputedError(Exception):
 class _Room:
     """What may still be looked at in one comparison."""
 
-    __slots__ = ("cells", "steps", "walked")
+    __slots__ = ("cells", "seen", "steps", "walked")
 
-    def __init__(self, cells: int, walked: int, steps: int) -> None:
+    def __init__(self, cells: int, walked: int, steps: int, seen: int) -> None:
         self.cells = cells
         self.walked = walked
         self.steps = steps
+        self.seen = seen
 
 
 class _Block(NamedTuple):
@@ -353,12 +361,12 @@ class _Audit:
         "_element",
         "_expected",
         "_keys",
-        "_leaves",
         "_paired",
         "_plan",
         "_room",
         "_rows",
         "_tolerance",
+        "_values",
         "_walks",
         "_whole",
     )
@@ -380,17 +388,10 @@ class _Audit:
         self._tolerance = tolerance
         self._walks = False
         self._whole = False
-        self._leaves = [0, 0]
-        found = Canon(nulls_absent=plan.options.nulls == "absent").keys(self._element, *sides)
-        self._keys = tuple(
-            [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
-            for side, keys in enumerate(found)
-        )
-        twins = {i: j for i, j in paired if self._are_twins(i, j)}
-        taken = set(twins.values())
-        # What was paired by similarity, not because it is equal:
-        self._rows = [i for i in range(len(self._expected)) if i not in twins]
-        self._columns = [j for j in range(len(self._actual)) if j not in taken]
+        self._values = [0, 0]
+        self._keys: tuple[list[Hashable], ...] = ()
+        self._rows: list[int] = []
+        self._columns: list[int] = []
 
     def _are_twins(self, i: int, j: int) -> bool:
         one: Hashable = self._keys[0][i]
@@ -398,14 +399,17 @@ class _Audit:
 
     # -- what is too dear ----------------------------------------------------------------------------------
 
-    def look(self, *, approximate: bool) -> None:
-        """Find out what it takes to audit the array.
+    def look(self, canon: Canon, *, approximate: bool) -> None:
+        """Find out what it takes to audit the array, and what in it is equal.
 
         Raises:
             _NotComputedError: too much.
         """
         if self._element.skip:
             raise _NotComputedError("its elements are skipped")
+        for side, values in enumerate((self._expected, self._actual)):
+            self._values[side] = sum(self._values_in(value) for value in values)
+        self._find_twins(canon)
         n, m = len(self._expected), len(self._actual)
         limit = self._plan.options.memory_limit
         if approximate and dense_bytes(len(self._rows), len(self._columns)) > limit:
@@ -416,15 +420,29 @@ class _Audit:
             cells = without_twins
         if cells > self._room.cells:
             raise _NotComputedError(f"too many elements, {n:,} × {m:,}")
-        for side, values in enumerate((self._expected, self._actual)):
-            self._leaves[side] = sum(self._leaves_of(value) for value in values)
         self._room.cells -= cells
 
-    def _leaves_of(self, value: JsonValue) -> int:
-        """Return how many leaves an element has, and note whether columns are no way to score it."""
+    def _find_twins(self, canon: Canon) -> None:
+        found = canon.keys(self._element, self._expected, self._actual)
+        self._keys = tuple(
+            [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
+            for side, keys in enumerate(found)
+        )
+        twins = {i: j for i, j in self._paired if self._are_twins(i, j)}
+        taken = set(twins.values())
+        # What was paired by similarity, not because it is equal:
+        self._rows = [i for i in range(len(self._expected)) if i not in twins]
+        self._columns = [j for j in range(len(self._actual)) if j not in taken]
+
+    def _values_in(self, value: JsonValue) -> int:
+        """Return how many values an element holds, and note whether columns are no way to score it."""
         stack = [(self._element, value)]
-        leaves = 0
+        seen = 0
         while stack:
+            seen += 1
+            self._room.seen -= 1
+            if self._room.seen < 0:
+                raise _NotComputedError("too much in its elements and those of the arrays before it")
             node, item = stack.pop()
             if node.branches is not None:
                 self._walks = True
@@ -437,13 +455,12 @@ class _Audit:
                 self._walks = self._walks or node.align != "ordered"
                 stack.extend((node.children[ELEMENT], below) for below in item)
             else:
-                leaves += 1
                 for bound in _comparators(node, item):
                     name = bound.comparator.name
                     if name not in CHEAP:
                         raise _NotComputedError(f"the comparator {name!r} may be dear")
                     self._walks = self._walks or bound.comparator.pairwise is None
-        return leaves
+        return seen
 
     # -- similarities --------------------------------------------------------------------------------------
 
@@ -475,7 +492,7 @@ class _Audit:
 
         from pytest_jsonmatch.engine.scoring import pairwise_aligner
 
-        most = max(self._leaves[0], 1) * max(self._leaves[1], 1)
+        most = max(self._values[0], 1) * max(self._values[1], 1)
         if most > self._room.walked:
             sizes = f"{len(self._expected):,} × {len(self._actual):,}"
             raise _NotComputedError(f"too many elements that are not flat, {sizes}")

@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.results import LEAFLESS, Totals, instance_path, rat
 from pytest_jsonmatch.engine.values import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.engine.results import Row, Trail
     from pytest_jsonmatch.engine.scoring import AlignedRow, Outcome
@@ -242,10 +242,13 @@ def containers_of(outcome: Outcome) -> list[ContainerResult]:
     return found
 
 
-def alignments_of(outcome: Outcome) -> list[ArrayAlignment]:
-    """Return how the arrays were aligned that are not compared by position, in the order of the document."""
+def alignments_of(outcome: Outcome) -> Iterator[ArrayAlignment]:
+    """Yield how the arrays were aligned that are not compared by position, in the order of the document.
+
+    Each is made when it is asked for: in a deep document paths are long, and there are as many as levels.
+    """
     if not outcome.alignments:
-        return []
+        return
     order, _ = _sum_up(outcome.rows)
     aligned = {id(inner) for _, inner, _, _, _ in outcome.alignments}
     elements: dict[tuple[int, Any, Any], Totals] = {}
@@ -258,7 +261,8 @@ def alignments_of(outcome: Outcome) -> list[ArrayAlignment]:
             perfect = score == 1.0 or not (expected or actual)
             totals = Totals(score * node.weight, expected, actual, perfect)
             elements[id(trail), expected_key, actual_key] = totals
-    return [_alignment(row, elements) for row in outcome.alignments]
+    for row in outcome.alignments:
+        yield _alignment(row, elements)
 
 
 def _alignment(row: AlignedRow, elements: dict[tuple[int, Any, Any], Totals]) -> ArrayAlignment:

@@ -774,11 +774,20 @@ class MatchResult:
     @property
     def alignments(self) -> Sequence[ArrayAlignment]:
         """How arrays were aligned that are not compared by position: pairs of indices, each with its F1."""
+        if self._alignments is None:
+            self._alignments = list(self.each_alignment())
+        return self._alignments
+
+    def each_alignment(self) -> Iterator[ArrayAlignment]:
+        """Return what `alignments` has one by one, each made when it is asked for.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
+        ((0, 1, 1.0),)
+        """
         from pytest_jsonmatch.engine.containers import alignments_of
 
-        if self._alignments is None:
-            self._alignments = alignments_of(self._outcome())
-        return self._alignments
+        return iter(alignments_of(self._outcome()) if self._alignments is None else self._alignments)
 
     @property
     def documents(self) -> tuple[JsonValue, JsonValue] | None:
@@ -798,8 +807,8 @@ class MatchResult:
                 meets another element, add up to at most so much less.
 
         Returns:
-            One `ArrayAudit` for each unordered array, in the order of the document. Where comparators may be
-            dear, or elements are too many, it says why nothing was computed.
+            One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. Where
+            comparators may be dear, or elements are too many, it says why nothing was computed.
 
         Raises:
             ValueError: the tolerance is no number from 0 to 1.
@@ -821,7 +830,7 @@ class MatchResult:
             audits = audit_arrays(
                 self._plan,
                 found.alignments,
-                self.alignments,
+                self.each_alignment(),
                 self._documents,
                 approximate=found.gap is not None,
                 tolerance=tolerance,

@@ -118,7 +118,7 @@ def _text(value: JsonValue) -> str | None:
 def _arrays(result: MatchResult) -> list[dict[str, Any]]:
     found = []
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
-    for each in result.alignments:
+    for each in result.each_alignment():
         audit = audits.get((each.expected_path, each.actual_path))
         unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
         # (What is unsure, and then what is wrong, must not be what is left out.)
@@ -138,23 +138,26 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
     )
     previews = _previews(result, stems)
     return [
-        {**_array(each, pairs, previews), **_audit(audit, {pair[0] for pair in pairs})}
+        {**_array(each, pairs, previews), **({} if each.kind == "key" else _audit(audit, pairs))}
         for each, pairs, audit in found
     ]
 
 
-def _audit(audit: ArrayAudit | None, shown: set[int]) -> dict[str, Any]:
+def _audit(audit: ArrayAudit | None, pairs: list[tuple[int, int, float]]) -> dict[str, Any]:
     """Return, by index in expected, what else the pairs shown could have been, or why nobody has looked."""
     if audit is None:
-        return {}
+        return {"unaudited": "this is none of the first arrays"}
     if audit.reason is not None:
         return {"unaudited": audit.reason}
-    found = {}
-    for pair in audit.pairs:
-        if pair.expected in shown:
-            best = pair.next_actual
-            found[pair.expected] = [best and best.index, best and best.score, pair.margin]
-    return {"audit": found}
+    shown = {pair[0] for pair in pairs}
+    return {
+        "audit": {
+            pair.expected: [best and best.index, best and best.score, pair.margin]
+            for pair in audit.pairs
+            if pair.expected in shown
+            for best in [pair.next_actual]
+        }
+    }
 
 
 def _array(

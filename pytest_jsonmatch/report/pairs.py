@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["pair_lines"]
 
 _PAIRS: Final = (8, 50, None)
-"""So many pairs are shown at each verbosity; None: all."""
+"""So many pairs of an array are shown at each verbosity; None: all."""
+_ARRAYS: Final = (4, 20, None)
+"""So many arrays."""
 _LEAST_PATH: Final = 12
 _SAME: Final = 1e-9
 
@@ -29,7 +31,7 @@ def pair_lines(
 
     Args:
         audits: as `MatchResult.audit` gives them.
-        verbosity: 0 shows at most 8 pairs of each array, 1 shows 50, 2 all: the perfect ones, too.
+        verbosity: 0 shows at most 8 pairs of each of 4 arrays, 1 shows 50 of 20, 2 all, perfect ones too.
         unicode: False keeps to ASCII; other characters of the data become escapes.
         width: columns of the terminal.
 
@@ -42,8 +44,13 @@ def pair_lines(
       a[0] ↔ a[0]  F1 0.50, next best 0.00
       a[1] only in actual
     """
-    most = _PAIRS[min(max(verbosity, 0), len(_PAIRS) - 1)]
-    return [line for audit in audits for line in _array(audit, most, unicode, width)]
+    volume = min(max(verbosity, 0), len(_PAIRS) - 1)
+    arrays = [lines for audit in audits if (lines := _array(audit, _PAIRS[volume], unicode, width))]
+    shown = arrays[: _ARRAYS[volume]]
+    lines = [line for array in shown for line in array]
+    if len(shown) < len(arrays):
+        lines.append([(f"{mark(unicode)} and pairs of {count(len(arrays) - len(shown), 'more array')}", DIM)])
+    return lines
 
 
 def _array(audit: ArrayAudit, most: int | None, unicode: bool, width: int) -> list[StyledLine]:

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ArrayAudit, AuditedPair, Partner, compare_json, register_comparator
+from pytest_jsonmatch import (
+    ArrayAudit,
+    AuditedPair,
+    Partner,
+    UnlistedFieldError,
+    compare_json,
+    register_comparator,
+)
 from pytest_jsonmatch.engine import audit as audits
 from pytest_jsonmatch.engine import similarity
 from pytest_jsonmatch.engine.alignment import Aligner
@@ -208,6 +215,43 @@ def test_what_is_looked_at_is_bounded(monkeypatch, limit, reason):
     audit, *_ = compare_json(actual, expected, **OPTIONS).audit()
     assert audit.reason == reason
     assert len(audit.pairs) == 6
+
+
+def test_what_is_below_elements_is_bounded(monkeypatch):
+    monkeypatch.setattr(audits, "_MOST_SEEN", 100)
+    audit, *_ = compare_json([[1] * 60], [[2, *[1] * 59]], **OPTIONS).audit()
+    assert audit.reason == "too much in its elements and those of the arrays before it"
+
+
+def test_however_deep():
+    expected, actual = [1, 5], [1, 6]
+    for _ in range(1500):
+        expected, actual = [expected], [actual]
+    found = compare_json(actual, expected, **OPTIONS).audit()
+    assert len(found) == 100
+    assert found[0].reason == "too many elements that are not flat, 1 × 1"
+
+
+def test_below_a_target_and_below_what_is_paired_by_key():
+    expected = {"d": [{"id": 5, "t": []}, {"id": 1, "t": [[1, 1], [2, 2]]}], "x": 1}
+    actual = {"d": [{"id": 1, "t": [[1, 2], [2, 1]]}], "x": 1}
+    fields = {"d": {"align": {"key": "id"}}, "d[].t": {"align": "unordered"}}
+    for more in ({}, {"target_key": "d"}):
+        (audit,) = compare_json(actual, expected, metric="schema_f1", fields=fields, **more).audit()
+        assert (audit.expected_path, audit.actual_path) == ("d[1].t", "d[0].t")
+        assert [each.ambiguous for each in audit.pairs] == [True, True]
+
+
+def test_elements_that_cannot_be_compared_with_each_other(monkeypatch):
+    def refuse(*args, **more):
+        raise UnlistedFieldError("actual has 'c', which is not in the schema", "c")
+
+    result = compare_json([[1, 2], [3]], [[1, 4], [5]], **OPTIONS)
+    monkeypatch.setattr(Aligner, "measure", refuse)
+    audit, *_ = result.audit()
+    assert audit.reason == (
+        "some elements cannot be compared with each other: actual has 'c', which is not in the schema"
+    )
 
 
 def test_exchanges_are_bounded(monkeypatch):

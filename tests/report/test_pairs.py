@@ -65,6 +65,14 @@ def test_long_lists_are_cut_and_what_is_unsure_is_kept():
     assert (len(lines), lines[-1]) == (12, "  … and 23 pairs more")
 
 
+def test_many_arrays_are_cut():
+    expected = {f"a{n}": [{"n": n, "m": 1}] for n in range(6)}
+    actual = {f"a{n}": [{"n": n, "m": 2}] for n in range(6)}
+    lines = text(actual, expected, metric="schema_f1", arrays="unordered")
+    assert (len(lines), lines[-1]) == (9, "… and pairs of 2 more arrays")
+    assert len(text(actual, expected, metric="schema_f1", arrays="unordered", verbosity=1)) == 12
+
+
 def test_what_was_not_computed_is_said():
     lines = text([["a2"], ["b3"]], [["a1", "[a-z]2"]], compare={"string": "regex"})
     assert lines[:2] == [
