@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.comparators.base import Comparator, ComparatorResult
     from pytest_jsonmatch.engine.comparators.batched import BatchItem
     from pytest_jsonmatch.engine.transforms import Transform
+    from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
 
 __all__ = [
+    "AnyJudge",
     "ComparatorFunction",
     "Encoder",
     "RegisteredEncoder",
@@ -39,6 +41,8 @@ BatchFunction: TypeAlias = "Callable[[list[BatchItem]], object]"
 """A batch comparator: items -> their answers, as docs/batch-comparators.md says."""
 ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
 TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
+AnyJudge: TypeAlias = "Judge | Callable[[JudgeItem], object]"
+"""A judge, or a function of one item that returns a bool or a `Verdict`."""
 
 
 class Encoder(Protocol):
@@ -184,7 +188,7 @@ class Registry:
             return self.find_comparator(name)
         return next((layer[name] for layer in self._layers_of("_comparators") if name in layer), None)
 
-    def judge(self, judge: object, name: str = "default", *, overwrite: bool = False) -> None:
+    def judge(self, judge: AnyJudge, name: str = "default", *, overwrite: bool = False) -> None:
         """Register a judge for the comparator `semantic`: an object with `judge(items)`, or a function.
 
         Args:
@@ -396,7 +400,7 @@ def register_encoder(name: str, encoder: Encoder, overwrite: bool = False) -> No
     _layers[0].encoder(name, encoder, overwrite=overwrite)
 
 
-def register_judge(judge: object, name: str = "default", overwrite: bool = False) -> None:
+def register_judge(judge: AnyJudge, name: str = "default", overwrite: bool = False) -> None:
     """Register a judge for this process: whom the comparator `semantic` asks.
 
     Args:
