@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
@@ -71,7 +72,9 @@ def configured_judge(session: Session) -> object:
 
         given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode}
         if given.get("cache"):
-            given["cache"] = session.config.rootpath / given["cache"]
+            place, here = session.config.rootpath / given["cache"], Path.cwd()
+            # As short as can be: messages name it.
+            given["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
             judge = make_judge(JudgeSettings.of(given))
         except ConfigurationError as error:

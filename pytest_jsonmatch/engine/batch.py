@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.comparators.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.errors import JsonMatchError
 from pytest_jsonmatch.engine.results import instance_path
 from pytest_jsonmatch.engine.scoring import walk_once
+from pytest_jsonmatch.engine.values import render
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -272,17 +273,21 @@ def values_key(request: Request) -> Hashable:
 
 
 def _form(value: JsonValue) -> Hashable:
-    if type(value) is dict or type(value) is list:
-        return _text(value)
-    return type(value), value
-
-
-def _text(value: Any) -> str:
+    if type(value) is not dict and type(value) is not list:
+        return type(value), value
     try:
-        return json.dumps(value, sort_keys=True, default=repr)
+        return json.dumps(value, sort_keys=True)
     except (RecursionError, TypeError):
-        # Nested too deep, or parameters with keys of several types: asked about for itself.
-        return f"{id(value)}"
+        # Nested too deep for Python's encoder, or a number beyond a double. (The order of keys then counts.)
+        return render(value)
+
+
+def _text(params: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(params, sort_keys=True, default=repr)
+    except (RecursionError, TypeError):
+        # Nested too deep, or with keys of several types: of this place alone, whose plan keeps them.
+        return f"{id(params)}"
 
 
 _MORE: Final = "one answer for each item, in their order"

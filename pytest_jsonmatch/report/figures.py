@@ -12,11 +12,16 @@ _MAX_DIGITS: Final = 6
 def score_text(score: float | None, *, unicode: bool = True) -> str:
     """Return a score with two decimals, or more where two would make it 0 or 1.
 
+    Of a figure below 0, such as a kappa, the sign is true as well.
+
     >>> score_text(0.9545), score_text(0.9996), score_text(1.0), score_text(None)
     ('0.95', '0.9996', '1.00', '–')
+    >>> score_text(-0.0004), score_text(-0.0)
+    ('-0.0004', '0.00')
     """
     if score is None:
         return dash(unicode)
+    score += 0.0  # which is what makes -0.0 a 0
     for digits in range(2, _MAX_DIGITS + 1):
         text = f"{score:.{digits}f}"
         if _is_honest(score, text):
@@ -79,7 +84,7 @@ def _limit_text(limit: float) -> str:
 
 def _is_honest(score: float, text: str) -> bool:
     shown = float(text)
-    return not (shown >= 1.0 > score or shown <= 0.0 < score)
+    return not (shown >= 1.0 > score or shown <= 0.0 < score or shown >= 0.0 > score)
 
 
 def _order(left: float, right: float) -> int:

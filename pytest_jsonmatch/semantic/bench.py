@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.engine.values import render
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.values import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
 
 __all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]
@@ -207,12 +209,12 @@ def _digest(item: JudgeItem) -> bytes:
     return blake2b(repr(asked).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _form(value: object) -> object:
+def _form(value: JsonValue) -> str:
     try:
-        return json.dumps(value, sort_keys=True, default=repr)
-    except RecursionError:
-        # Nested too deep to be compared with others: a question of its own.
-        return object()
+        return json.dumps(value, sort_keys=True)
+    except (RecursionError, TypeError):
+        # Nested too deep for Python's encoder, or a number beyond a double. (The order of keys then counts.)
+        return render(value)
 
 
 def _usage_of(judge: object) -> JudgeUsage:

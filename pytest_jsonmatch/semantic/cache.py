@@ -163,7 +163,8 @@ class CachedJudge:
     def _miss(self) -> str:
         path = self._file.path if self._file is not None else None
         return (
-            f"no verdict of {self.model!r} on this pair in {path}; run with --jsonmatch-judge=live to fill it"
+            f"no verdict of {self.model!r} on this pair in {path}; the mode 'live' asks for it "
+            "(pytest --jsonmatch-judge=live, jsonmatch --judge live)"
         )
 
     def _count(self, **figures: int) -> None:

@@ -34,6 +34,7 @@ _LONGEST_MESSAGE: Final = 300
 # Without sense to try again: the account has no money left.
 _USED_UP: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _NOT_KEY: Final = "no-key"
+_LONGEST_NAME: Final = 24
 
 
 @final
@@ -126,7 +127,7 @@ class Endpoint:
     base_url: str | None = None
     azure_endpoint: str | None = None
     api_version: str | None = None
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     api_key_env: str | None = None
     given: openai.OpenAI | None = None
     _client: openai.OpenAI | None = field(default=None, init=False)
@@ -160,16 +161,18 @@ class Endpoint:
             raise ConfigurationError(
                 "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
             ) from None
-        key = self._key()
         try:
+            # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
             if self.azure_endpoint is not None:
                 return library.AzureOpenAI(
                     azure_endpoint=self.azure_endpoint,
                     api_version=self.api_version,
-                    api_key=key,
+                    api_key=self._key(),
                     max_retries=0,
                 )
-            return library.OpenAI(base_url=self.base_url, api_key=key, max_retries=0)
+            return library.OpenAI(base_url=self.base_url, api_key=self._key(), max_retries=0)
+        except ConfigurationError:
+            raise
         except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
             raise ConfigurationError(f"no client for the judge {self.model!r}: {error}") from None
 
@@ -181,8 +184,8 @@ class Endpoint:
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(
-            f"the judge {self.model!r} has no key: set the environment variable {name}, or take verdicts "
-            "from a cache (mode 'cached')"
+            f"the judge {self.model!r} has no key: set the environment variable {_cut(name)}, or take "
+            "verdicts from a cache (mode 'cached')"
         )
 
     def _key_name(self) -> str | None:
@@ -223,7 +226,9 @@ class Endpoint:
         try:
             body = _within(timeout, exchange, late)
             self._answered = True
-            return _reply(body)
+            # A verdict's reason is printed, and kept in a file that is committed.
+            key = self._sent_key().encode()
+            return _reply(body.replace(key, b"***") if key else body)
         except Failure:
             raise
         except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
@@ -278,9 +283,13 @@ class Endpoint:
     def _clean(self, text: str) -> str:
         """Return a message on one line, not long, and without the key."""
         line = " ".join(text.split())
-        if self._client is not None and (key := str(self._client.api_key or "")) and key != _NOT_KEY:
+        if key := self._sent_key():
             line = line.replace(key, "***")
         return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
+
+    def _sent_key(self) -> str:
+        key = "" if self._client is None else str(self._client.api_key or "")
+        return "" if key == _NOT_KEY else key
 
     def _where(self) -> str:
         parts = urlsplit(str(self.client().base_url))
@@ -291,7 +300,7 @@ class Endpoint:
             return "the key"
         name = self._key_name()
         return (
-            f"the key in {name}"
+            f"the key in {_cut(name)}"
             if name is not None
             else "the key: none was sent, name its variable (api_key_env)"
         )
@@ -347,6 +356,11 @@ def _reply(body: bytes) -> Reply:
         refusal if isinstance(refusal, str) and refusal else None,
         spent,
     )
+
+
+def _cut(name: str) -> str:
+    """Return the name of a variable; one so long may be the key itself, put in the wrong place."""
+    return name if len(name) <= _LONGEST_NAME or name.isupper() else f"{name[:6]}…"
 
 
 def _said(error: openai.APIStatusError) -> str:

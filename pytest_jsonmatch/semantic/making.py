@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
@@ -182,6 +183,15 @@ def _text(name: str, value: object) -> None:
         raise ConfigurationError(f"{name} is {value!r}; it is a text")
 
 
+def _variable(name: str, value: object) -> None:
+    if value is not None and not (isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value)):
+        # (What it is instead may be a key: it is not shown.)
+        raise ConfigurationError(
+            f"{name} is the name of an environment variable that holds the key, such as GROQ_API_KEY; "
+            "the key itself is never a setting"
+        )
+
+
 def _address(name: str, value: object) -> None:
     _text(name, value)
     if isinstance(value, str) and not value.lower().startswith(("http://", "https://")):
@@ -218,7 +228,7 @@ def _one_of(name: str, value: object, words: tuple[str, ...]) -> None:
 _CHECKS: Final[Mapping[str, Any]] = {
     "model": _text,
     "base_url": _address,
-    "api_key_env": _text,
+    "api_key_env": _variable,
     "azure_endpoint": _address,
     "api_version": _text,
     "mode": lambda name, value: _one_of(name, value, MODES),

@@ -128,7 +128,10 @@ def test_cached_asks_nobody(file):
     judge = CachedJudge(asked, file, mode="cached")
     assert shown(judge.judge([NYC, item("b", "2")])) == [
         True,
-        f"cache miss: no verdict of 'm' on this pair in {file}; run with --jsonmatch-judge=live to fill it",
+        (
+            f"cache miss: no verdict of 'm' on this pair in {file}; the mode 'live' asks for it "
+            "(pytest --jsonmatch-judge=live, jsonmatch --judge live)"
+        ),
     ]
     assert (asked.asked, judge.usage) == ([], JudgeUsage(cached=1, errors=1))
     assert file.read_text(encoding="utf-8") == LINE

@@ -22,6 +22,13 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
         ({"model": 4}, "model is 4; it is a text"),
         ({"base_url": 7}, "base_url is 7; it is a text"),
         (
+            {"api_key_env": "sk-proj-0123"},
+            (
+                "api_key_env is the name of an environment variable that holds the key, such as "
+                "GROQ_API_KEY; the key itself is never a setting"
+            ),
+        ),
+        (
             {"base_url": "localhost:11434/v1"},
             "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
         ),

@@ -468,6 +468,38 @@ def test_the_key_is_in_no_message(endpoint, judge, acts):
     assert ("sk-secret" in str(answer), "the key *** is not known" in str(answer)) == (False, True)
 
 
+@pytest.mark.parametrize("leak", ["reason", "body", "refusal"])
+def test_the_key_is_in_nothing_that_an_endpoint_answers(endpoint, judge, acts, leak):
+    endpoint.always = {
+        "reason": acts.answer(lambda verdicts: [{**each, "reason": "by sk-secret"} for each in verdicts]),
+        "body": acts.raw(b"sk-secret"),
+        "refusal": acts.content(None, refusal="not for sk-secret"),
+    }[leak]
+    answers = judge(api_key="sk-secret").judge(items(1))
+    assert ("sk-secret" in repr(answers), "***" in repr(answers)) == (False, True)
+
+
+def test_the_key_is_in_no_repr(judge):
+    made = judge(api_key="sk-secret")
+    assert "sk-secret" not in repr(vars(made))
+
+
+def test_a_key_in_the_place_of_its_variable_is_not_shown(judge):
+    with pytest.raises(ConfigurationError) as caught:
+        judge(api_key_env="gsk_0123456789012345678901234567890123456789").judge(items(1))
+    assert str(caught.value).startswith(
+        "the judge 'loopback' has no key: set the environment variable gsk_01…, or take"
+    )
+
+
+def test_a_client_that_can_t_be_made_leaves_the_key_in_no_frame(judge, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "sk-secret")
+    with pytest.raises(ConfigurationError) as caught:
+        judge(base_url="http://[::1", api_key_env="SOME_KEY").judge(items(1))
+    frames = [entry.frame.f_locals for entry in caught.traceback if "semantic" in str(entry.path)]
+    assert "sk-secret" not in repr(frames)
+
+
 # Budgets, and many at once.
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch import (
+    CachedJudge,
+    ConfigurationError,
+    OpenAIJudge,
+    RecordedJudge,
+    compare_json,
+    evaluate,
+)
 from pytest_jsonmatch.engine.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
@@ -302,6 +310,21 @@ def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
     assert (list(map(type, found)), len(judge.items)) == ([JudgeError, Verdict, Verdict], 2)
 
 
+def test_values_nested_deeper_than_python_s_encoder_goes_are_told_apart():
+    def nested(value):
+        for _ in range(100_000):
+            value = [value]
+        return value
+
+    judge = CallableJudge(lambda item: len(asked) == 1)
+    asked, bench = [], Bench(judge)
+    for number in (1, 2, 1):
+        asked.append(number)
+        (answer,) = bench.ask(None, [JudgeItem("1", "a", nested(number), "x")]).values()
+        asked[-1] = answer.equivalent
+    assert (asked, judge.usage.items) == ([True, False, True], 2)
+
+
 def test_other_criteria_and_types_are_other_questions():
     judge = Asked(lambda item: True)
     memory = Memory()
@@ -353,6 +376,37 @@ def everything_is_the_same(item):
 def test_a_judge_that_can_be_pickled_reaches_other_processes():
     bench = pickle.loads(pickle.dumps(Bench(everything_is_the_same)))
     assert bench.ask(None, [JudgeItem("1", "a", "x", "y")]) == {"1": Verdict(True)}
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        OpenAIJudge("some-model"),
+        CachedJudge(OpenAIJudge("some-model"), "verdicts.jsonl"),
+        RecordedJudge("verdicts.jsonl"),
+        CallableJudge(everything_is_the_same),
+    ],
+    ids=lambda judge: type(judge).__name__,
+)
+def test_judges_that_hold_locks_are_an_error_that_says_what_to_do(judge):
+    with ProcessPoolExecutor(1) as executor, pytest.raises(ConfigurationError) as caught:
+        evaluate([{"a": "x"}], [{"a": "y"}], judge=judge, executor=executor, compare={"string": "semantic"})
+    assert (str(caught.value)[:51], str(caught.value)[-52:]) == (
+        "the judge can't be sent to another process (TypeErr",
+        "or give the name of a judge that is registered there",
+    )
+
+
+def test_a_function_reaches_the_processes_of_an_executor():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        run = evaluate(
+            [{"a": "x"}],
+            [{"a": "y"}],
+            judge=everything_is_the_same,
+            executor=executor,
+            compare={"string": "semantic"},
+        )
+    assert run.mean_f1 == 1.0
 
 
 def test_one_that_can_not_be_is_an_error_before_anything_is_scored():
