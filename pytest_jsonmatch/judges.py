@@ -70,7 +70,7 @@ def configured_judge(session: Session) -> object:
     if session.judge is None:
         from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
-        given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode}
+        given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode or "live"}
         if given.get("cache"):
             place, here = session.config.rootpath / given["cache"], Path.cwd()
             # As short as can be: messages name it.

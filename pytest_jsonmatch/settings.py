@@ -362,7 +362,8 @@ class Settings:
     stop_when_decided: bool = False
     judge: tuple[tuple[str, str], ...] = ()
     """The settings of the judge, as they are written."""
-    judge_mode: Literal["live", "cached", "off"] = "live"
+    judge_mode: Literal["live", "cached", "off"] | None = None
+    """None where nobody says: then a judge has the mode that it was made with."""
     judge_triage: bool = False
 
     @property
@@ -453,7 +454,7 @@ _NEEDED: Final = (
 def _judging(config: pytest.Config) -> dict[str, Any]:
     """Return who judges, and whether anybody is asked; the command line goes first."""
     judge = JUDGE.read(config)
-    said = dict(judge).get("mode", "live")
+    said = dict(judge).get("mode")
     return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge") or said}
 
 

@@ -33,8 +33,8 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
     >>> add_judge(parser)
-    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini"]).judge
-    'live'
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge", "cached"]).judge
+    'cached'
     """
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
@@ -70,9 +70,7 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
         "cached": "cached: verdicts of the cache only",
         "off": "off: ask nobody",
     }
-    parser.add_argument(
-        "--judge", choices=modes, default="live", help="; ".join(told[mode] for mode in modes)
-    )
+    parser.add_argument("--judge", choices=modes, help="; ".join(told[mode] for mode in modes))
 
 
 def judge_of(options: Namespace) -> Judge | None:
@@ -90,7 +88,7 @@ def judge_of(options: Namespace) -> Judge | None:
         return _kept(_imported(options.judge_from), cache, options)
     if not settings and options.judge_model is None:
         return None
-    if options.judge_model is None and options.judge == "live":
+    if options.judge_model is None and options.judge in {None, "live"}:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
@@ -150,7 +148,7 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     model = getattr(judge, "model", None)
     # Functions have no names of their own: two of them would share their verdicts.
     named = model if isinstance(model, str) else options.judge_from
-    return CachedJudge(judge, cache, mode=options.judge, model=named)
+    return CachedJudge(judge, cache, mode=options.judge or "live", model=named)
 
 
 def _imported(written: str) -> Judge:

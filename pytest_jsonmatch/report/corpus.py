@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.report.escape import clip, display_width, pad, printable
 from pytest_jsonmatch.report.figures import count, fixed_figure, score_text
 from pytest_jsonmatch.report.runreport import whole_corpus
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def corpus_head(corpus: Corpus, *, also: Sequence[str] = (), unicode: bool = Tru
             (text(means["score"]), score_markup(means["score"])),
         ]
     ]
+    if failed := sum(each.batch_errors for each in corpus.fields.values()):
+        lines[0].append((f", {count(failed, 'batch error')}", RED))
     columns = (
         ("mean of the records", (means["precision"], means["recall"], means["f1"])),
         ("all leaves together", _micro(corpus)),

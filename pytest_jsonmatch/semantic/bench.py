@@ -6,7 +6,7 @@ import json
 from dataclasses import fields, replace
 from hashlib import blake2b
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.errors import ConfigurationError
 from pytest_jsonmatch.engine.registry import active_registry
@@ -95,26 +95,26 @@ class Memory:
             self._touched.clear()
             return self._total
 
-    def _asked(self, given: object, mode: Mode) -> _Asked:
+    def _asked(self, given: object, mode: Mode | None) -> _Asked:
         with self._lock:
             found = self._judges.get(id(given))
             if found is None:
                 judge = as_judge(given)
-                if mode == "cached":
-                    judge = cast("Any", judge).in_mode(mode)
+                if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
+                    judge = in_mode(mode)
                 found = self._judges[id(given)] = _Asked(given, judge)
                 if len(self._judges) > _MOST_JUDGES:
                     # A fixture may make one for each of thousands of tests.
                     del self._judges[next(iter(self._judges))]
             return found
 
-    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode = "live") -> dict[str, Answer]:
+    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
         """Return what a judge says of each item, by its id; equal questions are one.
 
         Args:
             given: a judge, or a function of one item.
             items: with ids of their own.
-            mode: "cached": the judge has a method `in_mode` and is asked in that.
+            mode: a judge that has a method `in_mode` is asked in that; None: as it is.
         """
         asked = self._asked(given, mode)
         keys = {item.id: _digest(item) for item in items}
@@ -236,7 +236,8 @@ class Bench:
         given: a judge, a function of one item, or the name of a registered judge; None where nobody said.
         default: makes the judge for questions that name none, if `given` is None; it may return None.
         memory: of the run.
-        mode: "off": nobody is asked. "cached": only what a cache file holds counts.
+        mode: "off": nobody is asked. "cached": only what a cache file holds counts. "live": a judge that
+            keeps verdicts is asked about the rest, whatever mode it was made in. None: as it was made.
         hint: what is said where there is no judge.
 
     The judge that a field names goes first, then `given`, then what `default` makes, then the registered
@@ -255,7 +256,7 @@ class Bench:
         *,
         default: Callable[[], object] | None = None,
         memory: Memory | None = None,
-        mode: Mode = "live",
+        mode: Mode | None = None,
         hint: str = NO_JUDGE,
     ) -> None:
         self._hint = hint
@@ -263,7 +264,7 @@ class Bench:
             as_judge(given)
         self._given = given
         self._default = default
-        self._mode: Mode = mode
+        self._mode = mode
         self.memory = Memory() if memory is None else memory
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -312,7 +313,7 @@ class Bench:
         return found
 
 
-def _unpickled(given: object, mode: Mode, hint: str) -> Bench:
+def _unpickled(given: object, mode: Mode | None, hint: str) -> Bench:
     return Bench(given, mode=mode, hint=hint)
 
 

@@ -71,6 +71,7 @@ class CachedJudge:
             raise ConfigurationError(f"the mode {mode!r} needs the path of a cache")
         self._judge = judge
         self._mode = mode
+        self._path = path
         self.model = model if model is not None else _text(judge, "model", type(judge).__name__)
         self.prompt = prompt if prompt is not None else _text(judge, "prompt", "")
         self._file = None if path is None or mode == "off" else VerdictFile(path)
@@ -104,8 +105,7 @@ class CachedJudge:
         """
         if mode == self._mode:
             return self
-        path = None if self._file is None else self._file.path
-        return CachedJudge(self._judge, path, mode=mode, model=self.model, prompt=self.prompt)
+        return CachedJudge(self._judge, self._path, mode=mode, model=self.model, prompt=self.prompt)
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id its verdict, from the file or from the judge, or why there is none."""
@@ -161,9 +161,8 @@ class CachedJudge:
         return {item.id: said[keys[item.id]] for item in items}
 
     def _miss(self) -> str:
-        path = self._file.path if self._file is not None else None
         return (
-            f"no verdict of {self.model!r} on this pair in {path}; the mode 'live' asks for it "
+            f"no verdict of {self.model!r} on this pair in {self._path}; the mode 'live' asks for it "
             "(pytest --jsonmatch-judge=live, jsonmatch --judge live)"
         )
 

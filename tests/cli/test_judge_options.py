@@ -106,6 +106,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         True,
     )
     assert "FAILED   batch_errors == 0" in corpus.out
+    assert corpus.out.splitlines()[0] == "schema_f1, 3 records: mean score 1.00, 3 batch errors"
 
 
 def test_off_asks_nobody(plugin, command):
@@ -128,13 +129,13 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     [
         (
             "--judge cached --judge-model m",
-            "--judge: the mode 'cached' needs a cache: name the file of verdicts",
+            "the mode 'cached' needs a cache: name the file of verdicts",
         ),
         ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
         ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),
         (
             "--judge-model m --judge-max-calls many",
-            "--judge: max_calls is 'many'; it is an integer, 0 or more",
+            "max_calls is 'many'; it is an integer, 0 or more",
         ),
     ],
 )

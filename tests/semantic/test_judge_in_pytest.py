@@ -414,6 +414,30 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
     )
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ([], "judge: 0 calls, 0 items, 1 error"),
+        (["--jsonmatch-judge=live"], "judge: 1 call, 1 item"),
+        (["--jsonmatch-judge=off"], "judge: 0 calls, 0 items, 1 error"),
+    ],
+)
+@pytest.mark.parametrize("made", ["cached", "off"])
+def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, workers, option, said, made):
+    pytester.makeconftest(
+        f"""
+        import pytest
+        from pytest_jsonmatch import CachedJudge, CallableJudge
+
+        @pytest.fixture(scope="session")
+        def jsonmatch_judge():
+            return CachedJudge(CallableJudge(lambda item: True), "verdicts.jsonl", mode={made!r})
+        """
+    )
+    pytester.makefile(".golden.yaml", cases=CASES)
+    assert judge_line(pytester.runpytest(*option, *workers)) == said
+
+
 def test_the_mode_can_stand_in_the_configuration_file(pytester, workers):
     pytester.makeini("[pytest]\njsonmatch_judge =\n    mode = off\n")
     pytester.makefile(".golden.yaml", cases=CASES)
