@@ -148,7 +148,7 @@ def with_earlier_blocks(block: Block) -> str:
 def registries_restored() -> Iterator[None]:
     """Take back what an example registers for the whole process."""
     base = registry._layers[0]
-    tables = [base._comparators, base._transforms, base._metrics]
+    tables = [base._comparators, base._transforms, base._metrics, base._encoders, base._judges]
     before = [dict(table) for table in tables]
     try:
         yield
