@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.paths import parse_path, parse_pattern
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.figures import compare_figures, count, fixed_figure, score_text
+from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
@@ -43,6 +43,7 @@ _INDENT: Final = 6
 # Columns line up to these widths; what is longer sticks out by itself.
 _PATH_COLUMN: Final = 28
 _VALUE_COLUMN: Final = 28
+_FIGURE_WIDTH: Final = 4
 _ALSO: Final = 3
 _NOTES: Final = 2
 
@@ -307,7 +308,10 @@ def _cell(
     field, score = entry
     # Leaves that stand for the field that is scored have no score of their own; beside them a 0 says nothing.
     figure: StyledLine = []
-    if score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
+    if field.status == "batch_error":
+        # Nobody has said what it is worth: it is in no figure.
+        figure = [(pad(dash(space.unicode), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
+    elif score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
         figure = [(fixed_figure(score, unicode=space.unicode), score_markup(score)), ("  ", PLAIN)]
     note = STATUS_WORDS.get(field.status, field.status)
     # The values themselves say that one of them is missing.

@@ -179,7 +179,7 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
         [
             ">     expected: {summary: Fine weather}",
             "E     AssertionError: schema_f1 score 1.00 (limit 1.0), 1 comparator error",
-            "E       summary  0.00  batch error, comparator failed  cases.golden.yaml:4",
+            "E       summary     –  batch error, comparator failed  cases.golden.yaml:4",
             "E     error: comparator 'semantic' at summary: invalid: the judge raised",
             "E            ZeroDivisionError: division by zero",
             "1 result left out of the figures: the batch comparator failed",
