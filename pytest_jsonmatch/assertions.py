@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.errors import ComparatorError, ConfigurationError, JsonMatchError, did_you_mean
+from pytest_jsonmatch.engine.limits import measured, reaches, read_limits
 from pytest_jsonmatch.recording import Look, current_session
 from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.errors import JsonMatchError
     from pytest_jsonmatch.engine.limits import Limits, Threshold
     from pytest_jsonmatch.engine.results import FieldResult, MatchResult
     from pytest_jsonmatch.engine.values import JsonValue
@@ -52,8 +53,6 @@ def defaults() -> Defaults:
     recorder = session.running
     for mark in reversed(list(recorder.item.iter_markers("jsonmatch"))) if recorder is not None else ():
         if mark.args:
-            from pytest_jsonmatch.engine.errors import ConfigurationError
-
             raise ConfigurationError(
                 "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the metric; "
                 f"got {', '.join(map(repr, mark.args))}"
@@ -166,9 +165,6 @@ def _compare(
     suggest: bool = False,
 ) -> MatchResult:
     __tracebackhide__ = True
-    from pytest_jsonmatch.engine.errors import JsonMatchError
-    from pytest_jsonmatch.engine.limits import read_limits
-
     fallback = defaults()
     limits = read_limits(fallback.threshold if threshold is None else threshold)
     _check_name(name)
@@ -206,8 +202,6 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
         return options
     wanted = options.pop("judge_triage")
     if not isinstance(wanted, bool):
-        from pytest_jsonmatch.engine.errors import ConfigurationError
-
         raise ConfigurationError(f"judge_triage is {wanted!r}; it is True or False")
     if not wanted:
         return options
@@ -259,8 +253,6 @@ def check(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.engine.limits import read_limits
-
     _check_name(name)
     return _judge(result, read_limits(defaults().threshold if threshold is None else threshold), name, locate)
 
@@ -281,7 +273,6 @@ def _judge(
     if not failures and not result.errors:
         return result
 
-    from pytest_jsonmatch.engine.errors import ComparatorError
     from pytest_jsonmatch.report.failure import failure_message
 
     look = session.look if session is not None else Look()
@@ -382,7 +373,6 @@ def _record_unreadable(
     session = current_session()
     if session is None or session.running is None:
         return
-    from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
     from pytest_jsonmatch.engine.values import MISSING
 
     recorder = session.running
@@ -398,8 +388,6 @@ def _record_unreadable(
 
 def _check_name(name: object) -> None:
     if name is not None and (not isinstance(name, str) or not name):
-        from pytest_jsonmatch.engine.errors import ConfigurationError
-
         raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
 
 
@@ -408,8 +396,9 @@ def _check_name(name: object) -> None:
 
 def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
     """Return the figures below their limits: the score first, then fields as they are written."""
-    from pytest_jsonmatch.engine.limits import measured, reaches
-
+    least = limits.get("score")
+    if len(limits) == 1 and isinstance(least, float) and result.score >= least:
+        return []  # the everyday case
     found = measured(
         limits,
         result.__getattribute__,
@@ -445,7 +434,6 @@ def _left_open(result: MatchResult) -> Iterator[str]:
 
 def _unmatched(result: MatchResult, failures: list[ThresholdFailure]) -> Iterator[str]:
     """Return a line for each pattern that matches nothing: most likely it is misspelt."""
-    from pytest_jsonmatch.engine.errors import did_you_mean
     from pytest_jsonmatch.report.escape import printable
 
     for failure in failures:

@@ -17,7 +17,7 @@ SUITE = Path(__file__).resolve().parents[1] / "example_suite"
 def test_passes(pytester: pytest.Pytester, workers: str) -> None:
     shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", workers)
-    assert result.parseoutcomes() == {"passed": 21, "xfailed": 1}
+    assert result.parseoutcomes() == {"passed": 22, "xfailed": 1}
 
 
 def test_golden_files_use_every_key() -> None:

@@ -33,7 +33,6 @@ def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
 
     Raises:
         CommandError: an option is not what it can be.
-        ConfigurationError: a setting is not what it can be.
     """
     from pytest_jsonmatch.semantic.bench import Bench
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.semantic.judging import Judge
+    from pytest_jsonmatch.semantic.making import JudgeSettings
 
 __all__ = ["add_judge", "judge_of", "name_of_judge", "questions_at_once"]
 
@@ -25,6 +26,7 @@ _OPTIONS: Final = MappingProxyType(
     }
 )
 """The settings that have options of their own, beside model and mode."""
+_NO_FILE: Final = "--judge cached takes verdicts from a file: name it with --judge-cache"
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -77,8 +79,8 @@ def judge_of(options: Namespace) -> Judge | None:
     """Return the judge that the options name; None if they name none.
 
     Raises:
-        CommandError: the options do not go together, or there is no such judge.
-        ConfigurationError: a setting is not what it can be.
+        CommandError: the options do not go together, a setting is not what it can be, or there is no such
+            judge.
     """
     settings = _settings(options)
     if options.judge_from is not None:
@@ -90,9 +92,11 @@ def judge_of(options: Namespace) -> Judge | None:
         return None
     if options.judge_model is None and options.judge in {None, "live"}:
         raise CommandError(f"{_option(settings)} needs --judge-model")
-    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+    if options.judge == "cached" and "cache" not in settings:
+        raise CommandError(_NO_FILE)
+    from pytest_jsonmatch.semantic.making import make_judge
 
-    return make_judge(JudgeSettings.of({**settings, "model": options.judge_model, "mode": options.judge}))
+    return make_judge(_read({**settings, "model": options.judge_model, "mode": options.judge}))
 
 
 def name_of_judge(options: Namespace) -> str | None:
@@ -105,13 +109,13 @@ def questions_at_once(options: Namespace) -> int:
     """Return how many questions keep the judge of the options busy: so many are asked in one call.
 
     Raises:
-        ConfigurationError: a setting is not what it can be.
+        CommandError: a setting is not what it can be.
     """
     from pytest_jsonmatch.semantic.judging import CallableJudge
     from pytest_jsonmatch.semantic.making import JudgeSettings
 
     if options.judge_from is None:
-        settings = JudgeSettings.of(_settings(options))
+        settings = _read(_settings(options))
     elif isinstance(_imported(options.judge_from), CallableJudge):
         return 1
     else:
@@ -133,6 +137,18 @@ def _settings(options: Namespace) -> dict[str, Any]:
     return found
 
 
+def _read(settings: dict[str, Any]) -> JudgeSettings:
+    """Return settings checked; what is wrong with one is said of the option that gives it."""
+    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.semantic.making import JudgeSettings
+
+    try:
+        return JudgeSettings.of(settings)
+    except ConfigurationError as error:
+        name, space, rest = str(error).partition(" ")
+        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
+
+
 def _option(settings: dict[str, Any]) -> str:
     return _OPTIONS.get(next(iter(settings)), "--judge-set")
 
@@ -141,7 +157,7 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     """Return a judge of somebody, its verdicts kept in a file as those of a model are."""
     if cache is None:
         if options.judge == "cached" and not callable(getattr(judge, "in_mode", None)):
-            raise CommandError("--judge cached takes verdicts from a file: name it with --judge-cache")
+            raise CommandError(_NO_FILE)
         return judge
     from pytest_jsonmatch.semantic.cache import CachedJudge
 

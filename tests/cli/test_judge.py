@@ -556,7 +556,10 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
             "--judge cached",
             "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
         ),
-        ("--judge cached --judge-model m", "the mode 'cached' needs a cache: name the file of verdicts"),
+        (
+            "--judge cached --judge-model m",
+            "--judge cached takes verdicts from a file: name it with --judge-cache",
+        ),
         ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
         (
             "--judge-from judges:judge --judge-set seed=1",

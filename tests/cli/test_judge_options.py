@@ -129,13 +129,13 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     [
         (
             "--judge cached --judge-model m",
-            "the mode 'cached' needs a cache: name the file of verdicts",
+            "--judge cached takes verdicts from a file: name it with --judge-cache",
         ),
         ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
         ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),
         (
             "--judge-model m --judge-max-calls many",
-            "max_calls is 'many'; it is an integer, 0 or more",
+            "--judge-max-calls is 'many'; it is an integer, 0 or more",
         ),
     ],
 )

@@ -357,6 +357,7 @@ KEYS = [
     "parametrize",
     "repeat",
     "min_pass_rate",
+    "judge_triage",
     "title",
     "input",
     "input_file",

@@ -556,7 +556,7 @@ def test_ten_thousand_cases(browser: Browser) -> None:
 def test_example_suite(browser: Browser, pytester: pytest.Pytester) -> None:
     shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-html=report.html")
-    assert result.parseoutcomes() == {"passed": 21, "xfailed": 1}
+    assert result.parseoutcomes() == {"passed": 22, "xfailed": 1}
     browser.open_file(pytester.path / "report.html", height=1600)
     assert browser.texts("#cases-count") == ["17"]
     use(browser)
