@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.judge_options import add_judge, bench_of, tell_usage, triage_of
+from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.look import Look, add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins

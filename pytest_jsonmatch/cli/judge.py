@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judge_options import bench_of
-from pytest_jsonmatch.cli.judging import add_judge, name_of_judge, questions_at_once
+from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output

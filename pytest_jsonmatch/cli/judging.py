@@ -1,7 +1,8 @@
-"""The options that say who judges what values mean, for all commands that ask a judge."""
+"""Who judges what values mean, in all commands that ask: options and plugins, triage, what it took."""
 
 from __future__ import annotations
 
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,10 +13,12 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
+    from pytest_jsonmatch.engine.triage import Triage
+    from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
     from pytest_jsonmatch.semantic.making import JudgeSettings
 
-__all__ = ["add_judge", "judge_of", "name_of_judge", "questions_at_once"]
+__all__ = ["add_judge", "bench_of", "name_of_judge", "questions_at_once", "tell_usage", "triage_of"]
 
 _OPTIONS: Final = MappingProxyType(
     {
@@ -27,6 +30,10 @@ _OPTIONS: Final = MappingProxyType(
 )
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge cached takes verdicts from a file: name it with --judge-cache"
+_HINT: Final = (
+    "the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
+    "(-p MODULE; docs/judge.md)"
+)
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -75,7 +82,25 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     parser.add_argument("--judge", choices=modes, help="; ".join(told[mode] for mode in modes))
 
 
-def judge_of(options: Namespace) -> Judge | None:
+def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
+    """Return who judges: the judge of the options, else the one that a plugin has registered.
+
+    To be called while plugins are known. Nobody is asked before there is a question.
+
+    Args:
+        options: of the command line.
+        hint: what is said where there is no judge.
+
+    Raises:
+        CommandError: an option is not what it can be.
+    """
+    from pytest_jsonmatch.semantic.bench import Bench
+
+    judge = None if options.judge == "off" else _judge_of(options)
+    return Bench(judge, mode=options.judge, hint=hint)
+
+
+def _judge_of(options: Namespace) -> Judge | None:
     """Return the judge that the options name; None if they name none.
 
     Raises:
@@ -189,3 +214,27 @@ def _imported(written: str) -> Judge:
     except ConfigurationError:
         told = "an object with judge(items), or a function of one item"
         raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None
+
+
+def triage_of(options: Namespace) -> Triage | None:
+    """Return which questions `jsonmatch compare` asks; None: all.
+
+    Raises:
+        CommandError: there is no threshold to stop at.
+    """
+    if not options.judge_triage:
+        return None
+    if options.threshold is None:
+        raise CommandError("--judge-triage needs --threshold: it stops where that is decided")
+    from pytest_jsonmatch.engine.triage import Triage
+
+    return Triage({"score": options.threshold}, beta=options.beta)
+
+
+def tell_usage(bench: Bench, saved: int = 0) -> None:
+    """Write what the judge did to standard error, in a line, if it was asked or was to be."""
+    from pytest_jsonmatch.semantic.bench import usage_text
+
+    usage = bench.memory.usage
+    if saved or usage.items or usage.cached or usage.errors:
+        sys.stderr.write(f"{usage_text(usage, saved)}\n")
