@@ -208,7 +208,7 @@ def left_out_note(results: ResultSet) -> str:
     >>> left_out_note(ResultSet())
     ''
     """
-    failed = sum(each.counts.get("batch_error", 0) for each in field_comparisons(results))
+    failed = results.batch_errors
     return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
 
 

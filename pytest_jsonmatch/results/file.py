@@ -67,6 +67,7 @@ def to_text(results: ResultSet) -> str:
             "cases": results.number,
             "pass_rate": results.pass_rate,
             **{str(name): results.mean(name) for name in FIGURES},
+            **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
         },
         "signatures": list(signatures),
     }
@@ -315,6 +316,7 @@ def _check_records(results: ResultSet) -> None:
 def _check_head(figures: dict[str, Any]) -> None:
     """Check the figures that follow from the cases: they are there for people and other programs."""
     _count(figures["cases"])
+    _count(figures.get("batch_errors", 0))
     for name in ("pass_rate", *FIGURES):
         if figures[name] is not None:
             _figure(name, figures[name])

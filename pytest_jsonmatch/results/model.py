@@ -212,6 +212,13 @@ class ResultSet:
         total = max(len(self.cases), self.collected or 0)
         return complete / total if total else None
 
+    @property
+    def batch_errors(self) -> int:
+        """How many results the figures leave out, since a batch comparator failed."""
+        if self.corpus is not None:
+            return sum(each.batch_errors for each in self.corpus.fields.values())
+        return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
+
 
 def merged_fields(cases: Iterable[Case]) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases.

@@ -217,6 +217,7 @@ def test_batch_errors_are_in_every_report(pytester, workers):
         kind: (pytester.path / f"o.{kind}").read_text(encoding="utf-8") for kind in ("md", "html", "json")
     }
     (case,) = json.loads(read["json"])["cases"]
+    assert json.loads(read["json"])["figures"]["batch_errors"] == 1
     assert [
         said in read["md"],
         said in read["html"],
