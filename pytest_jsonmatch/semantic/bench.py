@@ -88,12 +88,16 @@ class Memory:
     def usage(self) -> JudgeUsage:
         """What the judges have done in this run."""
         with self._lock:
-            for asked in self._touched:
-                now = _usage_of(asked.judge)
-                self._total += _difference(now, asked.counted)
-                asked.counted = now
-            self._touched.clear()
+            for asked in tuple(self._touched):
+                self._settle(asked)
             return self._total
+
+    def _settle(self, asked: _Asked) -> None:
+        """Count what a judge did since it was counted."""
+        now = _usage_of(asked.judge)
+        self._total += _difference(now, asked.counted)
+        asked.counted = now
+        self._touched.discard(asked)
 
     def _asked(self, given: object, mode: Mode | None) -> _Asked:
         with self._lock:
@@ -105,7 +109,10 @@ class Memory:
                 found = self._judges[id(given)] = _Asked(given, judge)
                 if len(self._judges) > _MOST_JUDGES:
                     # A fixture may make one for each of thousands of tests.
-                    del self._judges[next(iter(self._judges))]
+                    oldest = self._judges.pop(next(iter(self._judges)))
+                    if oldest in self._touched:
+                        # Now: should it come again, it is counted from what it has done by then.
+                        self._settle(oldest)
             return found
 
     def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:

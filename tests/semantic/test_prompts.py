@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from decimal import Decimal
@@ -9,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem
-from pytest_jsonmatch.semantic.prompts import messages, named, prompt_version, question, value_text
+from pytest_jsonmatch.semantic.prompts import (
+    ANSWER_SCHEMA,
+    PROMPT_VERSION,
+    messages,
+    named,
+    prompt_version,
+    question,
+    value_text,
+)
 
 UNSEEN = "\x00\x1b\x7f\x9b\xad\u200b\u202e\u2028\u2066\udfff\ue000\ufeff\uffff\U000e0041\U0010fffd"
 TEXTS = st.text() | st.lists(st.sampled_from([*UNSEEN, *'"\\<>[]{}', "[INST]", "a"])).map("".join)
@@ -112,6 +121,13 @@ def test_a_value_of_any_depth_is_written():
     for _ in range(15_000):
         deep = [deep]
     assert question(JudgeItem("1", "a", deep, 1)).text.count("[") == 15_000
+
+
+def test_what_the_judge_is_told_has_changed_only_with_its_version():
+    # If this fails, raise PROMPT_VERSION: verdicts that were kept are answers to another question.
+    told = messages(named([question(JudgeItem("1", "city", "New York", "NYC", "Where", "the place"))]))
+    digest = hashlib.sha256(json.dumps([told, ANSWER_SCHEMA]).encode()).hexdigest()
+    assert {PROMPT_VERSION: digest[:16]} == {"1": "acf29303f3fa3644"}
 
 
 def test_instructions_of_one_s_own_come_after_ours_and_have_a_version():

@@ -366,6 +366,13 @@ def test_of_thousands_of_judges_usage_is_kept_and_looked_at_once():
     ]
 
 
+def test_a_judge_that_was_forgotten_and_comes_again_is_counted_once():
+    memory, judges = Memory(), [CallableJudge(lambda item: True) for _ in range(100)]
+    for judge in judges * 2:
+        memory.ask(judge, [JudgeItem("1", "a", "x", "y")])
+    assert memory.usage == JudgeUsage(calls=200, items=200)
+
+
 # -- other processes ---------------------------------------------------------------------------------------
 
 
