@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,7 +13,6 @@ from pytest_jsonmatch.semantic.verdictfile import VerdictFile, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.making import Mode
@@ -72,6 +72,7 @@ class CachedJudge:
         self._judge = judge
         self._mode = mode
         self._path = path
+        self._place = None if path is None else Path(path).absolute()  # tests change the folder they run in
         self.model = model if model is not None else _text(judge, "model", type(judge).__name__)
         self.prompt = prompt if prompt is not None else _text(judge, "prompt", "")
         self._file = None if path is None or mode == "off" else VerdictFile(path)
@@ -105,7 +106,9 @@ class CachedJudge:
         """
         if mode == self._mode:
             return self
-        return CachedJudge(self._judge, self._path, mode=mode, model=self.model, prompt=self.prompt)
+        found = CachedJudge(self._judge, self._place, mode=mode, model=self.model, prompt=self.prompt)
+        found._path = self._path  # as it was given: what messages say
+        return found
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id its verdict, from the file or from the judge, or why there is none."""

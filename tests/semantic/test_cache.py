@@ -311,6 +311,15 @@ def test_a_judge_that_is_collected_does_not_wait_for_the_lock(file):
     assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["b", "A"]
 
 
+def test_another_mode_has_the_same_file_when_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judge = CachedJudge(CallableJudge(lambda item: True), "verdicts.jsonl")
+    judge.judge([NYC])
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert shown(judge.in_mode("cached").judge([NYC])) == [True]
+
+
 def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     judge = CachedJudge(Counting(), "verdicts.jsonl")

@@ -479,6 +479,11 @@ def test_the_key_is_in_nothing_that_an_endpoint_answers(endpoint, judge, acts, l
     assert ("sk-secret" in repr(answers), "***" in repr(answers)) == (False, True)
 
 
+@pytest.mark.parametrize("word", ["true", "none", "id", "e"])
+def test_a_word_in_the_place_of_a_key_leaves_answers_as_they_are(judge, word):
+    assert judge(api_key=word).judge(items(4)) == right(4)
+
+
 def test_the_key_is_in_no_repr(judge):
     made = judge(api_key="sk-secret")
     assert "sk-secret" not in repr(vars(made))
