@@ -227,7 +227,7 @@ class Endpoint:
         try:
             body = _within(timeout, exchange, late)
             self._answered = True
-            # A verdict's reason is printed, and kept in a file that is committed. (A short key is no secret, but
+            # A verdict's reason is printed, and kept in a file. (A short key is no secret, but
             # a word for endpoints that want any, and may stand in every answer: "none", "true".)
             key = self._sent_key().encode()
             return _reply(body.replace(key, b"***") if len(key) >= _SHORTEST_SECRET else body)
