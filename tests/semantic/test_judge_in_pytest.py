@@ -369,6 +369,29 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers, 
     )
 
 
+def test_past_the_budget_every_case_says_so(pytester, endpoint, workers):
+    write_settings(pytester, "ini", endpoint.url)
+    with (pytester.path / "pytest.ini").open("a", encoding="utf-8") as file:
+        file.write("    max_calls = 1\n")
+    cases = "".join(
+        f"  - {{id: c{at}, expected: {{a: x{at}}}, actual: {{a: X{at}}}, fields: {{a: {{compare: semantic}}}}}}\n"
+        for at in range(6)
+    )
+    pytester.makefile(".golden.yaml", cases=f"metric: schema_f1\ncases:\n{cases}")
+    outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0", *workers)
+    asked = len(endpoint.requests)
+    outcome.assert_outcomes(passed=asked, failed=6 - asked)
+    outcome.stdout.fnmatch_lines(
+        [
+            f"{6 - asked} results left out of the figures: the batch comparator failed",
+            "*budget: max_calls=1*",
+            f"judge: * {6 - asked} errors",
+            f"*FAILED *batch_errors == 0*{6 - asked} *",
+        ]
+    )
+    assert asked == (2 if workers else 1)
+
+
 def test_off_asks_nobody_and_fails_what_has_a_question(suite, workers):
     suite.makeconftest(JUDGE)
     outcome = suite.runpytest("--jsonmatch-judge=off", "-k", "imported or works", *workers)
