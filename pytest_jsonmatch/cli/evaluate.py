@@ -42,7 +42,7 @@ jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.js
 _SHOWN: Final = 3
 """So many errors are named."""
 _DETAILED: Final = 1_000
-"""So many records, the worst ones, are looked at closely: documents side by side, what pairs could have been."""
+"""So many records, the worst ones, are looked at closely: their documents, what pairs could have been."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
