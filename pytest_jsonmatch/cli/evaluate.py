@@ -80,7 +80,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser, "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
     )
     parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="show all fields, errors and notes"
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones too",
     )
     add_color(parser)
     add_output(parser)
