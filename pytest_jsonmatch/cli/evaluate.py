@@ -84,7 +84,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--verbose",
         action="count",
         default=0,
-        help="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones too",
+        help="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
     )
     add_color(parser)
     add_output(parser)

@@ -328,6 +328,8 @@ def bad(folder, write):
         ("empty some", "empty has no JSON files (*.json)"),
         ("some gold.jsonl", "some is a folder and gold.jsonl is not; both are folders, or both files"),
         ("gold.jsonl some", "some is a folder and gold.jsonl is not; both are folders, or both files"),
+        ("some nowhere", "nowhere: no such file or directory"),
+        ("nowhere some", "nowhere: no such file or directory"),
         ("some some --id-field a", "files in folders find each other by their names"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "some/a.json: 'a' is not in the schema; known: shop"),
@@ -478,7 +480,7 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, com
     (compared,) = data["cases"][0]["u"][0]["c"]
     (leaf,) = compared["d"]["leaves"]
     assert (leaf["e"], leaf["a"]) == ([["=", "9"]], [["=", "109"]])
-    assert "Figures and fields are those of all 30 records; 10 records of them are listed as cases." in page
+    assert "Figures and fields are those of all 30 records; 10 records of them are listed as cases. With" in page
 
 
 BASKET = {"id": "b", "items": [{"name": "tea", "price": 2}, {"name": "milk", "price": 3}]}
