@@ -480,7 +480,9 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, com
     (compared,) = data["cases"][0]["u"][0]["c"]
     (leaf,) = compared["d"]["leaves"]
     assert (leaf["e"], leaf["a"]) == ([["=", "9"]], [["=", "109"]])
-    assert "Figures and fields are those of all 30 records; 10 records of them are listed as cases. With" in page
+    assert (
+        "Figures and fields are those of all 30 records; 10 records of them are listed as cases. With" in page
+    )
 
 
 BASKET = {"id": "b", "items": [{"name": "tea", "price": 2}, {"name": "milk", "price": 3}]}
