@@ -172,6 +172,7 @@ def evaluate(
     progress: bool | Progress = False,
     keep: Keep | None = None,
     chunk_size: int = 256,
+    matches: bool = False,
     **options: Any,
 ) -> RunResult:
     """Score a corpus: extracted records against gold records.
@@ -193,6 +194,8 @@ def evaluate(
             field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
             for a list and "worst" for anything else. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
+        matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
+            documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
         **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
 
     Returns:
@@ -227,6 +230,7 @@ def evaluate(
         progress=progress,
         keep=keep,
         chunk_size=chunk_size,
+        matches=matches,
         judge=lambda plan: _sendable(_bench(plan, judge), executor),
     )
 

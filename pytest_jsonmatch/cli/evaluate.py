@@ -41,6 +41,8 @@ jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.js
 """
 _SHOWN: Final = 3
 """So many errors are named."""
+_DETAILED: Final = 1_000
+"""So many records, the worst ones, are looked at closely: their documents, what pairs could have been."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -78,7 +80,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser, "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
     )
     parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="show all fields, errors and notes"
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
     )
     add_color(parser)
     add_output(parser)
@@ -153,6 +159,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 keep=keep,
                 progress=progress,
                 judge=judge,
+                matches=_is_close_look(options),
                 **rules,
             )
         except GoldValidationError as error:
@@ -179,16 +186,39 @@ def _count_lines(path: Path) -> int:
 # -- the result file ---------------------------------------------------------------------------------------
 
 
+def _is_close_look(options: Namespace) -> bool:
+    """Tell whether anything that is asked for shows more of a record than figures."""
+    return _is_kept(options) or (options.report == "text" and options.verbose > 0)
+
+
+def _is_kept(options: Namespace) -> bool:
+    """Tell whether the result is for others to look at, later or elsewhere."""
+    return options.save is not None or options.report in {"json", "html"}
+
+
+def _kept(run: RunResult) -> Sequence[RecordResult]:
+    return run.records or run.worst
+
+
+def _closely(run: RunResult) -> set[int]:
+    """Return which of the records that are kept are looked at closely: the worst ones."""
+    kept = _kept(run)
+    rank = attrgetter("score", "f1", "index")
+    return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
+
+
 def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    kept = sorted(run.records or run.worst, key=attrgetter("index"))
+    kept = sorted(_kept(run), key=attrgetter("index"))
+    audited = _closely(run) if options.save is not None or options.report == "json" else set()
     results = ResultSet(
-        tuple(_case(record, run, sides) for record in kept), collected=run.total_records, corpus=_corpus(run)
+        tuple(_case(record, run, sides, audit=record.index in audited) for record in kept),
+        collected=run.total_records,
+        corpus=_corpus(run),
     )
-    wanted = options.save is not None or options.report in {"json", "html"}
-    return with_origin(results, Path.cwd()) if wanted else results
+    return with_origin(results, Path.cwd()) if _is_kept(options) else results
 
 
 def _corpus(run: RunResult) -> Corpus:
@@ -208,7 +238,7 @@ def _corpus(run: RunResult) -> Corpus:
     )
 
 
-def _case(record: RecordResult, run: RunResult, sides: Sides) -> Case:
+def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
     from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.engine.results import FieldTable, aggregate_rows, is_approximate
     from pytest_jsonmatch.results.model import Case, CaseRun
@@ -229,8 +259,11 @@ def _case(record: RecordResult, run: RunResult, sides: Sides) -> Case:
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,
+        arrays={} if record.match is None else record.match.array_counts(),
         approximate=is_approximate(record.warnings),
     )
+    if audit and not passed and record.match is not None:
+        comparison = comparison.audited(record.match)
     return Case(name, (CaseRun(1, passed, (comparison,)),))
 
 
@@ -240,11 +273,15 @@ def _shown(
     """Return what reports other than the text are made of."""
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
-        from pytest_jsonmatch.report.details import details_of_leaves
+        from pytest_jsonmatch.report.details import details_of, details_of_leaves
 
-        for record in run.records or run.worst:
+        closely = _closely(run)
+        for record in _kept(run):
             name = _name(record.record_id, sides)
-            details[name, name] = details_of_leaves(record.field_results)
+            if record.match is not None and record.index in closely:
+                details[name, name] = details_of(record.match)
+            else:
+                details[name, name] = details_of_leaves(record.field_results)
     return Shown(
         results,
         f"{name_of(options.actual)} against {name_of(options.gold)}",
@@ -281,12 +318,27 @@ def _lines(
     blocks = [
         corpus_table(corpus, mode=mode, width=look.width, unicode=look.unicode, hint="-v"),
         list(worst_records(worst, width=look.width, unicode=look.unicode)),
+        *_pairs(run, sides, options, look),
         list(_told(run, sides, options, look)),
         _gate_lines(checks, run, look),
     ]
     for block in filter(None, blocks):
         yield []
         yield from block
+
+
+def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[list[StyledLine]]:
+    """Yield the pairs in the worst records, if details are asked for."""
+    if not options.verbose:
+        return
+    from pytest_jsonmatch.report.pairs import pair_blocks
+
+    audited = (
+        (_name(each.record_id, sides), each.match.audit())
+        for each in run.worst
+        if each.match is not None and each.score < 1.0
+    )
+    yield from pair_blocks(audited, verbosity=options.verbose, unicode=look.unicode, width=look.width)
 
 
 def _fields(record: RecordResult) -> str:

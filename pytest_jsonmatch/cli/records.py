@@ -73,6 +73,8 @@ def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) ->
         yield _folders(Path(gold), Path(actual))
     elif any(folders):
         one, other = (gold, actual) if folders[0] else (actual, gold)
+        if other != STDIN and not Path(other).exists():
+            raise FileNotFoundError(2, "no such file or directory", other)
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
     else:
         with _stream(gold) as one_stream, _stream(actual) as other_stream:

@@ -143,7 +143,10 @@ def _page(shown: Shown) -> str:
     notes = [*filter(None, [left_out_note(results)]), *shown.notes]
     if results.is_partial:
         kept, of = count(len(results.cases), "record"), count(results.number)
-        notes.append(f"Figures and fields are those of all {of} records; {kept} of them are listed as cases.")
+        notes.append(
+            f"Figures and fields are those of all {of} records; {kept} of them are listed as cases. "
+            "With `jsonmatch evaluate --keep all` all are, and figures have intervals."
+        )
     page = Page(
         results,
         title=shown.title,

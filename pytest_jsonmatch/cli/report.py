@@ -64,7 +64,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="in the text: the fixture whose parameters are the columns of the table by parameters",
     )
     parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="in the text: show all fields and cases"
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too",
     )
     add_color(parser)
     add_output(parser)

@@ -36,7 +36,7 @@ def result_lines(shown: Shown, look: Look, *, verbose: int = 0, pivot: str | Non
     results = shown.results
     blocks = [list(_origin(shown, look, verbose=verbose))]
     if results.corpus is not None:
-        blocks += _corpus_blocks(results, results.corpus, look, mode)
+        blocks += _corpus_blocks(results, results.corpus, look, verbose)
     else:
         blocks += _run_blocks(results, look, mode, pivot)
         blocks += _pair_blocks(results, look, verbose)
@@ -114,19 +114,15 @@ def _unscored(results: ResultSet, look: Look, mode: str) -> Iterator[StyledLine]
 
 def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
     """Yield the pairs of unordered arrays: of a single comparison, of several if details are asked for."""
-    from pytest_jsonmatch.report.escape import clip_middle
-    from pytest_jsonmatch.report.pairs import pair_lines
-    from pytest_jsonmatch.report.styled import BOLD
+    from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 
     comparisons = list(results.comparisons)
-    if len(comparisons) > 1 and not verbose:
-        return
-    for each in comparisons:
-        lines = pair_lines(each.audit, verbosity=verbose, unicode=look.unicode, width=look.width)
-        if lines and len(comparisons) > 1:
-            yield [[(clip_middle(each.id, look.width, unicode=look.unicode), BOLD)], *lines]
-        else:
-            yield lines
+    if len(comparisons) == 1:
+        audits = comparisons[0].audit
+        yield list(pair_lines(audits, verbosity=verbose, unicode=look.unicode, width=look.width))
+    elif verbose:
+        audited = ((each.id, each.audit) for each in comparisons)
+        yield from pair_blocks(audited, verbosity=verbose, unicode=look.unicode, width=look.width)
 
 
 def _run_name(case: Case, number: int) -> str:
@@ -136,11 +132,15 @@ def _run_name(case: Case, number: int) -> str:
 # -- a corpus ----------------------------------------------------------------------------------------------
 
 
-def _corpus_blocks(results: ResultSet, corpus: Corpus, look: Look, mode: str) -> Iterator[list[StyledLine]]:
+def _corpus_blocks(
+    results: ResultSet, corpus: Corpus, look: Look, verbose: int
+) -> Iterator[list[StyledLine]]:
     from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.pairs import pair_blocks
     from pytest_jsonmatch.report.styled import YELLOW
 
+    mode = "all" if verbose else "auto"
     yield corpus_head(corpus, unicode=look.unicode)
     yield corpus_table(corpus, mode=mode, width=look.width, unicode=look.unicode, hint=_HINT)
     worst = sorted(results.cases, key=lambda case: case.figure("score"))
@@ -148,6 +148,10 @@ def _corpus_blocks(results: ResultSet, corpus: Corpus, look: Look, mode: str) ->
         (case.id, case.figure("score"), _told(case)) for case in worst[: None if mode == "all" else _WORST]
     ]
     yield list(worst_records(records, width=look.width, unicode=look.unicode))
+    if verbose:
+        shown = worst[: None if verbose > 1 else _WORST]
+        audited = ((case.id, each.audit) for case in shown for run in case.runs for each in run.comparisons)
+        yield from pair_blocks(audited, verbosity=verbose, unicode=look.unicode, width=look.width)
     if corpus.errors:
         yield [[(f"{count(corpus.errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]]
 

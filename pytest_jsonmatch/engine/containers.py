@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.paths import ELEMENT, format_path
@@ -12,6 +11,7 @@ from pytest_jsonmatch.engine.values import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_jsonmatch.engine.plan import PlanNode
     from pytest_jsonmatch.engine.results import Row, Trail
     from pytest_jsonmatch.engine.scoring import AlignedRow, Outcome
 
@@ -120,7 +120,6 @@ class ContainerResult:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class ArrayAlignment:
     """Which elements of an array of expected met which of actual's, where not simply by position.
 
@@ -131,16 +130,59 @@ class ArrayAlignment:
     ('$', ((0, 1, 1.0), (1, 0, 0.5)), (2,), ())
     """
 
-    path: str
-    """The schema path of the array."""
-    expected_path: str
-    actual_path: str
-    kind: str
-    """unordered or key."""
-    pairs: tuple[tuple[int, int, float], ...]
-    """(index in expected, index in actual, F1 of the two), in the order of expected."""
-    unmatched_expected: tuple[int, ...]
-    unmatched_actual: tuple[int, ...]
+    # In a deep document paths are long, and there are as many as levels: each is made when it is asked for.
+    __slots__ = ("_where", "kind", "pairs", "unmatched_actual", "unmatched_expected")
+
+    def __init__(
+        self,
+        where: tuple[str, str, str] | tuple[PlanNode, Trail | None],
+        kind: str,
+        pairs: tuple[tuple[int, int, float], ...],
+        unmatched_expected: tuple[int, ...],
+        unmatched_actual: tuple[int, ...],
+    ) -> None:
+        """Take where the array is, by its three paths or as the walk has it, and what met there."""
+        self._where = where
+        self.kind: str = kind
+        """unordered or key."""
+        self.pairs: tuple[tuple[int, int, float], ...] = pairs
+        """(index in expected, index in actual, F1 of the two), in the order of expected."""
+        self.unmatched_expected: tuple[int, ...] = unmatched_expected
+        """Indices in expected of elements that met none."""
+        self.unmatched_actual: tuple[int, ...] = unmatched_actual
+        """Likewise in actual."""
+
+    @property
+    def path(self) -> str:
+        """The schema path of the array."""
+        return self._where[0] if len(self._where) == 3 else self._where[0].path
+
+    @property
+    def expected_path(self) -> str:
+        """The instance path in expected."""
+        return self._where[1] if len(self._where) == 3 else _around(self._where[1], 1)
+
+    @property
+    def actual_path(self) -> str:
+        """The instance path in actual."""
+        return self._where[2] if len(self._where) == 3 else _around(self._where[1], 2)
+
+    def _items(self) -> tuple[Any, ...]:
+        found = self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
+        return ((self.path, self.expected_path, self.actual_path), *found)
+
+    def __eq__(self, other: object) -> bool:
+        return self._items() == other._items() if isinstance(other, ArrayAlignment) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._items())
+
+    def __reduce__(self) -> Any:
+        return ArrayAlignment, self._items()
+
+    def __repr__(self) -> str:
+        alone = len(self.unmatched_expected), len(self.unmatched_actual)
+        return f"ArrayAlignment({self.expected_path!r}, {self.kind}, pairs={self.pairs!r}, unmatched={alone})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
@@ -245,7 +287,7 @@ def containers_of(outcome: Outcome) -> list[ContainerResult]:
 def alignments_of(outcome: Outcome) -> Iterator[ArrayAlignment]:
     """Yield how the arrays were aligned that are not compared by position, in the order of the document.
 
-    Each is made when it is asked for: in a deep document paths are long, and there are as many as levels.
+    Each is made when it is asked for, and so are its paths.
     """
     if not outcome.alignments:
         return
@@ -270,14 +312,17 @@ def _alignment(row: AlignedRow, elements: dict[tuple[int, Any, Any], Totals]) ->
     rows, columns = {i for i, _ in pairs}, {j for _, j in pairs}
     nothing = Totals(0.0, 0.0, 0.0, perfect=True)
     return ArrayAlignment(
-        path=node.path,
-        expected_path="$" if inner is None else instance_path(inner[0], inner[1], 1),
-        actual_path="$" if inner is None else instance_path(inner[0], inner[2], 2),
+        (node, inner),
         kind="unordered" if node.align == "unordered" else "key",
         pairs=tuple((i, j, _f1(elements.get((id(inner), i, j), nothing))) for i, j in pairs),
         unmatched_expected=tuple(i for i in range(expected_size) if i not in rows),
         unmatched_actual=tuple(j for j in range(actual_size) if j not in columns),
     )
+
+
+def _around(trail: Trail | None, side: int) -> str:
+    """Return the instance path of the container whose members have a trail."""
+    return "$" if trail is None else instance_path(trail[0], trail[side], side)
 
 
 def _either(expected_key: Any, actual_key: Any) -> Any:

@@ -20,8 +20,10 @@ from pytest_jsonmatch.engine.results import (
     MATCH,
     FieldResult,
     FieldResults,
+    MatchResult,
     approximate_warning,
     errors_of,
+    is_approximate,
     sum_rows,
 )
 from pytest_jsonmatch.engine.runs import (
@@ -81,6 +83,8 @@ class _Task:
     post_process: tuple[PostProcess, ...]
     judge: object = None
     """What comparators that ask a judge are given."""
+    matches: bool = False
+    """Whether what is kept of a record has its comparison."""
 
 
 @final
@@ -110,6 +114,7 @@ def run(
     progress: bool | Progress,
     keep: Keep | None,
     chunk_size: int,
+    matches: bool = False,
     judge: Callable[[Plan], object] | None = None,
 ) -> RunResult:
     """Do what `api.evaluate` says; `compile_plan` makes a plan of a metric and its options, anywhere.
@@ -119,12 +124,17 @@ def run(
     if keep is None:
         keep = "all" if isinstance(gold, Sequence) and not isinstance(gold, str) else "worst"
     _check(keep, chunk_size, id_field)
+    if matches and executor is not None:
+        message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
+        raise ConfigurationError(message)
     processors = _processors(post_process)
     repair, options = take_repair(options)
     plan = compile_plan(metric, options)
     hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
     asked = None if judge is None else judge(plan)
-    task = _Task(compile_plan, metric, options, plan.signature, keep, repair, hidden, processors, asked)
+    task = _Task(
+        compile_plan, metric, options, plan.signature, keep, repair, hidden, processors, asked, matches
+    )
     total = _Chunk()
     with open_pairing(gold, extracted, id_field, repair=repair) as pairing:
         chunks = _chunks(iter(pairing), chunk_size)
@@ -289,25 +299,33 @@ class _Candidate(NamedTuple):
 
     pair: Pair
     figures: Figures
-    found: list[Row] | Counted
+    found: Outcome | Counted
     expected: JsonValue
     actual: JsonValue
     error: str | None
     warnings: tuple[str, ...]
 
-    def record(self, plan: Plan, *, fields: bool) -> RecordResult:
-        """Return what is kept of it, with field results or without."""
+    def record(self, plan: Plan, *, fields: bool, matches: bool) -> RecordResult:
+        """Return what is kept of it, with field results or without, with its comparison or without."""
         pair, found = self.pair, self.found
         shown: Sequence[FieldResult] = ()
+        match: MatchResult | None = None
         if isinstance(found, Counted):
             counts = found.counts()
             if fields:
                 # (The dicts are the caller's, who may change them before anybody looks.)
-                shown = FieldResults(None, (plan, dict(self.expected), dict(self.actual)))
+                expected, actual = dict(self.expected), dict(self.actual)
+                shown = FieldResults(None, (plan, expected, actual))
+                if matches:
+                    match = MatchResult(plan, None, (expected, actual), self.warnings)
         else:
-            counts = dict(Counter(row[4] for row in found))
+            counts = dict(Counter(row[4] for row in found.rows))
             if fields:
-                shown = FieldResults(found)
+                shown = FieldResults(found.rows)
+                if matches:
+                    # (That arrays were not paired exactly, the comparison says by itself.)
+                    warnings = tuple(each for each in self.warnings if not is_approximate((each,)))
+                    match = MatchResult(plan, found, None, warnings, (self.expected, self.actual))
         precision, recall, f1, own = self.figures
         return RecordResult(
             pair.record_id,
@@ -320,6 +338,7 @@ class _Candidate(NamedTuple):
             shown,
             self.error,
             self.warnings,
+            match,
         )
 
 
@@ -390,7 +409,7 @@ class _Scorer:
             made.sums.add_keys(self._flat.by_key())
         made.sums.add_rows(self._nodes, self._others, self._special)
         if self._task.keep == "worst":
-            made.worst = [candidate.record(self._plan, fields=True) for _, candidate in self._worst]
+            made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
         else:
             made.worst = worst_of(made.records)
         return made
@@ -496,7 +515,9 @@ class _Scorer:
         self._totals.append(totals)
         if self._keeps(pair, figures):
             expected, actual = read.expected, read.actual
-            self._keep(totals, _Candidate(pair, figures, rows, expected, actual, read.error, read.warnings))
+            self._keep(
+                totals, _Candidate(pair, figures, outcome, expected, actual, read.error, read.warnings)
+            )
 
     def _keeps(self, pair: Pair, figures: Figures) -> bool:
         """Tell whether anything is to be kept of a record."""
@@ -514,7 +535,10 @@ class _Scorer:
             del self._worst[MOST_WORST:]
         else:
             fields = keep == "all" or not totals.perfect
-            self._made.records.append(candidate.record(self._plan, fields=fields))
+            self._made.records.append(self._record(candidate, fields=fields))
+
+    def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
+        return candidate.record(self._plan, fields=fields, matches=self._task.matches)
 
     def _processed(self, pair: Pair, outcome: Outcome) -> Outcome:
         """Return the outcome with what post-processors make of it; one that raises changes nothing."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.notebook import Library
     from pytest_jsonmatch.engine.plan import PlanNode
-    from pytest_jsonmatch.engine.results import FieldResult, Row, Signature, Totals
+    from pytest_jsonmatch.engine.results import FieldResult, MatchResult, Row, Signature, Totals
     from pytest_jsonmatch.engine.tally import KeyCounts
 
 __all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]
@@ -177,6 +177,9 @@ class RecordResult:
     error: str | None = None
     """Why the answer could not be scored, if so: it then counts as one with nothing right."""
     warnings: tuple[str, ...] = ()
+    match: MatchResult | None = field(default=None, repr=False, compare=False)
+    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits, if
+    `evaluate` was asked for it by `matches=True` and the field results stay."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""

@@ -216,19 +216,12 @@ def _elements(path: str, arrays: Iterable[str]) -> Iterator[str]:
 def details_of_leaves(results: Iterable[FieldResult]) -> str:
     """Return as JSON, in ASCII, what differs in a record of a corpus; "" if nothing does.
 
-    It is what `details_of` says of it, without the pairs of its arrays: they are not kept of records.
+    It is what `details_of` says of it, without the pairs of its arrays and without its documents.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"a": "x"}, {"a": "y"})
     >>> json.loads(details_of_leaves(result.field_results))["leaves"][0][:6]
     ['a', 'a', 'mismatch', 0.0, '"y"', '"x"']
     """
-    kept: list[list[Any]] = []
-    more, room = 0, _MAX_TEXTS
-    for leaf in _differing(results):
-        if len(kept) == MAX_LEAVES or room <= 0:
-            more += 1
-            continue
-        kept.append(_leaf(leaf))
-        room -= sum(len(text) for text in kept[-1] if isinstance(text, str))
-    return json.dumps({"leaves": kept, **({"more": more} if more else {})}) if kept else ""
+    found = _leaves(results)
+    return json.dumps({key: value for key, value in found.items() if value}) if found["leaves"] else ""

@@ -44,6 +44,7 @@ _MAX_DOCUMENTS: Final = 8_000_000
 """The same of whole documents."""
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides show already."""
+_UNJUDGED: Final = "scored"
 _TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
 _METHODS: Final = {"bootstrap": "bootstrap", "bounded": "bounded: few cases differ"}
 
@@ -213,7 +214,17 @@ def _cards(page: Page) -> Iterator[dict[str, object]]:
                 "interval": "",
                 "before": before.get(name, ""),
             }
-        yield {"name": "pass rate", "value": score_text(page.results.pass_rate), "interval": "", "before": ""}
+        if _is_judged(page):
+            rate = score_text(page.results.pass_rate)
+            yield {"name": "pass rate", "value": rate, "interval": "", "before": ""}
+
+
+def _is_judged(page: Page) -> bool:
+    """Whether anything was asked of the cases: two files may be compared without a threshold."""
+    results = page.results
+    if results.corpus is not None or page.checks or any(case.verdict != "passed" for case in results.cases):
+        return True
+    return any(each.threshold for each in results.comparisons)
 
 
 def _ends(low: float, high: float) -> tuple[str, str]:
@@ -335,11 +346,13 @@ def _data(page: Page, shown: _Shown) -> dict[str, object]:
             before = fields_before.get(row.path) if len(sections) == 1 else None
             path = _plain(row.path, _MAX_ID)
             rows.append([path, metric, counts, *map(_figure, scores), _figure(before)])
+    is_judged = _is_judged(page)
     return {
         "metrics": [_plain(name, _MAX_ID) for name in metrics],
         "fields": rows,
         "cases": [
-            _case(case, cases_before.get(case.id), metrics, places, shown) for case in page.results.cases
+            _case(case, cases_before.get(case.id), metrics, places, shown, is_judged=is_judged)
+            for case in page.results.cases
         ],
     }
 
@@ -386,10 +399,12 @@ def _case(
     metrics: Mapping[str, int],
     places: Mapping[tuple[int, str], int],
     details: _Shown,
+    *,
+    is_judged: bool,
 ) -> dict[str, object]:
     found: dict[str, object] = {
         "i": _plain(case.id, _MAX_ID),
-        "v": case.verdict,
+        "v": case.verdict if is_judged else _UNJUDGED,
         "s": _figure(case.figure("score")),
         "p": _figure(case.figure("precision")),
         "r": _figure(case.figure("recall")),

@@ -9,12 +9,12 @@ from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.audit import ArrayAudit, AuditedPair, Partner
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["pair_lines"]
+__all__ = ["pair_blocks", "pair_lines"]
 
 _PAIRS: Final = (8, 50, None)
 """So many pairs of an array are shown at each verbosity; None: all."""
@@ -51,6 +51,30 @@ def pair_lines(
     if len(shown) < len(arrays):
         lines.append([(f"{mark(unicode)} and pairs of {count(len(arrays) - len(shown), 'more array')}", DIM)])
     return lines
+
+
+def pair_blocks(
+    audited: Iterable[tuple[str, Sequence[ArrayAudit]]],
+    *,
+    verbosity: int = 0,
+    unicode: bool = True,
+    width: int = 80,
+) -> Iterator[list[StyledLine]]:
+    """Yield the pairs of several comparisons, each below its name; nothing of those without any to tell.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> from pytest_jsonmatch.report.styled import line_text
+    >>> result = compare_json([[2, 1]], [[1, 9]], metric="pairwise_f1")
+    >>> for line in next(pair_blocks([("one", result.audit()[:1])])):
+    ...     print(line_text(line))
+    one
+    pairs of $ (expected ↔ actual)
+      [0] ↔ [0]  F1 0.50
+    """
+    for name, audits in audited:
+        lines = pair_lines(audits, verbosity=verbosity, unicode=unicode, width=width)
+        if lines:
+            yield [[(clip_middle(name, width, unicode=unicode), BOLD)], *lines]
 
 
 def _array(audit: ArrayAudit, most: int | None, unicode: bool, width: int) -> list[StyledLine]:

@@ -108,6 +108,16 @@ def test_html_shows_both_sides_and_the_pairs(files, command):
     assert [each["p"] for each in compared["d"]["arrays"]] == ["items"]
 
 
+@pytest.mark.parametrize(
+    ("more", "verdict", "cards"),
+    [("", "scored", 4), (" --threshold 0.1", "passed", 5), (" --threshold 1", "failed", 5)],
+)
+def test_html_calls_nothing_passed_that_has_no_threshold(files, command, more, verdict, cards):
+    page = command(f"compare wrong.json right.json --report html{more}").out
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert (data["cases"][0]["v"], page.count('class="card"')) == (verdict, cards)
+
+
 def test_html_needs_jinja(files, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert refused("compare wrong.json right.json --report html") == (

@@ -328,6 +328,8 @@ def bad(folder, write):
         ("empty some", "empty has no JSON files (*.json)"),
         ("some gold.jsonl", "some is a folder and gold.jsonl is not; both are folders, or both files"),
         ("gold.jsonl some", "some is a folder and gold.jsonl is not; both are folders, or both files"),
+        ("some nowhere", "nowhere: no such file or directory"),
+        ("nowhere some", "nowhere: no such file or directory"),
         ("some some --id-field a", "files in folders find each other by their names"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "some/a.json: 'a' is not in the schema; known: shop"),
@@ -478,7 +480,68 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, com
     (compared,) = data["cases"][0]["u"][0]["c"]
     (leaf,) = compared["d"]["leaves"]
     assert (leaf["e"], leaf["a"]) == ([["=", "9"]], [["=", "109"]])
-    assert "Figures and fields are those of all 30 records; 10 records of them are listed as cases." in page
+    assert (
+        "Figures and fields are those of all 30 records; 10 records of them are listed as cases. With" in page
+    )
+
+
+BASKET = {"id": "b", "items": [{"name": "tea", "price": 2}, {"name": "milk", "price": 3}]}
+ANSWER = {"id": "b", "items": [{"name": "milk", "price": 3}, {"name": "tea", "price": 4}]}
+PAIRS = """\
+b
+pairs of items (expected ↔ actual)
+  items[0] ↔ items[1]  F1 0.50, next best 0.00
+"""
+
+
+@pytest.fixture
+def baskets(write):
+    perfect = {"id": "a", "items": [{"name": "rye", "price": 1}]}
+    write(gold_jsonl=[perfect, BASKET], answers_jsonl=[perfect, ANSWER])
+
+
+def case_of_page(page, name):
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    (case,) = (each for each in data["cases"] if each["i"] == name)
+    return case["u"][0]["c"][0]
+
+
+def test_html_draws_the_pairs_of_a_record(baskets, command):
+    found = case_of_page(command(f"{SIDES} --metric pairwise_f1 --report html").out, "b")
+    (array,) = found["d"]["arrays"]
+    assert [pair[:3] for pair in array["pairs"]] == [[0, 1, 0.5], [1, 0, 1]]
+
+
+def test_html_has_both_documents_of_a_record(baskets, command):
+    found = case_of_page(command(f"{SIDES} --metric pairwise_f1 --report html").out, "b")
+    expected, actual = (json.loads("".join(text for _, text in runs)) for runs in found["o"])
+    assert (expected["items"], actual["items"]) == (BASKET["items"], ANSWER["items"])
+
+
+def test_html_looks_closely_at_the_worst_records_only(baskets, command, monkeypatch):
+    monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._DETAILED", 1)
+    page = command(f"{SIDES} --metric pairwise_f1 --keep all --report html").out
+    assert ["o" in case_of_page(page, name) for name in "ab"] == [False, True]
+
+
+def test_pairs_of_the_worst_records_are_text_if_asked_for(baskets, command):
+    line = f"{SIDES} --metric pairwise_f1"
+    assert [PAIRS in command(line).out, PAIRS in command(f"{line} -v").out] == [False, True]
+
+
+def test_pairs_are_in_the_result_file(baskets, command, folder):
+    command(f"{SIDES} --metric pairwise_f1 --save kept.json")
+    kept = {
+        case["id"]: case["runs"][0]["comparisons"][0]
+        for case in json.loads((folder / "kept.json").read_text())["cases"]
+    }
+    assert [len(kept[name].get("audit", ())) for name in "ab"] == [0, 1]
+    assert [PAIRS in command(f"report kept.json{more}").out for more in ("", " -v")] == [False, True]
+
+
+def test_nothing_more_than_figures_is_kept_for_the_text(baskets, command, monkeypatch):
+    monkeypatch.setattr("pytest_jsonmatch.engine.results.MatchResult.__init__", None)
+    assert command(f"{SIDES} --metric pairwise_f1").code == 0
 
 
 def test_what_stands_beside_the_figures_is_on_the_page(sides, command):

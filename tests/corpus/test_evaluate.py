@@ -425,3 +425,46 @@ def test_a_run_is_json():
     result = evaluate(GOLD, EXTRACTED)
     assert isinstance(result, RunResult)
     assert json.loads(json.dumps(result.to_dict()))["mean_f1"] == 0.5
+
+
+def test_a_record_has_its_comparison_if_asked_for():
+    gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
+    run = evaluate([gold], [answer], metric="pairwise_f1", id_field="id", matches=True)
+    match = run.records[0].match
+    alone = compare_json({"a": [2, 3]}, {"a": [1, 2]}, metric="pairwise_f1")
+    assert (match.documents, match.alignments, match.audit()) == (
+        alone.documents,
+        alone.alignments,
+        alone.audit(),
+    )
+
+
+@pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
+def test_records_without_field_results_have_no_comparison(keep):
+    records = [{"a": 1, "b": [1]}, {"a": 2, "b": [1]}]
+    run = evaluate(records, [{"a": 1, "b": [2]}, records[1]], keep=keep, matches=True)
+    assert [each.match is None for each in run.records] == [not each.field_results for each in run.records]
+
+
+@pytest.mark.parametrize("answer", ["no JSON", {"a": {"b": 1}}])
+def test_the_comparison_has_the_figures_of_its_record(answer):
+    (record,) = evaluate([{"a": [1, 2], "b": "x"}], [answer], matches=True).records
+    match = record.match
+    assert (match.precision, match.recall, match.f1, match.score) == (
+        record.precision,
+        record.recall,
+        record.f1,
+        record.score,
+    )
+
+
+def test_what_could_not_be_paired_exactly_is_told_once():
+    gold = [{"a": at, "b": at % 7} for at in range(60)]
+    answer = [{"a": at + 1, "b": at % 5} for at in range(60)]
+    (record,) = evaluate([gold], [answer], metric="pairwise_f1", memory_limit=1000, matches=True).records
+    assert (len(record.warnings), record.match.warnings) == (1, record.warnings)
+
+
+def test_comparisons_do_not_leave_their_process():
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigurationError, match="without executor"):
+        evaluate([{"a": 1}], [{"a": 1}], executor=pool, matches=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from typing import Any
 
@@ -147,3 +148,42 @@ def test_to_dict_has_containers_and_alignments():
             "unmatched_actual": [],
         }
     ]
+
+
+def _nested(levels):
+    expected, actual = {"q": 1}, {"q": 1, "p": 2}
+    for _ in range(levels):
+        expected, actual = {"k": [{"p": 1}, expected], "q": 1}, {"k": [actual, {"p": 2}], "q": 1}
+    return compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+
+
+def test_paths_of_alignments_are_made_when_they_are_asked_for(monkeypatch):
+    result = _nested(500)
+    monkeypatch.setattr("pytest_jsonmatch.engine.containers.instance_path", None)
+    assert len(result.alignments) == 500
+
+
+def test_an_alignment_of_a_deep_array_has_its_paths():
+    last = _nested(3).alignments[-1]
+    assert (last.path, last.expected_path, last.actual_path) == (
+        "k[].k[].k",
+        "k[1].k[1].k",
+        "k[0].k[0].k",
+    )
+
+
+def test_alignments_are_equal_by_what_they_say():
+    assert (_nested(2).alignments == _nested(2).alignments, len({*_nested(1).alignments})) == (True, 1)
+    assert _nested(2).alignments[0] != _nested(3).alignments[0]
+    assert _nested(1).alignments[0] != "k"
+
+
+def test_alignments_travel_between_processes():
+    sent = pickle.loads(pickle.dumps(_nested(2).alignments))
+    assert [each.to_dict() for each in sent] == [each.to_dict() for each in _nested(2).alignments]
+
+
+def test_an_alignment_as_python_shows_it():
+    assert repr(_nested(1).alignments[0]) == (
+        "ArrayAlignment('k', unordered, pairs=((1, 0, 0.6666666666666666),), unmatched=(1, 1))"
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.engine.results import FieldAggregation
 from pytest_jsonmatch.gate.baseline import compare_runs
@@ -266,7 +267,7 @@ def test_ambiguous_pairs_are_marked(browser: Browser) -> None:
     expected = {"items": [{"n": "bread", "p": "x"}, {"n": "milk", "p": "y"}]}
     actual = {"items": [{"n": "milk", "p": "x"}, {"n": "bread", "p": "y"}]}
     browser.open(html_page(page_of({"t.py::swapped": (actual, expected)})), height=1600)
-    browser.click("#cases .toggle")
+    assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"  # there is no other
     browser.run("document.getElementById('cases').scrollTop = 1e6")
     browser.settle()
     # In words for those who hear it, and not by colour alone for those who see it.
@@ -593,6 +594,25 @@ def test_docubench(browser: Browser) -> None:
     use(browser)
     browser.type("#cases-filter [name=text]", SYSTEMS[0])
     assert browser.texts("#cases-count") == [f"{len(LABELS)} of {len(cases):,}"]
+
+
+def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
+    record = {"id": "r", "items": [{"n": "tea", "p": 2}, {"n": HOSTILE, "p": 3}]}
+    answer = {"id": "r", "items": [{"n": HOSTILE, "p": 3}, {"n": "tea", "p": 4}]}
+    for name, content in (("gold", record), ("answers", answer)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
+    sides = ["--gold", str(tmp_path / "gold.jsonl"), "--actual", str(tmp_path / "answers.jsonl")]
+    page = str(tmp_path / "page.html")
+    asked = ["--id-field", "id", "--metric", "pairwise_f1", "--report", "html", "--output", page]
+    assert main(["evaluate", *sides, *asked]) == 0
+    browser.open_file(Path(page), height=1600)
+    browser.run("document.getElementById('cases').scrollTop = 1e6")
+    browser.settle()
+    assert "Pairs of items. expected 0 with actual 1: 0.50" in browser.find("svg.pairs").get_attribute(
+        "aria-label"
+    )
+    assert browser.texts("#cases summary") == ["Whole documents, side by side"]
+    assert browser.run("return window.stolen") is None
 
 
 def use(browser: Browser) -> None:

@@ -672,6 +672,7 @@ if (caseList) {
   }
   filterFields();
   filterCases();
+  if (cases.length === 1) caseList.toggle(cases[0]);
   addEventListener("beforeprint", () => { fieldList.print(true); caseList.print(true); });
   addEventListener("afterprint", () => { fieldList.print(false); caseList.print(false); });
 }
