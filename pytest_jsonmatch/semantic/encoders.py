@@ -118,7 +118,10 @@ def _of_folder(model: str, name: str, folder: Path) -> Vectors:
 
     def revision() -> str:
         if not known:
-            known.append(_fingerprint(folder))
+            try:
+                known.append(_fingerprint(folder))
+            except OSError as error:
+                raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
         return known[0]
 
     return Vectors(name, lambda: _load(model, str(folder), None), revision)

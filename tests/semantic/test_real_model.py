@@ -290,6 +290,16 @@ def test_a_folder_without_a_model_is_a_configuration_error(tmp_path):
         scored_by(str(tmp_path), "a", "b")
 
 
+def test_a_folder_that_cannot_be_read_is_a_configuration_error(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied", f"{folder}/model.safetensors")
+
+    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
+    monkeypatch.setattr(encoders, "_fingerprint", refuse)
+    with pytest.raises(ConfigurationError, match=r"can't be read: .*Permission denied"):
+        scored_by(str(tmp_path), "a", "b")
+
+
 GOLD = [{"s": one, "l": [one, "car"]} for one, _ in PARAPHRASES]
 EXTRACTED = [{"s": other, "l": ["automobile", other]} for _, other in PARAPHRASES]
 OPTIONS = {"metric": "pairwise_f1", "compare": {"string": COSINE}, "chunk_size": 4}
