@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,10 @@ def finding_modules_here() -> Iterator[None]:
     ...     os.getcwd() in sys.path
     True
     """
-    folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
-    if folder in sys.path:
+    folder = None
+    with suppress(OSError):  # it may be gone
+        folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
+    if folder is None or folder in sys.path:
         yield
         return
     sys.path.append(folder)
