@@ -63,8 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser(given[:1]).parse_args(given)
     run: Run = options.run
+    from pytest_jsonmatch.cli.sources import finding_modules_here
+
     try:
-        return run(options)
+        with finding_modules_here():
+            return run(options)
     except (JsonMatchError, OSError) as error:
         return _tell(options.command, _in_a_line(error))
     except KeyboardInterrupt:

@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     from pytest_jsonmatch.schema.documents import SchemaSource
 
-__all__ = ["import_from_here", "schema_source"]
+__all__ = ["finding_modules_here", "import_from_here", "schema_source"]
+
+
+@contextmanager
+def finding_modules_here() -> Iterator[None]:
+    """Let modules of the current folder be found, after all others: what a configuration names may be one.
+
+    >>> with finding_modules_here():
+    ...     os.getcwd() in sys.path
+    True
+    """
+    folder = None
+    with suppress(OSError):  # it may be gone
+        folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
+    if folder is None or folder in sys.path:
+        yield
+        return
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
 
 
 def import_from_here(module_name: str, written: str) -> ModuleType:

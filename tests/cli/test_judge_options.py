@@ -112,7 +112,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
 def test_off_asks_nobody(plugin, command):
     plugin()
     ran = command(f"compare a.json b.json {JUDGED} --judge off")
-    assert (ran.code, ran.err) == (1, "judge: 0 calls, 0 items, 2 errors\n")
+    assert (ran.code, ran.err) == (1, "judge: 0 calls, 2 errors\n")
 
 
 def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
@@ -120,7 +120,7 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}
     write(verdicts_jsonl=[{"path": "city", **verdict}])
     ran = command("compare a.json b.json --config rules.json --judge cached --judge-cache verdicts.jsonl")
-    assert (ran.code, ran.err) == (1, "judge: 0 calls, 0 items, 1 from cache, 1 error\n")
+    assert (ran.code, ran.err) == (1, "judge: 0 calls, 1 from cache, 1 error\n")
     assert "cache miss: no verdict on this pair" in " ".join(ran.out.split())
 
 

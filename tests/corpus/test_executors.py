@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, evaluate, reclassify_nulls
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
+from pytest_jsonmatch.semantic import encoders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,3 +132,53 @@ def test_a_dask_cluster_on_this_machine():
         assert client.scheduler_info()["address"].startswith("tcp://127.0.0.1:")
     assert away.to_dict() == here.to_dict()
     assert [record.counts for record in away.records] == [record.counts for record in here.records]
+
+
+def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
+    """`module:attribute` names an encoder that any process can import, and a cache folder is shared by all."""
+    distributed = pytest.importorskip("distributed")
+    (tmp_path / "letters_for_dask.py").write_text(
+        "import os\n"
+        "class Letters:\n"
+        "    revision = '1'\n"
+        "    def encode(self, texts):\n"
+        "        with open(os.environ['LETTERS_CALLS'], 'a', encoding='utf-8') as file:\n"
+        "            file.write(''.join(f'{os.getpid()} {text}\\n' for text in texts))\n"
+        "        return [[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts]\n"
+        "letters = Letters()\n",
+        encoding="utf-8",
+    )
+    calls = tmp_path / "calls.txt"
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("LETTERS_CALLS", str(calls))
+    monkeypatch.delenv("JSONMATCH_EMBEDDING_CACHE", raising=False)
+    monkeypatch.setattr(encoders, "_loaded", {})
+    words = ["alpha", "beta", "gamma", "delta"]
+    gold = [{"name": f"{words[n % 4]} {n}", "tags": [f"large {n}", "small", f"plain {n}"]} for n in range(60)]
+    extracted = [
+        {"name": f"{words[n % 3]} {n}", "tags": [f"simple {n}", "small", f"larger {n}"]} for n in range(60)
+    ]
+    options: dict[str, Any] = {
+        "metric": "pairwise_f1",
+        "compare": {"string": {"cosine": {"embedding_model": "letters_for_dask:letters"}}},
+    }
+    here = evaluate(gold, extracted, **options)
+    calls.unlink()
+    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        cluster.get_client() as client,
+    ):
+        away = evaluate(gold, extracted, executor=client.get_executor(), chunk_size=7, **options)
+        workers = {str(pid) for pid in client.run(os.getpid).values()}
+    assert away.to_dict() == here.to_dict()
+    assert 0 < here.mean_f1 < 1
+    encoded = [line.split(" ", 1) for line in calls.read_text(encoding="utf-8").splitlines()]
+    assert {pid for pid, _ in encoded} <= workers
+    assert len({text for _, text in encoded}) == len(encoded) > 200
+    # What the workers have left on disk, nobody encodes again.
+    monkeypatch.setattr(encoders, "_loaded", {})
+    assert evaluate(gold, extracted, **options).to_dict() == here.to_dict()
+    assert len(calls.read_text(encoding="utf-8").splitlines()) == len(encoded)

@@ -23,6 +23,6 @@ def test_compare_asks_the_endpoint_once(endpoint, tmp_path, monkeypatch, capsys)
         0,
         0,
         "judge: 1 call, 1 item, 110 tokens\n",
-        "judge: 0 calls, 0 items, 1 from cache\n",
+        "judge: 0 calls, 1 from cache\n",
         "the same place",
     ]

