@@ -559,7 +559,7 @@ def test_example_suite(browser: Browser, pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-html=report.html")
     assert result.parseoutcomes() == {"passed": 22, "xfailed": 1}
     browser.open_file(pytester.path / "report.html", height=1600)
-    assert browser.texts("#cases-count") == ["17"]
+    assert browser.texts("#cases-count") == ["18"]
     use(browser)
 
 

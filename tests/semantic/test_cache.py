@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gc
 import json
-import multiprocessing
 import os
 import stat
 import subprocess
@@ -266,20 +265,20 @@ def test_a_branch_merged_into_another_is_put_in_order(file):
     ]
 
 
-def fill(path, start):
-    judge = CachedJudge(Counting(), path)
-    for number in range(start, start + 60):
-        judge.judge([item(f"n{number}")])
-    judge.close()
+FILL = """
+import sys
+from pytest_jsonmatch.semantic.cache import CachedJudge
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
+judge = CachedJudge(CallableJudge(lambda item: True), sys.argv[1])
+for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):
+    judge.judge([JudgeItem("1", "city", "New York", f"n{number}")])
+judge.close()
+"""
 
 
 def test_several_processes_fill_one_file(file):
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=fill, args=(file, start)) for start in (0, 30, 60)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
+    processes = [subprocess.Popen([sys.executable, "-c", FILL, file, start]) for start in ("0", "30", "60")]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
     lines = file.read_text(encoding="utf-8").splitlines()
     actual = [json.loads(line)["actual"] for line in lines]
     assert (sorted(set(actual)), len(lines), lines) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import pickle
 import threading
@@ -404,12 +405,16 @@ def test_judges_that_hold_locks_are_an_error_that_says_what_to_do(judge):
     )
 
 
-def test_a_function_reaches_the_processes_of_an_executor():
+def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
+    # (In a module that other processes find too.)
+    (tmp_path / "same_for_all.py").write_text("def judge(item):\n    return True\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    judge = importlib.import_module("same_for_all").judge
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         run = evaluate(
             [{"a": "x"}],
             [{"a": "y"}],
-            judge=everything_is_the_same,
+            judge=judge,
             executor=executor,
             compare={"string": "semantic"},
         )

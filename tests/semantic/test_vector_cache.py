@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,22 +149,21 @@ def test_a_file_that_cannot_be_used_costs_a_warning(folder):
 # -- several processes -------------------------------------------------------------------------------------
 
 
-def write_many(folder: Path, number: int) -> None:
-    cache = VectorCache(folder, "model", "1")
-    for part in range(20):
-        cache.write({f"{part} {n}": np.array([part, n], dtype=np.int32) for n in range(number, number + 30)})
-        if len(cache.read([f"{part} {number}"])) != 1:
-            os._exit(3)
+WRITE_MANY = """
+import sys
+from pathlib import Path
+import numpy as np
+from pytest_jsonmatch.semantic.vectorcache import VectorCache
+cache, number = VectorCache(Path(sys.argv[1]), "model", "1"), int(sys.argv[2])
+for part in range(20):
+    cache.write({f"{part} {n}": np.array([part, n], dtype=np.int32) for n in range(number, number + 30)})
+    assert len(cache.read([f"{part} {number}"])) == 1
+"""
 
 
 def test_processes_write_at_once(folder):
-    context = multiprocessing.get_context("spawn")
-    children = [context.Process(target=write_many, args=(folder, number)) for number in (0, 15, 30)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(60)
-    assert [child.exitcode for child in children] == [0, 0, 0]
+    children = [subprocess.Popen([sys.executable, "-c", WRITE_MANY, folder, at]) for at in ("0", "15", "30")]
+    assert [child.wait(60) for child in children] == [0, 0, 0]
     wanted = [f"{part} {n}" for part in range(20) for n in range(60)]
     assert len(VectorCache(folder, "model", "1").read(wanted)) == 1_200
 
