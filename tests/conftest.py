@@ -36,11 +36,12 @@ def without_others(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     Hypothesis's plugin is a quarter of what it costs to start two xdist workers. pytest-rerunfailures never ends
     the threads of its server, and those that have served an xdist worker poll for ever: after some dozens of runs
     in this process there is little time left for anything else. pytest-randomly would shuffle what tests expect
-    in order; pytest-cov stays out as it does out here.
+    in order; pytest-cov stays out as it does out here. anyio, which the client of a judge brings, has a plugin that
+    is half of what a run costs.
     """
     if "pytester" in request.fixturenames:
         request.getfixturevalue("pytester")  # which clears the variable
-        without = ("rerunfailures", "randomly", "pytest_cov", "hypothesispytest")
+        without = ("rerunfailures", "randomly", "pytest_cov", "hypothesispytest", "anyio")
         monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in without))
         # What a run inside a test prints and writes must not depend on where the tests run.
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
