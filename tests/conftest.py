@@ -37,7 +37,7 @@ def without_others(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     the threads of its server, and those that have served an xdist worker poll for ever: after some dozens of runs
     in this process there is little time left for anything else. pytest-randomly would shuffle what tests expect
     in order; pytest-cov stays out as it does out here. anyio, which the client of a judge brings, has a plugin that
-    is half of what a run costs.
+    is a third of what a run costs.
     """
     if "pytester" in request.fixturenames:
         request.getfixturevalue("pytester")  # which clears the variable

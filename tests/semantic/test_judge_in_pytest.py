@@ -349,9 +349,15 @@ def write_settings(pytester, kind, url):
     (pytester.path / name).write_text(text.format(url=url), encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", ["ini", "toml", pytest.param("native", marks=native)])
-def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers, kind):
+@pytest.mark.parametrize("kind", ["toml", pytest.param("native", marks=native)])
+def test_other_files_say_it_too(suite, endpoint, kind):
     write_settings(suite, kind, endpoint.url)
+    suite.runpytest().assert_outcomes(passed=5)
+    assert (len(endpoint.requests), (suite.path / "judge.jsonl").is_file()) == (5, True)
+
+
+def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers):
+    write_settings(suite, "ini", endpoint.url)
     live = suite.runpytest(*workers)
     live.assert_outcomes(passed=5)
     assert (sum(len(request.pairs) for request in endpoint.requests), judge_line(live)) == (
@@ -359,7 +365,7 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers, 
         "judge: 5 calls, 5 items, 550 tokens",
     )
     endpoint.requests.clear()
-    write_settings(suite, kind, "http://127.0.0.1:9/v1")  # nobody is there
+    write_settings(suite, "ini", "http://127.0.0.1:9/v1")  # nobody is there
     again = suite.runpytest("--jsonmatch-judge=cached", *workers)
     again.assert_outcomes(passed=5)
     assert (judge_line(again), endpoint.requests) == ("judge: 0 calls, 5 from cache", [])
@@ -452,7 +458,7 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
     ],
 )
 @pytest.mark.parametrize("made", ["cached", "off"])
-def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, workers, option, said, made):
+def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, option, said, made):
     pytester.makeconftest(
         f"""
         import pytest
@@ -464,7 +470,7 @@ def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, work
         """
     )
     pytester.makefile(".golden.yaml", cases=CASES)
-    assert judge_line(pytester.runpytest(*option, *workers)) == said
+    assert judge_line(pytester.runpytest(*option)) == said
 
 
 def test_the_mode_can_stand_in_the_configuration_file(pytester, workers):

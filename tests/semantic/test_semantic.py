@@ -313,7 +313,7 @@ def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
 
 def test_values_nested_deeper_than_python_s_encoder_goes_are_told_apart():
     def nested(value):
-        for _ in range(100_000):
+        for _ in range(20_000):
             value = [value]
         return value
 
