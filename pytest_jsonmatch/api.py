@@ -123,7 +123,8 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     if judge is not None and not isinstance(judge, str):
         from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
-        judge if isinstance(judge, Bench) else as_judge(judge)
+        if not isinstance(judge, Bench):
+            as_judge(judge)  # what is none is an error now, not at the first question
     if triage is None or triage is False:
         return judge, None, others
     from pytest_jsonmatch.engine.limits import read_limits

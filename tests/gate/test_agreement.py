@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -149,17 +147,6 @@ def test_limits(limits, passed):
 def test_a_figure_that_there_is_not_is_not_good_enough(table, note):
     (check,) = agreement_checks(table, min_kappa=0.0)
     assert (check.value, check.passed, check.note) == (None, False, note)
-
-
-@pytest.fixture(scope="module")
-def gates():
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("gates")
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in ("gates", "tables"):
-            sys.modules.pop(name, None)
 
 
 # The sources that are published as a package come without the benchmarks.

@@ -5,7 +5,6 @@ Each bound is what a rate of 5 % (80 %, 95 %) exceeds once in a thousand times, 
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import sys
@@ -25,17 +24,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not (FOLDER / "gates.py").exists(), reason="no benchmarks/gates.py in this tree"
 )
-
-
-@pytest.fixture(scope="module")
-def gates():
-    sys.path.insert(0, str(FOLDER))
-    try:
-        yield importlib.import_module("gates")
-    finally:
-        sys.path.remove(str(FOLDER))
-        for name in ("gates", "tables"):
-            sys.modules.pop(name, None)
 
 
 def at_most(rate: float, runs: int) -> int:
