@@ -51,7 +51,7 @@ def as_limit(value: object) -> float:
     raise ValueError(f"got {value!r}")
 
 
-def _metric(raw: object) -> str:
+def _nonempty(raw: object) -> str:
     name = str(raw).strip()
     if name:
         return name
@@ -84,7 +84,7 @@ def _size(raw: object) -> str:
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     """Return the settings of a judge, `NAME = VALUE` a line; what they mean is looked at when needed."""
     found: dict[str, str] = {}
-    for line in _globs(raw):
+    for line in _strings(raw):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise ValueError(f"got {line!r}")
@@ -112,8 +112,8 @@ def _paths(raw: object) -> tuple[str, ...]:
     raise ValueError(f"got {raw!r}")
 
 
-def _globs(raw: object) -> tuple[str, ...]:
-    if isinstance(raw, list) and all(isinstance(glob, str) for glob in raw):
+def _strings(raw: object) -> tuple[str, ...]:
+    if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
     raise ValueError(f"got {raw!r}")
 
@@ -193,7 +193,7 @@ METRIC: Final = Option(
     kind="string",
     default=DEFAULT_METRIC,
     accepts="the name of a metric",
-    convert=_metric,
+    convert=_nonempty,
     help=f"metric of comparisons that name none (default: {DEFAULT_METRIC})",
 )
 THRESHOLD: Final = Option(
@@ -209,7 +209,7 @@ FILES: Final[Option[tuple[str, ...]]] = Option(
     kind="args",
     default=(),
     accepts="a list of glob patterns",
-    convert=_globs,
+    convert=_strings,
     help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
 )
 MEMORY_LIMIT: Final = Option(
@@ -257,7 +257,7 @@ GATES: Final[Option[tuple[str, ...]]] = Option(
     kind="linelist",
     default=(),
     accepts="a list of gates such as f1 >= 0.9, one a line",
-    convert=_globs,
+    convert=_strings,
     help="gates that a run has to pass, one a line, such as f1 >= 0.9",
 )
 BASELINES: Final = Option(
@@ -265,7 +265,7 @@ BASELINES: Final = Option(
     kind="string",
     default="jsonmatch-baselines",
     accepts="the path of a folder, relative to the rootdir",
-    convert=_metric,
+    convert=_nonempty,
     help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
 )
 EMBEDDING_CACHE: Final = Option(
