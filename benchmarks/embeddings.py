@@ -26,15 +26,15 @@ import numpy as np
 import tables
 
 from pytest_jsonmatch import compare_json, evaluate
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
 from pytest_jsonmatch.semantic.vectorcache import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.registry import Encoder
+    from pytest_jsonmatch.engine.plan.registry import Encoder
 
 _WORDS = """
 parcel invoice customer delivery payment refund order address house garden engineer doctor car street river

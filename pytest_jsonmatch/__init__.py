@@ -13,12 +13,30 @@ from pytest_jsonmatch._version import __version__
 if TYPE_CHECKING:
     from pytest_jsonmatch.api import compare_json, evaluate
     from pytest_jsonmatch.assertions import assert_json_match
-    from pytest_jsonmatch.engine.audit import ArrayAudit, AuditedPair, Partner
-    from pytest_jsonmatch.engine.comparators.base import ComparatorResult
-    from pytest_jsonmatch.engine.comparators.batched import BatchItem
-    from pytest_jsonmatch.engine.compound import CompoundComparator
-    from pytest_jsonmatch.engine.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.errors import (
+    from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
+    from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
+    from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
+    from pytest_jsonmatch.engine.ask.compound import CompoundComparator
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.plan.registry import (
+        Registry,
+        register_comparator,
+        register_encoder,
+        register_judge,
+        register_metric,
+        register_transform,
+    )
+    from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
+    from pytest_jsonmatch.engine.result.match import (
+        ErrorEntry,
+        FieldAggregation,
+        FieldResult,
+        MatchResult,
+        Signature,
+    )
+    from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+    from pytest_jsonmatch.engine.value.errors import (
         ComparatorError,
         ConfigurationError,
         GoldValidationError,
@@ -31,28 +49,10 @@ if TYPE_CHECKING:
         UnlistedFieldError,
         UnsupportedValueError,
     )
-    from pytest_jsonmatch.engine.parsing import Extraction, extract_json
-    from pytest_jsonmatch.engine.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.engine.registry import (
-        Registry,
-        register_comparator,
-        register_encoder,
-        register_judge,
-        register_metric,
-        register_transform,
-    )
-    from pytest_jsonmatch.engine.results import (
-        ErrorEntry,
-        FieldAggregation,
-        FieldResult,
-        MatchResult,
-        Signature,
-    )
-    from pytest_jsonmatch.engine.runs import RecordResult, RunError, RunResult
-    from pytest_jsonmatch.engine.values import MISSING, to_json_value
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases
+    from pytest_jsonmatch.reading.extract import Extraction, extract_json
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
     from pytest_jsonmatch.semantic.judging import (
         CallableJudge,
@@ -129,12 +129,12 @@ __all__ = [
 _HOMES = {
     "assertions": ("assert_json_match",),
     "api": ("compare_json", "evaluate"),
-    "engine.comparators.base": ("ComparatorResult",),
-    "engine.comparators.batched": ("BatchItem",),
-    "engine.compound": ("CompoundComparator",),
-    "engine.audit": ("ArrayAudit", "AuditedPair", "Partner"),
-    "engine.containers": ("ArrayAlignment", "ContainerResult"),
-    "engine.errors": (
+    "engine.compare.base": ("ComparatorResult",),
+    "engine.compare.batched": ("BatchItem",),
+    "engine.ask.compound": ("CompoundComparator",),
+    "engine.align.audit": ("ArrayAudit", "AuditedPair", "Partner"),
+    "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
+    "engine.value.errors": (
         "ComparatorError",
         "ConfigurationError",
         "GoldValidationError",
@@ -147,10 +147,10 @@ _HOMES = {
         "UnlistedFieldError",
         "UnsupportedValueError",
     ),
-    "engine.parsing": ("Extraction", "extract_json"),
-    "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
-    "engine.records": ("Comparison",),
-    "engine.registry": (
+    "reading.extract": ("Extraction", "extract_json"),
+    "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
+    "results.comparison": ("Comparison",),
+    "engine.plan.registry": (
         "Registry",
         "register_comparator",
         "register_encoder",
@@ -158,9 +158,9 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.results": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
-    "engine.runs": ("RecordResult", "RunError", "RunResult"),
-    "engine.values": ("MISSING", "to_json_value"),
+    "engine.result.match": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
+    "corpus.result": ("RecordResult", "RunError", "RunResult"),
+    "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
     "semantic.cache": ("CachedJudge", "RecordedJudge"),

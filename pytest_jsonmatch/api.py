@@ -5,25 +5,25 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.parameters import take_repair
-from pytest_jsonmatch.engine.plan import compile_plan
-from pytest_jsonmatch.engine.results import MatchResult
-from pytest_jsonmatch.engine.scoring import score
-from pytest_jsonmatch.engine.values import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.score.walk_ import score
+from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
-    from pytest_jsonmatch.engine.corpus import Keep, PostProcess, Progress
-    from pytest_jsonmatch.engine.plan import Plan
-    from pytest_jsonmatch.engine.runs import RunResult
-    from pytest_jsonmatch.engine.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.triage import Triage
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.corpus.result import RunResult
+    from pytest_jsonmatch.corpus.run import Keep, PostProcess, Progress
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.triage import Triage
 
 __all__ = ["compare_json", "compare_values", "evaluate", "prepare"]
 
@@ -127,8 +127,8 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
             as_judge(judge)  # what is none is an error now, not at the first question
     if triage is None or triage is False:
         return judge, None, others
-    from pytest_jsonmatch.engine.limits import read_limits
-    from pytest_jsonmatch.engine.triage import Triage
+    from pytest_jsonmatch.limits import read_limits
+    from pytest_jsonmatch.triage import Triage
 
     if triage is True:
         message = (
@@ -211,7 +211,7 @@ def evaluate(
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
-    from pytest_jsonmatch.engine.corpus import run
+    from pytest_jsonmatch.corpus.run import run
 
     if options.get("judge_triage"):
         message = (
@@ -278,7 +278,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
-    from pytest_jsonmatch.engine.parsing import parse_json
+    from pytest_jsonmatch.reading.extract import parse_json
 
     if isinstance(text, bytearray):
         text = bytes(text)
@@ -288,7 +288,7 @@ def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
 def _extract_actual(
     text: str | bytes | bytearray, expected: JsonValue, plan: Plan, *, repair: bool
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    from pytest_jsonmatch.engine.parsing import extract_json
+    from pytest_jsonmatch.reading.extract import extract_json
 
     want: Literal["object", "array"] | None = None
     if type(expected) is dict:

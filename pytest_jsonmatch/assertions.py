@@ -6,18 +6,23 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.errors import ComparatorError, ConfigurationError, JsonMatchError, did_you_mean
-from pytest_jsonmatch.engine.limits import measured, reaches, read_limits
+from pytest_jsonmatch.engine.value.errors import (
+    ComparatorError,
+    ConfigurationError,
+    JsonMatchError,
+    did_you_mean,
+)
+from pytest_jsonmatch.limits import measured, reaches, read_limits
 from pytest_jsonmatch.recording import Look, current_session
 from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.limits import Limits, Threshold
-    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.limits import Limits, Threshold
     from pytest_jsonmatch.recording import Recorder, Session
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
@@ -205,7 +210,7 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
         raise ConfigurationError(f"judge_triage is {wanted!r}; it is True or False")
     if not wanted:
         return options
-    from pytest_jsonmatch.engine.triage import Triage
+    from pytest_jsonmatch.triage import Triage
 
     session = current_session()
     return {
@@ -305,7 +310,7 @@ def _would_pass(
     session = current_session()
     if session is None or not session.settings.suggest or result.errors:
         return
-    from pytest_jsonmatch.engine.comparators import BUILTIN
+    from pytest_jsonmatch.engine.compare import BUILTIN
 
     if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
         # What a user has written may be dear, and is not asked again for a hint.
@@ -330,7 +335,7 @@ def _record(
     passed: bool,
     unreadable: str | None = None,
 ) -> None:
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.comparison import Comparison
 
     def make(identity: str) -> Comparison:
         made = Comparison.of(
@@ -373,7 +378,7 @@ def _record_unreadable(
     session = current_session()
     if session is None or session.running is None:
         return
-    from pytest_jsonmatch.engine.values import MISSING
+    from pytest_jsonmatch.engine.value.convert import MISSING
 
     recorder = session.running
     recorder.wanted = True
@@ -415,7 +420,7 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
 
 def _not_asked(result: MatchResult) -> list[str]:
     """Return the schema paths of the fields that triage has left out."""
-    from pytest_jsonmatch.engine.scoring import NOT_ASKED
+    from pytest_jsonmatch.engine.score.walk_ import NOT_ASKED
 
     return [
         field.path

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check, SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.settings import Settings
     from pytest_jsonmatch.stopping import Stopper
@@ -61,7 +61,7 @@ def prepare(config: pytest.Config, session: Session) -> None:
 
 
 def _check_html() -> None:
-    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.report.html import check_installed
 
     try:
@@ -87,7 +87,7 @@ def _read_gates(config: pytest.Config, session: Session) -> None:
 
 
 def _read_baseline(config: pytest.Config, session: Session) -> None:
-    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.results.file import read_results
 
     settings = session.settings

@@ -9,10 +9,10 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.engine.registry import Registry
-    from pytest_jsonmatch.engine.results import MatchResult
+    from pytest_jsonmatch.engine.plan.registry import Registry
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.results.comparison import Comparison
 
 # Historic: a conftest.py of a subdirectory is loaded in the middle of collection and is called then.
 

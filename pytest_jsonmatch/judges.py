@@ -6,7 +6,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.recording import current_session
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import JudgeUsage
@@ -14,8 +14,8 @@ from pytest_jsonmatch.semantic.judging import JudgeUsage
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.recording import Session
+    from pytest_jsonmatch.triage import Triage
 
 __all__ = ["bench", "configured_judge", "note_triage", "total_usage", "usage_since"]
 

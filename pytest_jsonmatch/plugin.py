@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from pytest_jsonmatch.engine.results import MatchResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SESSION] = session
     recording.enter(session)
     if settings.metric != DEFAULT_METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
-        from pytest_jsonmatch.engine.errors import ConfigurationError
+        from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
         what = "pytest_jsonmatch_register"
         try:
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _open_outputs(config: pytest.Config, settings: Settings) -> None:
     """Open the file of `--jsonmatch-record`, or that of `--jsonmatch-replay`."""
-    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
 
     if settings.record is not None and settings.replay is not None:

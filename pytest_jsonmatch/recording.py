@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
     from pytest_jsonmatch.settings import Settings
 
@@ -284,7 +284,7 @@ def _is_verdict(error: BaseException) -> bool:
     """Tell whether an error says that an answer is not good enough: below a threshold, or no JSON at all."""
     if isinstance(error, AssertionError):
         return True
-    from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
     return isinstance(error, JsonMatchError)
 
@@ -340,7 +340,7 @@ class _Test:
 
 
 def _comparisons(test: _Test) -> list[Comparison]:
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.comparison import Comparison
 
     return [Comparison.from_text(payload) for payload in test.comparisons.values()]
 
@@ -567,14 +567,14 @@ class Session:
         hook = self.config.hook.pytest_jsonmatch_register
         if self._registry_is_open or not hook.get_hookimpls():
             return
-        from pytest_jsonmatch.engine.registry import session_registry
+        from pytest_jsonmatch.engine.plan.registry import session_registry
 
         self._registry_is_open = True
         hook.call_historic(kwargs={"registry": self._closing.enter_context(session_registry())})
 
     def check_metric(self) -> None:
         """Raise `ConfigurationError` if nobody knows the metric of the settings."""
-        from pytest_jsonmatch.engine.registry import active_registry
+        from pytest_jsonmatch.engine.plan.registry import active_registry
 
         active_registry().find_metric(self.settings.metric)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_jsonmatch
-from pytest_jsonmatch.engine import registry
+from pytest_jsonmatch.engine.plan import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, TypedDict, final
 
-from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,10 +21,10 @@ from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.engine.results import MatchResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.report.failure import ThresholdFailure
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["EXAMPLES", "add_arguments"]
 
@@ -125,9 +125,9 @@ def _sides(options: Namespace) -> tuple[str, str]:
 
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
-    from pytest_jsonmatch.engine.errors import GoldValidationError, RootTypeError, UnlistedFieldError
-    from pytest_jsonmatch.engine.results import MatchResult
-    from pytest_jsonmatch.engine.scoring import score
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.walk_ import score
+    from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
 
     plan = prepare(options.metric, rules_of(options))
     judge, triage = bench_of(options), triage_of(options)
@@ -144,7 +144,7 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
 
 
 def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
-    from pytest_jsonmatch.engine.limits import reaches
+    from pytest_jsonmatch.limits import reaches
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
     if options.threshold is None:
@@ -155,7 +155,7 @@ def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.comparison import Comparison
 
     limits: dict[str, Any] = {}
     if options.threshold is not None:

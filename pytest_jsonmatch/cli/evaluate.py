@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.look import Look
     from pytest_jsonmatch.cli.records import Sides
-    from pytest_jsonmatch.engine.runs import RecordResult, RunResult
+    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.styled import Markup, StyledLine
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
@@ -140,7 +140,7 @@ def _check_target(path: Path) -> None:
 
 def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
     from pytest_jsonmatch.api import evaluate
-    from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
     judge = bench_of(options)
@@ -239,8 +239,8 @@ def _corpus(run: RunResult) -> Corpus:
 
 
 def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.engine.results import FieldTable, aggregate_rows, is_approximate
+    from pytest_jsonmatch.engine.result.match import FieldTable, aggregate_rows, is_approximate
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun
 
     name = _name(record.record_id, sides)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.parsing import extract_json, parse_json
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.reading.extract import extract_json, parse_json
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = [
     "STDIN",
@@ -132,7 +132,7 @@ def read_config(written: str) -> dict[str, Any]:
         OSError: it can't be read.
         CommandError: it is no JSON object, or has an option that there is not.
     """
-    from pytest_jsonmatch.engine.metrics import Options, merge_options
+    from pytest_jsonmatch.engine.plan.options import Options, merge_options
 
     found = value_of(written)
     name = name_of(written)

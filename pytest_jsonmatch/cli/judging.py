@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.triage import Triage
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
     from pytest_jsonmatch.semantic.making import JudgeSettings
+    from pytest_jsonmatch.triage import Triage
 
 __all__ = ["add_judge", "bench_of", "name_of_judge", "questions_at_once", "tell_usage", "triage_of"]
 
@@ -164,7 +164,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
 
 def _read(settings: dict[str, Any]) -> JudgeSettings:
     """Return settings checked; what is wrong with one is said of the option that gives it."""
-    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.making import JudgeSettings
 
     try:
@@ -200,13 +200,13 @@ def _imported(written: str) -> Judge:
     try:
         found: Any = getattr(module, name)
     except AttributeError:
-        from pytest_jsonmatch.engine.errors import did_you_mean
+        from pytest_jsonmatch.engine.value.errors import did_you_mean
 
         public = [each for each in dir(module) if not each.startswith("_")]
         raise CommandError(
             f"--judge-from {written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
         ) from None
-    from pytest_jsonmatch.engine.errors import ConfigurationError
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.bench import as_judge
 
     try:
@@ -226,7 +226,7 @@ def triage_of(options: Namespace) -> Triage | None:
         return None
     if options.threshold is None:
         raise CommandError("--judge-triage needs --threshold: it stops where that is decided")
-    from pytest_jsonmatch.engine.triage import Triage
+    from pytest_jsonmatch.triage import Triage
 
     return Triage({"score": options.threshold}, beta=options.beta)
 

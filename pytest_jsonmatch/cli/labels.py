@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import content_of, name_of, tell_where
-from pytest_jsonmatch.engine.errors import JsonParseError, nearest
-from pytest_jsonmatch.engine.parsing import parse_json
-from pytest_jsonmatch.engine.values import json_equal, render
+from pytest_jsonmatch.engine.value.convert import json_equal, render
+from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
+from pytest_jsonmatch.reading.extract import parse_json
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Label", "read_labels"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import BAD, Parser, texts
-from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import import_from_here
-from pytest_jsonmatch.engine.errors import JsonMatchError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -64,7 +64,7 @@ def plugins(options: Namespace) -> Iterator[None]:
     from pluggy import PluginManager, PluginValidationError
 
     from pytest_jsonmatch import hooks
-    from pytest_jsonmatch.engine.registry import session_registry
+    from pytest_jsonmatch.engine.plan.registry import session_registry
 
     class Manager(PluginManager):
         """As in pytest, a function of the hook's name needs no decorator."""

@@ -18,9 +18,9 @@ from pytest_jsonmatch.cli.inputs import (
     value_of,
     value_of_answer,
 )
-from pytest_jsonmatch.engine.errors import JsonParseError
-from pytest_jsonmatch.engine.parsing import parse_json
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.reading.extract import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

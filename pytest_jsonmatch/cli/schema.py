@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_out
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import add_plugins, plugins
 from pytest_jsonmatch.cli.sources import schema_source
-from pytest_jsonmatch.engine.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -82,7 +82,7 @@ def schema_source(written: str) -> SchemaSource:
     try:
         model: SchemaSource = getattr(module, name)
     except AttributeError:
-        from pytest_jsonmatch.engine.errors import did_you_mean
+        from pytest_jsonmatch.engine.value.errors import did_you_mean
 
         public = [each for each in dir(module) if each[:1].isupper()]
         raise CommandError(

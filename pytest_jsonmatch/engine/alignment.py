@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.engine.align.keys_ import Canon
 from pytest_jsonmatch.engine.assignment import (
     SMALL,
     TIE,
@@ -22,20 +23,19 @@ from pytest_jsonmatch.engine.assignment import (
     lexicographic,
     tied_parts,
 )
-from pytest_jsonmatch.engine.canonical import Canon
 from pytest_jsonmatch.engine.fewpairs import MOST_CELLS, few_similarities
-from pytest_jsonmatch.engine.paths import ELEMENT
 from pytest_jsonmatch.engine.rounds import assigned, ties_to_ask, to_ask_ahead, usable
 from pytest_jsonmatch.engine.sparse import dense_bytes
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.batch import BatchBook
-    from pytest_jsonmatch.engine.plan import Plan, PlanNode
-    from pytest_jsonmatch.engine.results import Totals, Trail
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
+    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.result.match import Totals, Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Aligner", "Pair", "Pairing", "pair_by_key"]
 

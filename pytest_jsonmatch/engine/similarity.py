@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.paths import ELEMENT
-from pytest_jsonmatch.engine.plan import is_integral
-from pytest_jsonmatch.engine.values import MISSING, json_type
+from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.value.convert import MISSING, json_type
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.plan import BoundComparator, PlanNode
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.plan.compile import BoundComparator, PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Edges", "PairSums", "pair_edges", "pair_sums"]
 

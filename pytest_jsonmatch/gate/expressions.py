@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.paths import parse_pattern
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

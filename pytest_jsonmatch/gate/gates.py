@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.errors import nearest
-from pytest_jsonmatch.engine.paths import parse_pattern
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
@@ -16,8 +16,8 @@ from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["check_gate"]

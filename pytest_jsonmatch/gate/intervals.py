@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def checked_confidence(confidence: float) -> float:
 
     >>> checked_confidence(95)
     Traceback (most recent call last):
-    pytest_jsonmatch.engine.errors.ConfigurationError: a confidence of 95: it is a share, such as 0.95
+    pytest_jsonmatch.ConfigurationError: a confidence of 95: it is a share, such as 0.95
     """
     if not 0.0 < confidence < 1.0:
         raise ConfigurationError(f"a confidence of {confidence!r}: it is a share, such as 0.95")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.gate.paired import level, sign_flip
 from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 
@@ -29,7 +29,7 @@ def checked_gate(max_drop: float, confidence: float, mode: str = "regression") -
     0.05
     >>> checked_gate(2, 0.95)
     Traceback (most recent call last):
-    pytest_jsonmatch.engine.errors.ConfigurationError: max_drop is 2: it is a difference of scores, from 0 ...
+    pytest_jsonmatch.ConfigurationError: max_drop is 2: it is a difference of scores, from 0 ...
     """
     if mode not in MODES:
         raise ConfigurationError(f"unknown gate mode {mode!r}{did_you_mean(mode, MODES)}")

@@ -18,7 +18,7 @@ from pytest_jsonmatch.results.model import Case, CaseRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["FieldStability", "Repeats", "check", "flip_rate", "pass_all", "pass_at", "repeats"]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     {'a': 1.0, 'b': 0.75}
     >>> case_scores({"a": [float("nan")]})
     Traceback (most recent call last):
-    pytest_jsonmatch.engine.errors.ConfigurationError: case 'a': nan is not a score; scores are from 0 to 1
+    pytest_jsonmatch.ConfigurationError: case 'a': nan is not a score; scores are from 0 to 1
     """
     found: dict[str, float] = {}
     for case in sorted(scores):

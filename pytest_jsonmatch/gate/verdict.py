@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import mean_interval, p_mean_below
 from pytest_jsonmatch.gate.margin import checked_gate, p_drop_at_most
 from pytest_jsonmatch.gate.paired import holm, level, sign_flip

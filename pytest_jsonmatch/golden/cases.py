@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.metrics import Options, merge_options
-from pytest_jsonmatch.engine.paths import parse_pattern
-from pytest_jsonmatch.engine.plan import check_defaults, check_rule
-from pytest_jsonmatch.engine.values import json_type, to_json_value
+from pytest_jsonmatch.engine.plan.compile import check_defaults, check_rule
+from pytest_jsonmatch.engine.plan.options import Options, merge_options
+from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.golden.bounds import Bounds, size_text
 from pytest_jsonmatch.golden.conditions import bad_condition, condition
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -25,7 +25,7 @@ from pytest_jsonmatch.results.limits import MAX_REPEATS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.yamlevents import Document, Position
 
 __all__ = [
@@ -353,7 +353,7 @@ class GoldenCase:
                 return load(data, name, limit=self._document.bounds.size).value
             except GoldenFileError as error:
                 raise self.error(f"{key} is not valid: {error}", key) from None
-        from pytest_jsonmatch.engine.parsing import parse_json
+        from pytest_jsonmatch.reading.extract import parse_json
 
         try:
             return parse_json(_text(data))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import (
+from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
     InvalidExpectedError,
@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.engine.paths import parse_path
+from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
-    from pytest_jsonmatch.engine.results import FieldResult
+    from pytest_jsonmatch.engine.result.match import FieldResult
     from pytest_jsonmatch.golden.cases import GoldenCases, Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater

@@ -6,12 +6,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["bad_condition", "condition"]
 

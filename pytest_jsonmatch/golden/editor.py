@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.metrics import (
+from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
+from pytest_jsonmatch.engine.plan.options import (
     ALIASES,
     CHOICES,
     COMPARED_TYPES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 __all__ = ["GoldenFileError", "shortened"]
 

@@ -8,13 +8,13 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import did_you_mean
-from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Expansion", "bad_rows", "expansions", "filled", "written_size"]
 

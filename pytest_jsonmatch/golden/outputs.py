@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError, JsonParseError
-from pytest_jsonmatch.engine.parsing import extract_json, parse_json
-from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
 from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.reading.extract import extract_json, parse_json
 from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 __all__ = ["OutputWriter", "Outputs", "output_line"]

@@ -52,7 +52,7 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            from pytest_jsonmatch.engine.errors import did_you_mean
+            from pytest_jsonmatch.engine.value.errors import did_you_mean
 
             public = [name for name in dir(found) if not name.startswith("_")]
             hint = did_you_mean(attribute, public) if len(public) < 50 else ""

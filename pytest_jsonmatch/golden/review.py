@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.errors import JsonMatchError
-from pytest_jsonmatch.engine.parsing import parse_json
-from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING, render
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.edit import identical, merge
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.extract import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.edit import Trail
     from pytest_jsonmatch.golden.update import Request
 

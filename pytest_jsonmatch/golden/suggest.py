@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Change", "Trial", "as_yaml", "suggestions", "with_change"]
 
@@ -171,7 +171,7 @@ def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
 def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
     """Return the first rule under which the values themselves come out equal, or near enough."""
     from pytest_jsonmatch.api import compare_json
-    from pytest_jsonmatch.engine.errors import JsonMatchError
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
     expected, actual = [field.expected for field in fields], [field.actual for field in fields]
     for rule in _rules(fields):

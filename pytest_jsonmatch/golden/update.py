@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.edit import Editor, edit, identical
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
@@ -19,7 +19,7 @@ from pytest_jsonmatch.results.atomic import write_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.edit import Trail
 
@@ -308,7 +308,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
 
 
 def _read_value(text: str) -> JsonValue:
-    from pytest_jsonmatch.engine.parsing import parse_json
+    from pytest_jsonmatch.reading.extract import parse_json
 
     return parse_json(text)
 

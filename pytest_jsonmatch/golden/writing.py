@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.values import number_text
+from pytest_jsonmatch.engine.value.convert import number_text
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["HALF", "JsonWriter", "YamlWriter", "block_scalar", "yaml_scalar"]
 

@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.engine.errors import nearest
-from pytest_jsonmatch.engine.values import json_type, parse_number, render
+from pytest_jsonmatch.engine.value.convert import json_type, parse_number, render
+from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.golden.bounds import DEFAULT_SIZE, Bounds, size_text
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Document", "Position", "hide_old_breaks", "load", "paused_collection", "reads_as_string"]
 

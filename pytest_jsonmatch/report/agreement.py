@@ -13,7 +13,7 @@ from pytest_jsonmatch.report.valuetext import Space, value_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.styled import StyledLine

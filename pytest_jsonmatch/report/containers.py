@@ -11,7 +11,7 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, score_markup
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.containers import ContainerResult
+    from pytest_jsonmatch.engine.result.containers import ContainerResult
     from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["container_lines"]

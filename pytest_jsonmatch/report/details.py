@@ -6,16 +6,16 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.values import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING, render
 from pytest_jsonmatch.report.documents import document_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_jsonmatch.engine.audit import ArrayAudit
-    from pytest_jsonmatch.engine.containers import ArrayAlignment
-    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.result.containers import ArrayAlignment
+    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["MAX_LEAVES", "details_of", "details_of_leaves"]
 

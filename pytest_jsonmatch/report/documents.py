@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.engine.paths import format_path
-from pytest_jsonmatch.engine.values import render
+from pytest_jsonmatch.engine.value.convert import render
+from pytest_jsonmatch.engine.value.paths import format_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Run", "document_runs"]
 

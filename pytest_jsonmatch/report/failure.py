@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.paths import parse_path, parse_pattern
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
@@ -17,8 +17,8 @@ from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, val
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.paths import Pattern
-    from pytest_jsonmatch.engine.results import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.value.paths import Pattern
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["MARGIN", "STATUS_WORDS", "ThresholdFailure", "failure_message"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.paths import format_path, parse_pattern
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.results.model import blended, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.paths import Segment
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.engine.value.paths import Segment
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = [
     "COLUMNS",

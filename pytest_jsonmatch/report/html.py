@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.fieldtable import summarize
@@ -25,11 +25,11 @@ from pytest_jsonmatch.report.textdiff import spans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.textdiff import Span
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 __all__ = ["Page", "check_installed", "html_page"]

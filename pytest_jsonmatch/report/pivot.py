@@ -13,8 +13,8 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, YELLOW
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["Pivot", "PivotRow", "pivot_blocks", "pivots"]
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
 
 if TYPE_CHECKING:

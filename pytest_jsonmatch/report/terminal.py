@@ -13,11 +13,11 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_marku
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.engine.records import Comparison
-    from pytest_jsonmatch.engine.results import FieldAggregation
+    from pytest_jsonmatch.engine.result.match import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
     from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["summary_lines"]
 

@@ -10,17 +10,17 @@ from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.paths import parse_pattern
-from pytest_jsonmatch.engine.records import Comparison
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pytest_jsonmatch.engine.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audit import ArrayAudit
 
 __all__ = ["FORMAT", "SCHEMA", "VERSION", "from_text", "read_results", "schema_text", "to_text"]
 
@@ -359,7 +359,7 @@ def _label(found: Any) -> tuple[str, int]:
 def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
     if not found:
         return ()
-    from pytest_jsonmatch.engine.audit import ArrayAudit  # most comparisons have none
+    from pytest_jsonmatch.engine.align.audit import ArrayAudit  # most comparisons have none
 
     for each in found:
         for name in ("pairs", "unmatched_expected", "unmatched_actual"):

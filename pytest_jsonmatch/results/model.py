@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.paths import parse_path
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.paths import Segment
-    from pytest_jsonmatch.engine.records import Comparison
+    from pytest_jsonmatch.engine.value.paths import Segment
+    from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = [
     "FIGURES",

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.api import evaluate
-    from pytest_jsonmatch.engine.comparators.base import ComparatorResult
-    from pytest_jsonmatch.engine.comparators.batched import BatchItem
-    from pytest_jsonmatch.engine.compound import CompoundComparator
-    from pytest_jsonmatch.engine.errors import GoldValidationError
-    from pytest_jsonmatch.engine.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
-    from pytest_jsonmatch.engine.registry import register_comparator
-    from pytest_jsonmatch.engine.registry import register_comparator as register
-    from pytest_jsonmatch.engine.results import FieldAggregation, FieldResult
-    from pytest_jsonmatch.engine.runs import RecordResult, RunResult
-    from pytest_jsonmatch.engine.schemanode import SchemaNode
+    from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
+    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.engine.ask.compound import CompoundComparator
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.plan.registry import register_comparator
+    from pytest_jsonmatch.engine.plan.registry import register_comparator as register
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.result.match import FieldAggregation, FieldResult
+    from pytest_jsonmatch.engine.value.errors import GoldValidationError
     from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
     from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
     from pytest_jsonmatch.schema.inference import infer_schema
@@ -57,15 +57,15 @@ __all__ = [
 
 _HOMES = {
     "api": ("evaluate",),
-    "engine.comparators.base": ("ComparatorResult",),
-    "engine.comparators.batched": ("BatchItem",),
-    "engine.compound": ("CompoundComparator",),
-    "engine.errors": ("GoldValidationError",),
-    "engine.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
-    "engine.registry": ("register_comparator",),
-    "engine.results": ("FieldAggregation", "FieldResult"),
-    "engine.runs": ("RecordResult", "RunResult"),
-    "engine.schemanode": ("SchemaNode",),
+    "engine.compare.base": ("ComparatorResult",),
+    "engine.compare.batched": ("BatchItem",),
+    "engine.ask.compound": ("CompoundComparator",),
+    "engine.value.errors": ("GoldValidationError",),
+    "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
+    "engine.plan.registry": ("register_comparator",),
+    "engine.result.match": ("FieldAggregation", "FieldResult"),
+    "corpus.result": ("RecordResult", "RunResult"),
+    "engine.plan.schemanode": ("SchemaNode",),
     "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
     "schema.gold": ("GoldWarning", "validate_gold"),
     "schema.inference": ("infer_schema",),

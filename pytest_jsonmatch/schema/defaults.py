@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.plan import bind_comparator
-from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.engine.plan.compile import bind_comparator
+from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.rules import OVERRIDE
 
 if TYPE_CHECKING:

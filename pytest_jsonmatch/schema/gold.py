@@ -6,17 +6,17 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import GoldValidationError, did_you_mean
-from pytest_jsonmatch.engine.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import GoldValidationError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import fits_types
 from pytest_jsonmatch.schema.parsing import load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.paths import Segment
-    from pytest_jsonmatch.engine.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
 
 __all__ = ["GoldWarning", "validate_gold"]
@@ -67,7 +67,7 @@ def validate_gold(
     >>> validate_gold([{"name": "Ada", "born": 1815}], {"properties": {"name": {"type": "string"}}})
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.engine.errors.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
+    pytest_jsonmatch.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
 list it, or add it with "x-eval-skip": true
     """
     node = load_schema(schema)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.values import to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.paths import ANY_KEY, ELEMENT, format_path
-from pytest_jsonmatch.engine.registry import active_registry, registry_state
-from pytest_jsonmatch.engine.schemanode import SchemaNode
+from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import Tests
 from pytest_jsonmatch.schema.defaults import fitted_defaults, type_defaults_state
 from pytest_jsonmatch.schema.documents import content_hash, model_schema, open_files
@@ -19,7 +19,7 @@ from pytest_jsonmatch.schema.places import Reader
 from pytest_jsonmatch.schema.rules import bind_rules
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.paths import Segment
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
     from pytest_jsonmatch.schema.references import Files
@@ -71,7 +71,7 @@ def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     >>> parse_eval_schema({"type": "array", "items": {"x-eval-compare": "exakt"}})
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.engine.errors.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
+    pytest_jsonmatch.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
     """
     return _parsed(schema).node
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 from urllib.parse import quote, unquote, urldefrag, urlsplit
 from urllib.request import url2pathname
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,7 +101,7 @@ def read_file(path: Path) -> tuple[bytes, Schema]:
     Raises:
         ConfigurationError: it cannot be read, or holds no JSON Schema; the message names the file.
     """
-    from pytest_jsonmatch.engine.parsing import parse_json
+    from pytest_jsonmatch.reading.extract import parse_json
 
     try:
         content = path.read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import plain_copy
 from pytest_jsonmatch.schema.parsing import open_reader, walk
 from pytest_jsonmatch.schema.places import TYPES, AllOf, Source

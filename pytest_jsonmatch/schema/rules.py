@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.metrics import read_evaluation
-from pytest_jsonmatch.engine.plan import bind_comparator, bind_transforms
+from pytest_jsonmatch.engine.plan.compile import bind_comparator, bind_transforms
+from pytest_jsonmatch.engine.plan.options import read_evaluation
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.registry import Registry
+    from pytest_jsonmatch.engine.plan.registry import Registry
 
 __all__ = ["DECISIVE", "RULE_KEYS", "bind_rules", "own_rules", "written_rules"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.errors import JsonExtractionError
-from pytest_jsonmatch.engine.parsing import extract_json
-from pytest_jsonmatch.engine.values import render
+from pytest_jsonmatch.engine.value.convert import render
+from pytest_jsonmatch.engine.value.errors import JsonExtractionError
+from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["read_answer"]
 

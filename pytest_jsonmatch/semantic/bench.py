@@ -8,15 +8,15 @@ from hashlib import blake2b
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.registry import active_registry
-from pytest_jsonmatch.engine.values import render
+from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.value.convert import render
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
 
 __all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]

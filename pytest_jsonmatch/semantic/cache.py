@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
 from pytest_jsonmatch.semantic.making import MODES
 from pytest_jsonmatch.semantic.verdictfile import VerdictFile, key_of

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.comparators.base import Comparator, equality_score
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.parameters import check_names
+from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
 from pytest_jsonmatch.semantic.vectors import ONE, EncoderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.comparators.base import (
+    from pytest_jsonmatch.engine.compare.base import (
         FewFunction,
         Matrix,
         PairFunction,
         Params,
         ScalarFunction,
     )
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.vectors import Vectors
 
 __all__ = ["COSINE"]
@@ -81,7 +81,7 @@ def _pairwise(params: Params) -> PairFunction:
     vectors, floor = _read(params)
 
     def block(expected: list[str], actual: list[str]) -> Matrix:
-        from pytest_jsonmatch.engine.comparators.matrix import equality_matrix
+        from pytest_jsonmatch.engine.compare.tables import equality_matrix
 
         # (Without a vector there is a string's equal only: it may be one that has none either.)
         scores = _scores(vectors.products(expected, actual), floor)
@@ -89,7 +89,7 @@ def _pairwise(params: Params) -> PairFunction:
         return scores
 
     def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.comparators.matrix import string_matrix
+        from pytest_jsonmatch.engine.compare.tables import string_matrix
 
         return string_matrix(expected, actual, block)
 

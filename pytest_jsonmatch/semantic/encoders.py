@@ -11,14 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, nearest
-from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.registry import Encoder
+    from pytest_jsonmatch.engine.plan.registry import Encoder
 
 __all__ = ["DEFAULT_MODEL", "PACKAGED", "find_vectors"]
 
@@ -54,7 +54,7 @@ def find_vectors(model: str, revision: str | None = None) -> Vectors:
     >>> find_vectors("./nowhere")
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.engine.errors.ConfigurationError: comparator 'cosine': there is no folder './nowhere'
+    pytest_jsonmatch.ConfigurationError: comparator 'cosine': there is no folder './nowhere'
     """
     registered = active_registry().find_encoder(model)
     if registered is not None:

@@ -14,7 +14,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from urllib.parse import urlsplit
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.budget import Spent
 from pytest_jsonmatch.semantic.prompts import ANSWER_SCHEMA
 

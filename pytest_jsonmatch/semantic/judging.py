@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = [
     "ERROR_KINDS",

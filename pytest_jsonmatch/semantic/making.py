@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ class JudgeSettings:
     >>> JudgeSettings(model="gpt-4.1-mini", batch_size=0)
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.engine.errors.ConfigurationError: batch_size is 0; it is an integer, 1 or more
+    pytest_jsonmatch.ConfigurationError: batch_size is 0; it is an integer, 1 or more
     """
 
     model: str | None = None
@@ -108,7 +108,7 @@ class JudgeSettings:
         >>> JudgeSettings.of({"sead": 1})
         Traceback (most recent call last):
         ...
-        pytest_jsonmatch.engine.errors.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
+        pytest_jsonmatch.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
         """
         known = {field.name: str(field.type) for field in fields(cls)}
         given: dict[str, Any] = {}

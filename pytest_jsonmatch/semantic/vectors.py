@@ -14,7 +14,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.registry import Encoder
+    from pytest_jsonmatch.engine.plan.registry import Encoder
 
 __all__ = ["ONE", "EncoderError", "EncoderWarning", "Vectors"]
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.parsing import parse_json
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.reading.extract import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
@@ -26,7 +26,7 @@ from pytest_jsonmatch.semantic.prompts import value_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Key", "VerdictFile", "key_of"]
 

@@ -540,7 +540,7 @@ def test_pairs_are_in_the_result_file(baskets, command, folder):
 
 
 def test_nothing_more_than_figures_is_kept_for_the_text(baskets, command, monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.engine.results.MatchResult.__init__", None)
+    monkeypatch.setattr("pytest_jsonmatch.engine.result.match.MatchResult.__init__", None)
     assert command(f"{SIDES} --metric pairwise_f1").code == 0
 
 

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.labels import Label, read_labels
 
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage, Verdict
 
 ASKED = []

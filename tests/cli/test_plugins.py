@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch.engine.registry import active_registry
+from pytest_jsonmatch.engine.plan.registry import active_registry
 
 COMPARE = "compare a.json a.json --metric ours"
 

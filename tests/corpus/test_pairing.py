@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import GoldValidationError, evaluate
-from pytest_jsonmatch.engine import pairing
-from pytest_jsonmatch.engine.pairing import open_pairing
+from pytest_jsonmatch.corpus import records as pairing
+from pytest_jsonmatch.corpus.records import open_pairing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from pytest_jsonmatch import (
     reclassify_nulls,
     register_comparator,
 )
-from pytest_jsonmatch.engine.runs import ExactSum
+from pytest_jsonmatch.corpus.result import ExactSum
 
 NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
 
@@ -84,7 +84,7 @@ def test_what_a_run_adds_is_in_its_signature():
     assert plain.signature == compare_json({}, {}, metric="schema_f1").signature
     assert by_id.signature.options == '{"id_field":"id"}'
     assert processed.signature.options == (
-        '{"post_process":["pytest_jsonmatch.engine.postprocess.reclassify_nulls"]}'
+        '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
     )
     assert listed.signature.options == ""
     with pytest.raises(ConfigurationError, match="signatures are equal"):

@@ -17,10 +17,10 @@ from pytest_jsonmatch import (
     compare_json,
     register_comparator,
 )
-from pytest_jsonmatch.engine import audit as audits
 from pytest_jsonmatch.engine import similarity
+from pytest_jsonmatch.engine.align import audit as audits
 from pytest_jsonmatch.engine.alignment import Aligner
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
 
 OPTIONS = {"metric": "schema_f1", "arrays": "unordered"}
 

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from pytest_jsonmatch import RootTypeError, compare_json, evaluate
-from pytest_jsonmatch.engine.batch import score_batch
-from pytest_jsonmatch.engine.plan import compile_plan
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.ask.rounds_ import score_batch
+from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.plan.registry import session_registry
 
 
 class Judge:

@@ -12,7 +12,7 @@ from pytest_jsonmatch import (
     assert_json_match,
     compare_json,
 )
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.schema import parse_eval_schema, reset_type_defaults, set_type_default
 
 
@@ -593,7 +593,7 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
 
 
 def test_plans_without_one_know_it(registry):
-    from pytest_jsonmatch.engine.plan import compile_plan
+    from pytest_jsonmatch.engine.plan.compile import compile_plan
 
     registry.comparator("judge", Judge())
     registry.comparator("plain", lambda expected, actual, params: 0.5)

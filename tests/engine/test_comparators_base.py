@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_jsonmatch.engine.comparators import BUILTIN, Comparator, ComparatorResult, user_comparator
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.compare import BUILTIN, Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 
 def test_the_built_in_names():
@@ -41,10 +41,10 @@ def test_equal_values_may_score_less_than_one_only_under_oneof_and_regex():
 def test_importing_and_listing_comparators_imports_nothing_heavy():
     code = (
         "import sys\n"
-        "from pytest_jsonmatch.engine import comparators, transforms\n"
-        "comparators.BUILTIN['relative'].bind({})(1, 2)\n"
-        "comparators.BUILTIN['regex'].bind({})\n"
-        "comparators.explain('relative', {}, 1, 2)\n"
+        "from pytest_jsonmatch.engine import compare\nfrom pytest_jsonmatch.engine.compare import transforms\n"
+        "compare.BUILTIN['relative'].bind({})(1, 2)\n"
+        "compare.BUILTIN['regex'].bind({})\n"
+        "compare.explain('relative', {}, 1, 2)\n"
         "print(sorted({'numpy', 'scipy', 'rapidfuzz', 'regex', 'yaml'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

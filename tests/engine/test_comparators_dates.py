@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.engine.comparators import BUILTIN
+from pytest_jsonmatch.engine.compare import BUILTIN
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch.engine.comparators import BUILTIN
-from pytest_jsonmatch.engine.comparators.equality import in_same_group
+from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.compare.equality import in_same_group
 
 INF, NAN = float("inf"), float("nan")
 

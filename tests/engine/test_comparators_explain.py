@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch.engine.comparators import explain
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.compare import explain
+from pytest_jsonmatch.engine.value.convert import MISSING
 
 NAN, INF = float("nan"), float("inf")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.comparators import BUILTIN, explain
-from pytest_jsonmatch.engine.values import json_equal, json_type
+from pytest_jsonmatch.engine.compare import BUILTIN, explain
+from pytest_jsonmatch.engine.value.convert import json_equal, json_type
 
 BOUND = {
     "exact": {},

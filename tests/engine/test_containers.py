@@ -159,7 +159,7 @@ def _nested(levels):
 
 def test_paths_of_alignments_are_made_when_they_are_asked_for(monkeypatch):
     result = _nested(500)
-    monkeypatch.setattr("pytest_jsonmatch.engine.containers.instance_path", None)
+    monkeypatch.setattr("pytest_jsonmatch.engine.result.containers.instance_path", None)
     assert len(result.alignments) == 500
 
 

@@ -11,7 +11,7 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine import alignment, similarity
 from pytest_jsonmatch.engine.alignment import Aligner
 from pytest_jsonmatch.engine.assignment import connected
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
 
 WORDS = [f"{one}{other}" for one in ("ba", "ko", "lu", "mi", "ne") for other in "aeiouxyz"]
 

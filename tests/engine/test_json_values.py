@@ -12,7 +12,7 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch import InvalidExpectedError, UnsupportedValueError, compare_json, to_json_value
-from pytest_jsonmatch.engine.values import json_equal, number_text, parse_number, render
+from pytest_jsonmatch.engine.value.convert import json_equal, number_text, parse_number, render
 
 
 class Color(enum.Enum):

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchError, compare_json
-from pytest_jsonmatch.engine.plan import compile_plan
-from pytest_jsonmatch.engine.scoring import score, score_flat, walk_flat
-from pytest_jsonmatch.engine.values import flat_copy
+from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.score.walk_ import score, score_flat, walk_flat
+from pytest_jsonmatch.engine.value.convert import flat_copy
 
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
 SCALARS = (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.paths import parse_path
+from pytest_jsonmatch.engine.value.paths import parse_path
 
 TREE_METRICS = ["pairwise_f1", "schema_f1"]
 quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

@@ -76,7 +76,7 @@ def test_neither_is_installed(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("pytest_jsonmatch.engine.notebook.import_module", missing)
+    monkeypatch.setattr("pytest_jsonmatch.engine.result.notebook.import_module", missing)
     with pytest.raises(ConfigurationError, match="to_dataframe needs pandas or polars: pip install pandas"):
         RUN.to_dataframe()
     with pytest.raises(ConfigurationError, match="to_dataframe needs polars: pip install polars"):

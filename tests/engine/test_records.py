@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.records import Comparison
+from pytest_jsonmatch.results.comparison import Comparison
 
 LIMITS = {"score": 1.0}
 BY_FIELD = {"score": 0.5, "fields": {"a": 0.5}}

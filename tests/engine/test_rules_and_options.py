@@ -13,8 +13,8 @@ from pytest_jsonmatch import (
     compare_json,
     register_comparator,
 )
-from pytest_jsonmatch.engine.paths import format_path, parse_path, parse_pattern
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
 
 
 def rows(result):

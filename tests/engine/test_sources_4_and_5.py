@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, compare_json
-from pytest_jsonmatch.engine.errors import GoldValidationError, UnlistedFieldError
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError
 from pytest_jsonmatch.schema import (
     annotate_xeval,
     infer_schema,

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.transforms import (
+from pytest_jsonmatch.engine.compare.transforms import (
     BUILTIN,
     map_strings,
     normalize_text,
     strip_accents,
     user_transform,
 )
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 NAN = float("nan")
 ALL = {
@@ -239,6 +239,6 @@ def test_map_strings_copies_and_leaves_keys():
 
 
 def test_the_module_can_be_imported_first():
-    code = "from pytest_jsonmatch.engine.transforms import BUILTIN; print(BUILTIN['type_convert'].bind({'to': 'int'})('7'))"
+    code = "from pytest_jsonmatch.engine.compare.transforms import BUILTIN; print(BUILTIN['type_convert'].bind({'to': 'int'})('7'))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "7\n"

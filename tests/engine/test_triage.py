@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
-from pytest_jsonmatch.engine.limits import measured, reaches, read_limits
-from pytest_jsonmatch.engine.triage import Triage
+from pytest_jsonmatch.limits import measured, reaches, read_limits
+from pytest_jsonmatch.triage import Triage
 
 SEMANTIC = {"string": "semantic"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet, merged_fields
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import field_headlines, headlines, judge_runs
 from pytest_jsonmatch.gate.intervals import mean_interval, wilson
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.intervals import interval_lines
 from pytest_jsonmatch.report.styled import line_text, line_width
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 GOLD = {"a": 1, "b": "x"}

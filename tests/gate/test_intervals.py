@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, binomtest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import (
     bootstrap_interval,
     bounded_interval,

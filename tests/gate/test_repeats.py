@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
 from pytest_jsonmatch.gate.session import Check, SessionVerdict
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.samples import Pairs, as_scores, case_scores, pair_cases, to_grains
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_bounds, threshold_decision
 
 scores = st.floats(0, 1)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.verdict import (
     Verdict,
     compare,

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.writing import block_scalar, yaml_scalar

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.metrics import CHOICES, FIELD_WORDS, OPTION_NAMES, PRESETS
-from pytest_jsonmatch.engine.registry import Registry
-from pytest_jsonmatch.engine.transforms import BUILTIN as TRANSFORMS
+from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
+from pytest_jsonmatch.engine.compare.transforms import BUILTIN as TRANSFORMS
+from pytest_jsonmatch.engine.plan.options import CHOICES, FIELD_WORDS, OPTION_NAMES, PRESETS
+from pytest_jsonmatch.engine.plan.registry import Registry
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden import editor
 from pytest_jsonmatch.golden.cases import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, load_cases
 from pytest_jsonmatch.golden.editor import BEYOND_SCHEMA, FORMS, completed, golden_schema

@@ -43,7 +43,7 @@ def test_without_the_option_nothing_is_worked_out(
     pytester.makefile(".golden.yaml", shops=CASES)
     pytester.makeconftest(
         """
-        from pytest_jsonmatch.engine import audit
+        from pytest_jsonmatch.engine.align import audit
 
         def refuse(*args, **more):
             raise RuntimeError("nobody has asked for it")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.results.comparison import Comparison
 
 
 def text_of(lines: Any) -> list[str]:

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, MatchResult, compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import headlines, judge_runs
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"

@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import headlines, judge_runs
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 GOLDEN = Path(__file__).parent / "golden_page.html"

@@ -14,8 +14,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.records import Comparison
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
@@ -23,6 +22,7 @@ from pytest_jsonmatch.gate.headlines import Headline, headlines
 from pytest_jsonmatch.gate.intervals import Interval
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")

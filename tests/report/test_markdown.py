@@ -7,13 +7,13 @@ import re
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.session import Check, SessionVerdict
 from pytest_jsonmatch.report.github import MOST, workflow_commands
 from pytest_jsonmatch.report.gitlab import code_quality
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.runreport import RunReport, make_fault
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 HOSTILE = [

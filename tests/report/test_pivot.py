@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.records import Comparison
 from pytest_jsonmatch.report.pivot import pivot_blocks, pivots
 from pytest_jsonmatch.report.styled import line_text, line_width
+from pytest_jsonmatch.results.comparison import Comparison
 
 EXPECTED = {"shop": "Corner Bakery", "total": 12.5}
 MODELS = ("small", "large", "huge")

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.records import Comparison
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.results.comparison import Comparison
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):

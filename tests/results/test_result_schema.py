@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch.engine.audit import ArrayAudit, AuditedPair, Partner
-from pytest_jsonmatch.engine.errors import ConfigurationError
-from pytest_jsonmatch.engine.records import Comparison
-from pytest_jsonmatch.engine.results import FieldAggregation
+from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
+from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.verdictfile import VerdictFile, _line, _locked, key_of

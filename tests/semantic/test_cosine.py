@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorError, ConfigurationError, assert_json_match, compare_json, evaluate
-from pytest_jsonmatch.engine.registry import active_registry, session_registry
+from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
 from pytest_jsonmatch.schema import parse_eval_schema
 from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import EncoderWarning

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.judging import (
     ERROR_KINDS,
     CallableJudge,

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
 from pytest_jsonmatch.semantic.judging import JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge

@@ -12,7 +12,7 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_jsonmatch.engine.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 

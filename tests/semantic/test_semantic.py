@@ -18,7 +18,7 @@ from pytest_jsonmatch import (
     compare_json,
     evaluate,
 )
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.registry import session_registry
+from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.encoders import _fingerprint
 from pytest_jsonmatch.semantic.vectorcache import (
     EmbeddingCacheWarning,

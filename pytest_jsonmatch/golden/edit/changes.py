@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.values import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Changes", "Trail", "identical", "merge", "of_elements", "of_members"]
 

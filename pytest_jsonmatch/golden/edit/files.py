@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.errors import JsonParseError
+from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.jsonplanner import JsonPlanner
@@ -21,7 +21,7 @@ from pytest_jsonmatch.golden.yamlevents import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.edit.changes import Trail
     from pytest_jsonmatch.golden.edit.planner import Edit, Planner
     from pytest_jsonmatch.golden.nodes import Node
@@ -241,7 +241,7 @@ class _File:
 def _parse(data: bytes, name: str, *, is_json: bool) -> JsonValue:
     if not is_json:
         return load(data, name, limit=UNLIMITED).value
-    from pytest_jsonmatch.engine.parsing import parse_json
+    from pytest_jsonmatch.reading.extract import parse_json
 
     try:
         return parse_json(data.decode("utf-8").removeprefix("\ufeff"))

@@ -13,7 +13,7 @@ from pytest_jsonmatch.golden.nodes import skip_blanks, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.values import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.edit.changes import Changes, Trail
     from pytest_jsonmatch.golden.nodes import Item, Node
 

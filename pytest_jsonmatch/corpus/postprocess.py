@@ -1,0 +1,106 @@
+"""Post-processors: what a record's field results are made into before its figures are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.result.match import BATCH_ERROR, HALLUCINATION, MATCH, OMISSION, SKIPPED
+from pytest_jsonmatch.engine.value.convert import MISSING, json_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_jsonmatch.engine.result.match import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["NullHandling", "propagate_batch_errors", "reclassify_nulls"]
+
+_COUNTED: Final = frozenset({"match", "mismatch", "omission", "hallucination"})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NullHandling:
+    """Which values say that there is no value, and what two of them are.
+
+    >>> NullHandling(absent_values=[None, "", "N/A"]).is_absent("N/A")
+    True
+    """
+
+    absent_values: Sequence[Any] = field(default_factory=lambda: [None])
+    both_absent_skip: bool = True
+    """Absent on both sides: skipped; if False, a match."""
+
+    def is_absent(self, value: JsonValue) -> bool:
+        """Tell whether a value stands for nothing."""
+        return value is MISSING or any(json_equal(value, absent) for absent in self.absent_values)
+
+
+_DEFAULT: Final = NullHandling()
+
+
+def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _DEFAULT) -> list[FieldResult]:
+    """Return results in which a value that says "nothing" counts as absent.
+
+    Args:
+        results: the field results of one record.
+        handling: which values those are (null, by default).
+
+    Returns:
+        The results in their order. Absent on both sides: skipped, or a match. Absent in expected only: a
+        hallucination; in actual only: an omission. An object or array against an absent value counts the
+        leaves it has, and is never skipped. All others are as they were.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> expected, actual = {"a": 5, "b": None, "c": None}, {"a": None, "b": 1, "c": None}
+    >>> result = compare_json(actual, expected, metric="schema_f1")
+    >>> [(each.path, each.status) for each in reclassify_nulls(result.field_results)]
+    [('a', 'omission'), ('b', 'hallucination'), ('c', 'skipped')]
+    """
+    return [_reclassified(result, handling) for result in results]
+
+
+def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
+    if result.status not in _COUNTED:
+        return result
+    nothing_expected, nothing_actual = handling.is_absent(result.expected), handling.is_absent(result.actual)
+    if nothing_expected and nothing_actual:
+        if handling.both_absent_skip:
+            return result.replaced(status=SKIPPED)
+        return result.replaced(status=MATCH, score=1.0)
+    if nothing_expected:
+        return result if result.status == HALLUCINATION else result.replaced(status=HALLUCINATION)
+    if nothing_actual:
+        return result if result.status == OMISSION else result.replaced(status=OMISSION)
+    return result
+
+
+def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
+    """Return results in which a record with a batch error counts nowhere.
+
+    Where a batch comparator failed for one field of a record, the record's other fields would be scored as if
+    that field did not exist. With this they are batch errors too: the record shows up as failed and not as
+    better or worse than it is.
+
+    Args:
+        results: the field results of one record.
+
+    Returns:
+        The results in their order, all that counted being batch errors, if any was.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> fields = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="schema_f1").field_results
+    >>> failed = [fields[0].replaced(status="batch_error", reason="timeout"), fields[1]]
+    >>> [each.status for each in propagate_batch_errors(failed)]
+    ['batch_error', 'batch_error']
+    """
+    held = list(results)
+    if all(result.status != BATCH_ERROR for result in held):
+        return held
+    return [
+        result.replaced(status=BATCH_ERROR, reason="another field of the record has a batch error")
+        if result.status in _COUNTED
+        else result
+        for result in held
+    ]

@@ -1,0 +1,3 @@
+"""Which elements of two arrays belong together."""
+
+from __future__ import annotations

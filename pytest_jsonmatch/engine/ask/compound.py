@@ -1,0 +1,146 @@
+"""Compound comparators: sibling fields, such as the parts of a name, scored as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
+
+from pytest_jsonmatch.engine.compare.base import ComparatorResult
+from pytest_jsonmatch.engine.compare.parameters import required
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_jsonmatch.engine.compare.batched import BatchItem
+
+__all__ = ["CompoundComparator"]
+
+Parts: TypeAlias = dict[str, Any]
+CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float | ComparatorResult"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CompoundComparator:
+    """A batch comparator that scores sibling fields of one object as one: the primary one bears the score.
+
+    Each field says which part it is: `"x-eval-compare": {"full_name": {"role": "surname"}}`. The fields of
+    one object make a group. Its primary field gets the score, and the others become `skipped`, so that the
+    group counts once.
+
+    A group in which a role is missing (on either side, or because its field is not compared by this
+    comparator) scores 0 on the primary. If the primary itself is missing on one side, that is an omission or
+    a hallucination as always, and the others are skipped; if it is missing on both, nothing of the group is
+    scored: as the primary take a field that is always there.
+
+    A group of nothing but nulls on one side scores 1 if the other side is the same, else 0. Otherwise a null
+    is given to the function as None.
+
+    Args:
+        name: what it is to be registered under, for messages.
+        roles: the names of the parts, two or more.
+        primary: the role that bears the score.
+        fn: `fn(expected, actual, params)`, with a dict of role to value (after transforms) of each side and
+            the parameters of the primary field but for `role`; returns a number in [0, 1] or a
+            ComparatorResult.
+
+    Raises:
+        ConfigurationError: fewer than two roles, a role twice, or a primary that is none of them.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> from pytest_jsonmatch.engine.plan.registry import session_registry
+    >>> def same_words(expected, actual, params):
+    ...     return sorted(" ".join(expected.values()).split()) == sorted(" ".join(actual.values()).split())
+    >>> full_name = CompoundComparator("full_name", ["surname", "given"], "surname", same_words)
+    >>> with session_registry() as registry:
+    ...     registry.comparator("full_name", full_name)
+    ...     result = compare_json(
+    ...         {"last": "Luisa Alvarez", "first": "Maria", "age": 30},
+    ...         {"last": "Alvarez", "first": "Maria Luisa", "age": 31},
+    ...         metric="schema_f1",
+    ...         fields={
+    ...             "last": {"compare": {"full_name": {"role": "surname"}}},
+    ...             "first": {"compare": {"full_name": {"role": "given"}}},
+    ...         },
+    ...     )
+    >>> result
+    <MatchResult schema_f1 score=0.5: 1 match, 1 mismatch, 1 skipped>
+    """
+
+    scope: ClassVar[str] = "record"
+    null_aware: ClassVar[bool] = True
+
+    name: str
+    roles: Sequence[str]
+    primary: str
+    fn: CompoundFunction
+
+    def __post_init__(self) -> None:
+        owner = f"compound comparator {self.name!r}"
+        roles: Any = self.roles
+        if isinstance(roles, str) or not all(isinstance(role, str) and role for role in roles):
+            raise ConfigurationError(f"{owner}: roles is {roles!r}; it is a list of names")
+        if len(roles) < 2 or len(set(roles)) < len(roles):
+            raise ConfigurationError(f"{owner}: roles is {list(roles)!r}; it is two or more different names")
+        if self.primary not in roles:
+            raise ConfigurationError(
+                f"{owner}: the primary is {self.primary!r}{did_you_mean(str(self.primary), roles)}"
+            )
+        if not callable(self.fn):
+            raise ConfigurationError(f"{owner}: fn is {self.fn!r}, which cannot be called")
+
+    def check_params(self, params: Mapping[str, Any]) -> None:
+        """Raise ConfigurationError for a field that has none of the roles."""
+        owner = f"comparator {self.name!r}"
+        role = required(owner, params, "role", f'{{"role": "{self.primary}"}}')
+        if role not in self.roles:
+            raise ConfigurationError(f"{owner} has no role {role!r}{did_you_mean(str(role), self.roles)}")
+
+    def __call__(self, items: Sequence[BatchItem]) -> list[object]:
+        """Return an answer for each item: a score for the primary ones, `skip` for the others."""
+        groups: dict[Any, list[BatchItem]] = {}
+        for item in items:
+            key = (item.record, item.expected_parent, item.actual_parent)
+            groups.setdefault(key, []).append(item)
+        answers: dict[str, object] = {}
+        for group in groups.values():
+            answers.update(self._answers(group))
+        return [answers[item.id] for item in items]
+
+    def _answers(self, group: Sequence[BatchItem]) -> dict[str, object]:
+        by_role: dict[str, BatchItem] = {}
+        for item in group:
+            other = by_role.setdefault(item.params["role"], item)
+            if other is not item:
+                twice = ValueError(
+                    f"{other.path} and {item.path} both have the role {item.params['role']!r}; "
+                    "one field of an object can have it"
+                )
+                return {each.id: twice for each in group}
+        primary = by_role.get(self.primary)
+        where = "which is missing" if primary is None else f"at {primary.path}"
+        reason = f"scored with its {self.primary!r}, {where}"
+        answers: dict[str, object] = {
+            item.id: ComparatorResult(0.0, reason, skip=True, comparator=self.name) for item in group
+        }
+        if primary is not None:
+            answers[primary.id] = self._score(primary, by_role)
+        return answers
+
+    def _score(self, primary: BatchItem, by_role: Mapping[str, BatchItem]) -> object:
+        lacking = [role for role in self.roles if role not in by_role]
+        if lacking:
+            missing = ", ".join(map(repr, lacking))
+            return ComparatorResult(0.0, f"incomplete: no {missing} to compare")
+        expected = {role: by_role[role].expected_compared for role in self.roles}
+        actual = {role: by_role[role].actual_compared for role in self.roles}
+        for one, other in ((expected, actual), (actual, expected)):
+            if all(value is None for value in one.values()):
+                return float(all(value is None for value in other.values()))
+        params = {name: value for name, value in primary.params.items() if name != "role"}
+        try:
+            return self.fn(expected, actual, params)
+        except Exception as error:  # noqa: BLE001 - the failure of one group is no other's
+            return error

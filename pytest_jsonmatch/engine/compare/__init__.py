@@ -1,0 +1,47 @@
+"""The built-in comparators, one module a family. Importing them imports nothing heavy."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.compare.dates import DATE
+from pytest_jsonmatch.engine.compare.equality import BINARY, EXACT, ONEOF
+from pytest_jsonmatch.engine.compare.explain import explain
+from pytest_jsonmatch.engine.compare.numbers import NUMERIC, RELATIVE, THRESHOLD
+from pytest_jsonmatch.engine.compare.text import CONTAINS, JACCARD, LEVENSHTEIN, NORMALIZED_TEXT, REGEX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BUILTIN", "OPTIONAL", "Comparator", "ComparatorResult", "explain", "user_comparator"]
+
+BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
+    {
+        comparator.name: comparator
+        for comparator in (
+            EXACT,
+            BINARY,
+            NUMERIC,
+            RELATIVE,
+            THRESHOLD,
+            LEVENSHTEIN,
+            JACCARD,
+            ONEOF,
+            NORMALIZED_TEXT,
+            DATE,
+            REGEX,
+            CONTAINS,
+        )
+    }
+)
+"""The comparators every registry starts with, by name."""
+
+OPTIONAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
+        "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
+    }
+)
+"""Names that are built in as well, of comparators outside of the engine: imported when one is looked up."""

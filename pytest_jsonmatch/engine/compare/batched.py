@@ -1,0 +1,218 @@
+"""Batch comparators: one call scores many fields, of a record or of a whole chunk of records."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+
+from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.value.convert import json_equal
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_jsonmatch.engine.compare.base import Params, ScalarFunction
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.result.match import Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["Batch", "BatchItem", "NoAnswer", "Question", "Request", "batch_comparator", "is_batch"]
+
+_SCOPES: Final = ("record", "chunk")
+_FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BatchItem:
+    """One pair of values that a batch comparator is asked about.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> from pytest_jsonmatch.engine.plan.registry import session_registry
+    >>> seen = []
+    >>> def judge(items):
+    ...     seen.extend(items)
+    ...     return [item.expected_compared == item.actual_compared for item in items]
+    >>> with session_registry() as registry:
+    ...     registry.comparator("judge", judge)
+    ...     rule = {"compare": {"judge": {"strict": False}}, "transform": ["lowercase"]}
+    ...     compare_json({"notes": ["A"]}, {"notes": ["a"]}, fields={"notes[]": rule}).score
+    1.0
+    >>> item = seen[0]
+    >>> item.id, item.path, item.expected_path, item.expected_parent, item.params
+    ('1', 'notes[]', 'notes[0]', 'notes', {'strict': False})
+    >>> item.expected, item.actual, item.actual_compared
+    ('a', 'A', 'a')
+    """
+
+    id: str
+    """Told apart from every other item of the same run; what answers by id are keyed by."""
+    record: str | int | None
+    """The id of the record; None where one pair of documents is compared."""
+    path: str
+    """The schema path, such as `items[].note`."""
+    expected_path: str
+    """The instance path in expected, such as `items[0].note`."""
+    actual_path: str
+    """The instance path in actual."""
+    expected_parent: str | None
+    """The instance path of the object or array that the value stands in; None for the root."""
+    actual_parent: str | None
+    """The same in actual."""
+    expected: JsonValue
+    """The value as it stands in expected."""
+    actual: JsonValue
+    """The value as it stands in actual."""
+    expected_compared: JsonValue
+    """The value after transforms: what is to be compared."""
+    actual_compared: JsonValue
+    """The same of actual."""
+    params: Mapping[str, Any]
+    """The parameters that the field gives the comparator."""
+    description: str | None = None
+    """What the schema says of the field, in words; an element's may be its array's. None: nothing."""
+
+
+@final
+class NoAnswer(NamedTuple):
+    """Why an item has no score, as an answer: the words stand as they are in reports.
+
+    >>> NoAnswer("budget: max_calls=10 is used up").reason
+    'budget: max_calls=10 is used up'
+    """
+
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """A batch comparator as it was registered."""
+
+    name: str
+    ask: Callable[..., object]
+    scope: str = "record"
+    null_aware: bool = False
+    short_circuit: bool = False
+    by_value: bool = False
+    judged: bool = False
+
+
+@final
+class Question:
+    """What a batch comparator's plain function returns in place of a score: ask it, with all the others."""
+
+    __slots__ = ("batch", "params")
+
+    def __init__(self, batch: Batch, params: Mapping[str, Any]) -> None:
+        self.batch = batch
+        self.params = params
+
+
+@final
+class Request(NamedTuple):
+    """One field that a batch comparator is to be asked about."""
+
+    question: Question
+    node: PlanNode
+    trail: Trail | None
+    expected_key: Any
+    actual_key: Any
+    expected: JsonValue
+    actual: JsonValue
+    expected_compared: JsonValue
+    actual_compared: JsonValue
+
+
+def is_batch(fn: object) -> bool:
+    """Tell whether something to register takes items: it has a `scope`, or takes one argument and not three.
+
+    >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
+    (True, False)
+    """
+    if isinstance(getattr(fn, "scope", None), str):
+        return True
+    try:
+        signature = inspect.signature(cast("Callable[..., object]", fn))
+    except (TypeError, ValueError):
+        return False
+    return _takes(signature, 1) and not _takes(signature, 3)
+
+
+def _takes(signature: inspect.Signature, number: int) -> bool:
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        return False
+    return True
+
+
+def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comparator:
+    """Make a Comparator of a function (or an object with `__call__`) of a list of items.
+
+    Args:
+        name: the name to register it under.
+        fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
+            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item
+            without a score.
+            What it may have beside:
+
+            scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
+                items of all records of a chunk, answered by id.
+            null_aware: True: it is asked about nulls too.
+            short_circuit: True: equal values score 1, it is not asked.
+            by_value: True: items with equal values and parameters are asked about once.
+            judged: True: it is called with (items, judge), `judge` being what the comparison was given as
+                such, or None; what it raises ends the run.
+            check_params: a function of the parameters of a field that raises ConfigurationError (or any
+                ValueError or TypeError) for what is wrong with them.
+
+    Raises:
+        ConfigurationError: one of these is not what it can be.
+
+    >>> judge = batch_comparator("judge", lambda items: [0.5 for item in items])
+    >>> judge.name, judge.batch.scope
+    ('judge', 'record')
+    """
+    if isinstance(fn, type):
+        raise ConfigurationError(
+            f"comparator {name!r} is the class {fn.__name__}; register an instance, such as {fn.__name__}()"
+        )
+    scope = getattr(fn, "scope", None)
+    scope = scope if isinstance(scope, str) else "record"
+    if scope not in _SCOPES:
+        raise ConfigurationError(
+            f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, _SCOPES)}; "
+            "it can be 'record' or 'chunk'"
+        )
+    flags = {flag: getattr(fn, flag, False) for flag in _FLAGS}
+    for flag, value in flags.items():
+        if not isinstance(value, bool):
+            raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it is True or False")
+    batch = Batch(name, fn, scope, **flags)
+    check = getattr(fn, "check_params", None)
+
+    def bind(params: Params) -> ScalarFunction:
+        given = dict(params)
+        if check is not None:
+            try:
+                check(given)
+            except ConfigurationError:
+                raise
+            except (ValueError, TypeError) as error:
+                raise ConfigurationError(f"comparator {name!r}: {error}") from None
+        question = Question(batch, given)
+
+        def compare(expected: JsonValue, actual: JsonValue) -> Any:
+            if (expected is None or actual is None) and not batch.null_aware:
+                return 1.0 if expected is None and actual is None else 0.0
+            if batch.short_circuit and json_equal(expected, actual):
+                return 1.0
+            return question
+
+        return compare
+
+    # Equal values are a match at once only where the comparator says that it need not be asked.
+    return Comparator(name, bind, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)

@@ -1,0 +1,155 @@
+"""The comparator of dates and times written as text: `date`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_jsonmatch.engine.compare.base import Params, ScalarFunction
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["DATE", "DEFAULT_FORMATS", "date_reader"]
+
+DEFAULT_FORMATS: Final = (
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d-%b-%Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%b %d %Y",
+    "%B %d %Y",
+)
+"""What is tried after ISO 8601 when no `formats` are given. Only forms that have one reading: 03/04/2026 is
+the third of April to some and the fourth of March to others, so it is read only where `formats` says how."""
+
+_ISO: Final = re.compile(
+    r"(\d{4})(?:-(\d{2})-(\d{2})|(\d{2})(\d{2}))"
+    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?"
+    r"(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?",
+    re.ASCII | re.IGNORECASE,
+)
+# Longer texts are no dates; asking each format would only cost time.
+_LONGEST: Final = 100
+
+
+def _read_iso(text: str) -> dt.datetime | None:
+    """Read an ISO 8601 date, or date and time; the same in every Python version, unlike `fromisoformat`."""
+    found = _ISO.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, short_month, short_day, hour, minute, second, fraction, zone = found.groups()
+    if zone is not None and hour is None:
+        return None
+    tzinfo = None
+    try:
+        if zone is not None:
+            digits = zone[1:].replace(":", "").ljust(4, "0")
+            offset = dt.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+            tzinfo = dt.timezone(-offset if zone[0] == "-" else offset)
+        return dt.datetime(
+            int(year),
+            int(month or short_month),
+            int(day or short_day),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int((fraction or "0").ljust(6, "0")[:6]),
+            tzinfo,
+        )
+    except ValueError:
+        return None
+
+
+def _read_format(text: str, form: str) -> dt.datetime | None:
+    try:
+        # Naive where the format has no zone: a zone must not be invented.
+        return dt.datetime.strptime(text, form)  # noqa: DTZ007
+    except (ValueError, OverflowError):
+        return None
+
+
+def _formats(params: Params) -> tuple[str, ...] | None:
+    owner = "comparator 'date'"
+    check_names(owner, params, ["formats"])
+    given = params.get("formats")
+    if given is None:
+        return None
+    formats = (given,) if isinstance(given, str) else given
+    if not isinstance(formats, (list, tuple)) or not formats:
+        raise ConfigurationError(f'{owner}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
+    return tuple(_checked_format(form, owner) for form in formats)
+
+
+def _checked_format(form: object, owner: str) -> str:
+    if isinstance(form, str):
+        # Whatever strptime can't read back, or strftime can't write, is no format.
+        try:
+            sample = dt.datetime(2001, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc).strftime(form)
+            dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only asked whether it can be read
+        except (ValueError, OverflowError) as error:
+            raise ConfigurationError(f"{owner}: {form!r} is not a date format: {error}") from error
+        if "%" in form:
+            return form
+    raise ConfigurationError(f"{owner}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
+
+
+def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
+    """Return a function that reads a JSON value as a date and time, None for what is none.
+
+    Args:
+        params: `formats`, a list of strptime formats, of which the first that fits counts. Without it: ISO
+            8601 dates and times, then DEFAULT_FORMATS. Month names are those of the running locale.
+
+    >>> read = date_reader({})
+    >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
+    (True, None)
+    """
+    formats = _formats(params)
+
+    @lru_cache(maxsize=4096)
+    def read(text: str) -> dt.datetime | None:
+        if formats is None and (iso := _read_iso(text)) is not None:
+            return iso
+        for form in DEFAULT_FORMATS if formats is None else formats:
+            if (found := _read_format(text, form)) is not None:
+                return found
+        return None
+
+    def read_value(value: JsonValue) -> dt.datetime | None:
+        kind = type(value)
+        if kind is str:
+            return read(value.strip()) if len(value) <= _LONGEST else None
+        # A year, or a date such as 20260131, often comes as an integer.
+        return read(str(value)) if kind is int and 0 <= value < 10**14 else None
+
+    return read_value
+
+
+def _bind_date(params: Params) -> ScalarFunction:
+    read = date_reader(params)
+
+    def date(expected: JsonValue, actual: JsonValue) -> float:
+        if type(expected) is str and type(actual) is str and expected == actual:
+            return 1.0
+        left, right = read(expected), read(actual)
+        if left is None and right is None:
+            return equality_score(expected, actual)
+        return 1.0 if left is not None and left == right else 0.0
+
+    return date
+
+
+DATE: Final = Comparator("date", _bind_date)
+"""1 if both texts stand for the same moment, whatever their formats; a date alone is its midnight, and a time
+with a zone never equals one without. If neither is a date: JSON equality. `formats`: see `date_reader`."""

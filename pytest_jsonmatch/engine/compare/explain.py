@@ -1,0 +1,316 @@
+"""Why two values do not match, in a few words for a person. Reports ask for it, scoring never does."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from decimal import Decimal
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.dates import date_reader
+from pytest_jsonmatch.engine.compare.equality import in_same_group
+from pytest_jsonmatch.engine.compare.numbers import (
+    as_number,
+    difference,
+    numeric_tolerance,
+    percent_difference,
+)
+from pytest_jsonmatch.engine.compare.text import tokens
+from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text, strip_accents
+from pytest_jsonmatch.engine.value.convert import MISSING, json_equal, json_type
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.compare.base import Params
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["explain"]
+
+# Beyond this many pairs of characters the edit distance would hold a report up.
+_EDIT_CELLS: Final = 500_000_000
+# Beyond this length the texts are not tried in other spellings.
+_SPELLING_LENGTH: Final = 20_000
+
+
+def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    """Say in a few words why `actual` does not match `expected`.
+
+    Args:
+        name: the comparator; of one that is not built in only a difference of type can be told.
+        params: its parameters.
+        expected: the expected value as it was compared, after transforms.
+        actual: the actual value, likewise.
+
+    Returns None where the two values say it best, or where nothing is known. Never raises.
+
+    >>> explain("relative", {}, 50, 51.2)
+    '2.4 % off'
+    >>> explain("numeric", {"tolerance": {"abs": 0.1}}, 1, 1.5)
+    '0.5 off (limit 0.1)'
+    >>> explain("exact", {}, "Berlin", "berlin")
+    'case differs'
+    >>> explain("exact", {}, 42, "42")
+    'number against string'
+    """
+    try:
+        return _explain(name, params, expected, actual)
+    except (ConfigurationError, ArithmeticError):
+        return None
+
+
+def _explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if expected is MISSING or actual is MISSING:
+        return None
+    if name == "oneof":
+        return _explain_oneof(params, expected, actual)
+    unfinite = _not_finite(actual) or _not_finite(expected)
+    if unfinite is not None:
+        return unfinite
+    if name in _EXPLAINERS and (reason := _EXPLAINERS[name](params, expected, actual)) is not None:
+        return reason
+    kind, other = json_type(expected), json_type(actual)
+    if kind != other:
+        return f"{kind} against {other}"
+    if name is not None and name not in _PLAIN:
+        return None
+    return _explain_same_type(params, expected, actual)
+
+
+def _not_finite(value: JsonValue) -> str | None:
+    if type(value) is float and not math.isfinite(value):
+        return "not a number (NaN)" if value != value else "an infinity is no JSON number"  # noqa: PLR0124
+    return None
+
+
+def _explain_same_type(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    kind = type(expected)
+    if kind is str:
+        return _text_difference(expected, actual)
+    if kind is list:
+        return _list_difference(expected, actual)
+    if kind is dict:
+        return _dict_difference(expected, actual)
+    left, right = as_number(expected), as_number(actual)
+    if left is None or right is None:
+        return None
+    if left == right:
+        return "integer against float" if params.get("strict_number_type") else None
+    return _percent_off(left, right)
+
+
+# Numbers
+
+
+def _digits(number: Decimal, digits: int = 2) -> str:
+    """Return a positive number with so many significant digits, an ordinary one without an exponent."""
+    if Decimal("0.0001") <= number < 1_000_000:
+        rounded = f"{number:.{digits}g}"
+        # Format never rounds away digits before the point: 123 is not shown as 1.2e2.
+        plain = f"{Decimal(rounded) if number < 10 ** (digits - 1) else round(number):f}"
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return f"{number:.1e}".replace("e+", "e").replace(".0e", "e")
+
+
+def _percent_off(expected: float | Decimal, actual: float | Decimal) -> str:
+    if expected == 0:
+        return f"{_digits(difference(expected, actual))} off"
+    percent = percent_difference(expected, actual)
+    return f"{_digits(percent)} % off"
+
+
+def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
+    """Say a difference and its limit with as many digits as it takes to tell them apart."""
+    most = _digits(limit, 6)
+    shown = next((text for digits in range(2, 18) if (text := _digits(delta, digits)) != most), most)
+    return f"{shown}{unit} off (limit {most}{unit})"
+
+
+def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    left, right = as_number(expected), as_number(actual)
+    if left is None or right is None:
+        return None
+    rel, absolute = numeric_tolerance(params)
+    delta = difference(left, right)
+    if absolute is not None and delta > (limit := Decimal(repr(absolute))):
+        return _beyond(delta, limit)
+    if rel is None:
+        return _percent_off(left, right)
+    limit = Decimal(repr(rel))
+    if left == 0:
+        return _beyond(delta, limit)
+    return _beyond(percent_difference(left, right), limit.scaleb(2), " %")
+
+
+def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    left, right = as_number(expected), as_number(actual)
+    if isinstance(expected, str) or isinstance(actual, str) or left is None or right is None:
+        return None
+    delta, limit = difference(left, right), Decimal(str(params.get("threshold", 0)))
+    return _beyond(delta, limit) if delta > limit else f"{_digits(delta)} off"
+
+
+# Texts
+
+
+def _compatible(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _without_space(text: str) -> str:
+    return "".join(text.split())
+
+
+def _without_punctuation(text: str) -> str:
+    return "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+
+
+# What may differ, and the function that makes it the same; the order is the order in which it is blamed.
+_SPELLINGS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("Unicode form", _compatible),
+    ("white space", _without_space),
+    ("case", str.casefold),
+    ("accents", strip_accents),
+    ("punctuation", _without_punctuation),
+)
+
+
+def _text_difference(expected: str, actual: str) -> str | None:
+    """Name the fewest kinds of spelling that explain the difference, else count the edits."""
+    if expected == actual:
+        return None
+    if len(expected) + len(actual) <= _SPELLING_LENGTH:
+        for count in (1, 2, 3):
+            for chosen in combinations(_SPELLINGS, count):
+                left, right = expected, actual
+                for _, same in chosen:
+                    left, right = same(left), same(right)
+                # Two texts of nothing but punctuation are not "the same but for punctuation".
+                if left == right and left:
+                    return _differ([name for name, _ in chosen])
+        if sorted(expected.split()) == sorted(actual.split()):
+            return "word order differs"
+    if not actual:
+        return "empty"
+    if len(expected) * len(actual) > _EDIT_CELLS:
+        return f"{len(expected)} characters against {len(actual)}"
+    from rapidfuzz.distance import Levenshtein
+
+    edits = Levenshtein.distance(expected, actual)
+    return "1 edit" if edits == 1 else f"{edits} edits"
+
+
+def _differ(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} differ" if names == ["accents"] else f"{names[0]} differs"
+    return f"{', '.join(names[:-1])} and {names[-1]} differ"
+
+
+def _explain_jaccard(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if type(expected) is not str or type(actual) is not str or params.get("tokenizer") is not None:
+        return None
+    left, right = tokens(expected), tokens(actual)
+    if left == right:
+        return None
+    return f"{len(left & right)} of {len(left | right)} words shared"
+
+
+def _explain_normalized(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if type(expected) is type(actual) and type(expected) in {str, list, dict}:
+        return _explain_same_type(
+            {}, map_strings(expected, normalize_text), map_strings(actual, normalize_text)
+        )
+    return None
+
+
+def _explain_contains(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if type(actual) is list or (type(actual) is type(expected) and type(actual) in {str, dict}):
+        return f"does not contain the expected {_CONTENTS[json_type(actual)]}"
+    return None
+
+
+_CONTENTS: Final[Mapping[str, str]] = {"string": "text", "array": "value", "object": "members"}
+
+
+def _explain_regex(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    both_text = type(expected) is str and type(actual) is str
+    return "does not match the pattern" if both_text else None
+
+
+# Sets, dates, containers
+
+
+def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if "values" in params:
+        values = params["values"]
+        if in_same_group(params, actual) or not isinstance(values, (list, tuple, set, frozenset)):
+            return None
+        return (
+            "not the accepted value" if len(values) == 1 else f"not among the {len(values)} accepted values"
+        )
+    if in_same_group(params, expected):
+        return "not a synonym of the expected value"
+    return "expected value is in no group of synonyms"
+
+
+def _explain_date(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    read = date_reader(params)
+    left, right = read(expected), read(actual)
+    if right is None:
+        return "not a date" if left is not None and json_type(actual) == json_type(expected) else None
+    if left is None:
+        return "expected is not a date"
+    if (left.tzinfo is None) != (right.tzinfo is None):
+        return "only one has a time zone"
+    seconds = abs((right - left).total_seconds())
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            number = round(seconds / size)
+            return f"1 {unit} off" if number == 1 else f"{number} {unit}s off"
+    return f"{seconds:g} s off" if seconds else None
+
+
+def _list_difference(expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+    if len(expected) != len(actual):
+        return f"{_count(len(expected), 'item')} against {len(actual)}"
+    differing = sum(1 for left, right in zip(expected, actual, strict=True) if not json_equal(left, right))
+    return f"{differing} of {_count(len(expected), 'item')} {_verb(differing)}" if differing else None
+
+
+def _dict_difference(expected: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> str | None:
+    return ", ".join(_member_differences(expected, actual)) or None
+
+
+def _member_differences(expected: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> Iterator[str]:
+    missing = sum(1 for key in expected if key not in actual)
+    extra = sum(1 for key in actual if key not in expected)
+    differing = sum(1 for key in expected if key in actual and not json_equal(expected[key], actual[key]))
+    if missing:
+        yield f"{_count(missing, 'member')} missing"
+    if extra:
+        yield f"{extra} too many"
+    if differing:
+        yield f"{_count(differing, 'member')} {_verb(differing)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _verb(number: int) -> str:
+    return "differs" if number == 1 else "differ"
+
+
+_EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], str | None]]] = {
+    "numeric": _explain_numeric,
+    "threshold": _explain_threshold,
+    "jaccard": _explain_jaccard,
+    "normalized_text": _explain_normalized,
+    "contains": _explain_contains,
+    "regex": _explain_regex,
+    "date": _explain_date,
+}
+# Those that compare values for what they are, so that any difference in the values explains the score.
+_PLAIN: Final = frozenset({"exact", "binary", "relative", "levenshtein", "numeric", "date", "contains"})

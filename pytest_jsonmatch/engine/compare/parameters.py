@@ -1,0 +1,97 @@
+"""Checks of the parameters that comparators and transforms are given: one wording for every mistake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["check_names", "mapping_parameter", "number_parameter", "required", "take_repair"]
+
+
+def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
+    """Refuse a parameter that `owner` does not take.
+
+    Raises ConfigurationError, which names the parameter and the nearest known one.
+
+    >>> check_names("comparator 'numeric'", {"tolerence": {}}, ["tolerance"])
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: comparator 'numeric' has no parameter 'tolerence'; \
+did you mean 'tolerance'?
+    """
+    for name in params:
+        if name not in known:
+            hint = did_you_mean(str(name), known) if known else "; it takes none"
+            raise ConfigurationError(f"{owner} has no parameter {name!r}{hint}")
+
+
+def required(owner: str, params: Mapping[str, object], name: str, example: str) -> object:
+    """Return the parameter `name`, or raise a ConfigurationError that shows how it is given.
+
+    >>> required("transform 'round_digits'", {"digits": 2}, "digits", '{"digits": 2}')
+    2
+    """
+    if name not in params:
+        raise ConfigurationError(f"{owner} needs the parameter {name!r}, for example {example}")
+    return params[name]
+
+
+def number_parameter(owner: str, name: str, value: object, *, above_zero: bool = False) -> float:
+    """Return `value` as a finite double, 0 or more (above 0 with `above_zero`), or raise ConfigurationError.
+
+    >>> number_parameter("comparator 'threshold'", "threshold", 10, above_zero=True)
+    10.0
+    """
+    number = math.nan
+    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            number = math.nan
+    if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
+        return number
+    wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"
+    raise ConfigurationError(f"{owner}: {name!r} must be {wanted}, not {_shown(value)}")
+
+
+def mapping_parameter(owner: str, name: str, value: object, example: str) -> Mapping[str, object]:
+    """Return `value` if it is a mapping (None counts as an empty one), or raise ConfigurationError.
+
+    >>> mapping_parameter("comparator 'numeric'", "tolerance", {"rel": 0.01}, '{"rel": 0.01}')
+    {'rel': 0.01}
+    """
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return value
+    raise ConfigurationError(f"{owner}: {name!r} must be a mapping such as {example}, not {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """Return a value's repr, short, and safe for integers over Python's limit of digits."""
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return "an integer of hundreds of digits"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
+    """Return whether broken JSON is to be repaired, and the other options: those that a plan knows.
+
+    >>> take_repair({"repair": True, "transform": ["trim"]})
+    (True, {'transform': ['trim']})
+    """
+    if not options or "repair" not in options:
+        return False, options
+    others = dict(options)
+    repair = others.pop("repair")
+    if not isinstance(repair, bool):
+        raise ConfigurationError(f"repair is {repair!r}; it is True or False")
+    return repair, others

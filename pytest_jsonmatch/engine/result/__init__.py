@@ -1,0 +1,3 @@
+"""What a comparison says, to people and programs."""
+
+from __future__ import annotations

@@ -1,0 +1,154 @@
+"""Every exception this project raises on purpose, and the sentences they share."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "ComparatorError",
+    "ConfigurationError",
+    "GoldValidationError",
+    "InvalidExpectedError",
+    "JsonExtractionError",
+    "JsonMatchError",
+    "JsonParseError",
+    "RootTypeError",
+    "TargetPathError",
+    "UnlistedFieldError",
+    "UnsupportedValueError",
+    "did_you_mean",
+    "nearest",
+]
+
+
+class JsonMatchError(Exception):
+    """The base of every error raised by pytest-jsonmatch."""
+
+
+class ConfigurationError(JsonMatchError, ValueError):
+    """A metric, option, comparator, transform, parameter or path pattern is not what it should be."""
+
+
+class JsonParseError(JsonMatchError, ValueError):
+    """A text that has to be strict JSON is not.
+
+    `reason` says why; `line` and `column` count from 1; `excerpt` shows the place.
+    """
+
+    def __init__(self, reason: str, *, line: int = 1, column: int = 1, excerpt: str = "") -> None:
+        near = f" near {excerpt!r}" if excerpt else ""
+        super().__init__(f"not valid JSON (line {line}, column {column}): {reason}{near}")
+        self.reason = reason
+        self.line = line
+        self.column = column
+        self.excerpt = excerpt
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_parse_error, (self.reason, self.line, self.column, self.excerpt)
+
+
+def _rebuild_parse_error(reason: str, line: int, column: int, excerpt: str) -> JsonParseError:
+    return JsonParseError(reason, line=line, column=column, excerpt=excerpt)
+
+
+class JsonExtractionError(JsonMatchError, ValueError):
+    """No JSON could be found in a model's output: `reason` says why, `excerpt` shows its beginning."""
+
+    def __init__(self, reason: str, *, excerpt: str = "") -> None:
+        seen = f"; the text begins {excerpt!r}" if excerpt else ""
+        super().__init__(f"no JSON found in the actual text: {reason}{seen}")
+        self.reason = reason
+        self.excerpt = excerpt
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_extraction_error, (self.reason, self.excerpt)
+
+
+def _rebuild_extraction_error(reason: str, excerpt: str) -> JsonExtractionError:
+    return JsonExtractionError(reason, excerpt=excerpt)
+
+
+class UnsupportedValueError(JsonMatchError, TypeError):
+    """A Python value has no JSON form; the message names its path."""
+
+
+class InvalidExpectedError(JsonMatchError, ValueError):
+    """Expected data holds something that JSON cannot say (NaN, an infinity); the message names its path."""
+
+
+class GoldValidationError(JsonMatchError, ValueError):
+    """Expected data does not fit the schema that says how to score them, such as a field it does not list.
+
+    `record_id` is the record's id or its index (None where there is one record only); `path` is the instance
+    path of the value.
+    """
+
+    def __init__(self, message: str, record_id: str | int | None = None, path: str = "") -> None:
+        super().__init__(message)
+        self.record_id = record_id
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.record_id, self.path)
+
+
+class UnlistedFieldError(JsonMatchError, ValueError):
+    """An answer has a member that the schema does not list, under a metric that refuses such members.
+
+    >>> error = UnlistedFieldError("actual: 'colour' is not in the schema", path="colour")
+    >>> error.path
+    'colour'
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.path)
+
+
+class RootTypeError(JsonMatchError, TypeError):
+    """The metric compares objects and was given something else; the message names metrics that fit."""
+
+
+class TargetPathError(JsonMatchError, ValueError):
+    """`target_key` names a place that expected does not have."""
+
+
+class ComparatorError(JsonMatchError, RuntimeError):
+    """A comparator raised, or scored outside [0, 1], in an assertion."""
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most like `word`, or None when none comes near.
+
+    >>> nearest("feild_match", ["field_match", "json_similarity"])
+    'field_match'
+    """
+    found = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" for the nearest candidate, or "; known: ..." when none comes near.
+
+    >>> did_you_mean("exakt", ["exact", "numeric"])
+    "; did you mean 'exact'?"
+    """
+    names = sorted(candidates)
+    found = nearest(word, names)
+    if found is not None:
+        return f"; did you mean {found!r}?"
+    return f"; known: {', '.join(names)}" if names else ""
+
+
+# Tracebacks show these under the name by which users import and catch them.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = "pytest_jsonmatch"
+del _name

@@ -1,0 +1,231 @@
+"""Schema paths (`items[].price`), instance paths (`items[0].price`), and the patterns that match them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "ANY_DEPTH",
+    "ANY_KEY",
+    "ELEMENT",
+    "Pattern",
+    "Segment",
+    "format_path",
+    "parse_path",
+    "parse_pattern",
+]
+
+
+@final
+class _Marker:
+    """A segment that is no key and no index."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+ELEMENT: Final = _Marker("ELEMENT")
+"""Any element of an array: the `[]` of a schema path."""
+ANY_KEY: Final = _Marker("ANY_KEY")
+"""Any one key: the `*` of a pattern."""
+ANY_DEPTH: Final = _Marker("ANY_DEPTH")
+"""Any number of segments: the `**` of a pattern."""
+
+Segment: TypeAlias = "str | int | _Marker"
+
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<key>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<deep>\*\*)
+    | (?P<star>\*)
+    | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]
+    | \[(?P<index>\d*)\]
+    | (?P<dot>\.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
+    """Return the text of a path; a path of more than `limit` segments ends in `…`.
+
+    >>> format_path(("items", 0, "unit price")), format_path((ELEMENT, "price")), format_path(())
+    ('items[0]["unit price"]', '[].price', '$')
+    """
+    cut = limit is not None and len(segments) > limit
+    parts: list[str] = []
+    for segment in segments[:limit] if cut else segments:
+        if type(segment) is str:
+            if _PLAIN_KEY.fullmatch(segment):
+                parts.append(f".{segment}" if parts else segment)
+            else:
+                parts.append(f"[{json.dumps(segment, ensure_ascii=False)}]")
+        elif segment is ELEMENT:
+            parts.append("[]")
+        elif segment is ANY_KEY or segment is ANY_DEPTH:
+            mark = "*" if segment is ANY_KEY else "**"
+            parts.append(f".{mark}" if parts else mark)
+        else:
+            parts.append(f"[{segment}]")
+    if cut:
+        parts.append("…")
+    return "".join(parts) or "$"
+
+
+def parse_path(text: str) -> tuple[Segment, ...]:
+    """Read a schema or instance path.
+
+    Raises:
+        ConfigurationError: `text` is no path; the message shows where.
+
+    >>> parse_path('items[0]["unit price"]')
+    ('items', 0, 'unit price')
+    """
+    segments = _parse(text, "path")
+    if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in segments):
+        message = f"{text!r} is a pattern, not a path: * and ** stand for many places"
+        raise ConfigurationError(message)
+    return segments
+
+
+def parse_pattern(text: str) -> Pattern:
+    """Read a path pattern: `*` is one key, `[]` any element, `**` any number of segments.
+
+    Raises:
+        ConfigurationError: `text` is no pattern; the message shows where.
+
+    >>> parse_pattern("**.price").matches(parse_path("items[].price"))
+    True
+    """
+    segments = _parse(text, "path pattern")
+    if any(type(segment) is int for segment in segments):
+        message = (
+            f"{text!r} names one element; a rule holds for every element of an array: write [] for the index"
+        )
+        raise ConfigurationError(message)
+    return Pattern(text, segments)
+
+
+def _parse(text: str, what: str) -> tuple[Segment, ...]:
+    if not isinstance(cast("object", text), str):
+        message = f"a {what} is a string such as 'items[].price', not {type(text).__name__}"
+        raise ConfigurationError(message)
+    if text == "$":
+        return ()
+    segments: list[Segment] = []
+    position = 2 if text.startswith("$.") else (1 if text.startswith("$[") else 0)
+    after_dot = position == 2
+    need_key = position == 0 or after_dot
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise _bad_path(text, position, what)
+        kind = token.lastgroup
+        if kind == "dot":
+            if need_key:
+                raise _bad_path(text, position, what)
+            need_key = after_dot = True
+        elif kind in {"key", "star", "deep"}:
+            if not need_key:
+                raise _bad_path(text, position, what)
+            segments.append({"star": ANY_KEY, "deep": ANY_DEPTH}.get(kind) or token.group())
+            need_key = after_dot = False
+        else:
+            if after_dot:
+                raise _bad_path(text, position, what)
+            segments.append(_bracketed(token, text, what))
+            need_key = after_dot = False
+        position = token.end()
+    if after_dot or not segments:
+        raise _bad_path(text, len(text), what)
+    return tuple(segments)
+
+
+def _bracketed(token: re.Match[str], text: str, what: str) -> Segment:
+    if token.lastgroup == "quoted":
+        try:
+            key: str = json.loads(token.group("quoted"), strict=False)
+        except ValueError:
+            raise _bad_path(text, token.start(), what) from None
+        return key
+    index = token.group("index")
+    return int(index) if index else ELEMENT
+
+
+def _bad_path(text: str, position: int, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
+        """(a.b), elements as [] or [0], other keys quoted (["unit price"]), $ for the root"""
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A path pattern, matched segment by segment."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+    @property
+    def literals(self) -> int:
+        """How many segments are keys or `[]`: of two patterns that match, the one with more wins."""
+        return sum(1 for segment in self.segments if segment is not ANY_KEY and segment is not ANY_DEPTH)
+
+    def start(self) -> frozenset[int]:
+        """Return the positions of the pattern that are open before the first segment."""
+        return self._closure({0})
+
+    def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
+        """Return the positions that are open after one more segment of a schema path."""
+        reached: set[int] = set()
+        for state in states:
+            if state == len(self.segments):
+                continue
+            wanted = self.segments[state]
+            if wanted is ANY_DEPTH:
+                reached.add(state)
+            elif wanted is ANY_KEY:
+                if type(segment) is str:
+                    reached.add(state + 1)
+            elif wanted == segment:
+                reached.add(state + 1)
+        return self._closure(reached)
+
+    def accepts(self, states: frozenset[int]) -> bool:
+        """Tell whether a path that led to `states` matches."""
+        return len(self.segments) in states
+
+    def matches(self, segments: Sequence[Segment]) -> bool:
+        """Tell whether a schema path, given as segments, matches."""
+        states = self.start()
+        for segment in segments:
+            states = self.step(states, ELEMENT if type(segment) is int else segment)
+            if not states:
+                return False
+        return self.accepts(states)
+
+    def _closure(self, states: set[int]) -> frozenset[int]:
+        for state in sorted(states):
+            after = state
+            while after < len(self.segments) and self.segments[after] is ANY_DEPTH:
+                after += 1
+                states.add(after)
+        return frozenset(states)

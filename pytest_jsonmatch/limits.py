@@ -1,0 +1,121 @@
+"""Thresholds: what a comparison's figures have to reach, read into one form and held against figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["FIGURES", "Limits", "Threshold", "measured", "reaches", "read_limits"]
+
+Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
+"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
+Limits: TypeAlias = "dict[str, float | dict[str, float]]"
+
+FIGURES: Final = ("score", "precision", "recall", "f1")
+# Sums of scores agree to 1e-12 whatever their order; a verdict must not hang on the order either.
+_SLACK: Final = 1e-12
+
+
+def read_limits(threshold: object, what: str = "threshold") -> Limits:
+    """Return a threshold in its one form, every number checked.
+
+    Args:
+        threshold: as for `assert_json_match`.
+        what: what errors call it.
+
+    Raises ConfigurationError for anything else.
+
+    >>> read_limits(0.9), read_limits({"f1": 1, "fields": {"total": 0.5}})
+    ({'score': 0.9}, {'f1': 1.0, 'fields': {'total': 0.5}})
+    """
+    if not isinstance(threshold, Mapping):
+        more = f", or a mapping of {', '.join(FIGURES)} and fields to such numbers"
+        return {"score": _number(what, threshold, more)}
+    limits: Limits = {}
+    for name, value in threshold.items():
+        if name in FIGURES:
+            limits[name] = _number(f"{what}[{name!r}]", value)
+        elif name != "fields":
+            raise ConfigurationError(
+                f"unknown threshold {name!r}{did_you_mean(str(name), (*FIGURES, 'fields'))}"
+            )
+        elif not isinstance(value, Mapping):
+            raise ConfigurationError(
+                f"{what}['fields'] must map path patterns to numbers from 0 to 1; got {value!r}"
+            )
+        else:
+            by_pattern = limits["fields"] = {}
+            for pattern, limit in value.items():
+                parse_pattern(pattern)
+                by_pattern[pattern] = _number(f"{what}['fields'][{pattern!r}]", limit)
+    if not limits or limits == {"fields": {}}:
+        raise ConfigurationError(
+            f"{what} {threshold!r} asks for nothing; name one of {', '.join(FIGURES)} or fields"
+        )
+    return limits
+
+
+def _number(what: str, value: object, more: str = "") -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}; got {value!r}")
+
+
+def reaches(value: float, limit: float) -> bool:
+    """Tell whether a figure reaches its limit, whatever the order in which it was summed up.
+
+    >>> reaches(0.9 - 1e-15, 0.9), reaches(1 - 1e-15, 1.0)
+    (True, False)
+    """
+    return value >= limit or (limit < 1 and value >= limit - _SLACK)
+
+
+def measured(
+    limits: Limits,
+    figure: Callable[[str], float],
+    means: Callable[[], Mapping[str, float | None]],
+    open_paths: frozenset[str] = frozenset(),
+) -> Iterator[tuple[str, float | None, float]]:
+    """Return every figure with its limit: overall ones first, then fields as they are written.
+
+    Args:
+        limits: from `read_limits`.
+        figure: gives one of `FIGURES`.
+        means: gives the mean score of every schema path; None where nothing counts.
+        open_paths: those of which triage left everything out: a pattern that only they match asks nothing.
+
+    Returns:
+        (name, value, limit); the value is None for a pattern that matches no compared field.
+    """
+    for what in FIGURES:
+        limit = limits.get(what)
+        if isinstance(limit, float):
+            yield what, figure(what), limit
+    by_pattern = limits.get("fields")
+    if not isinstance(by_pattern, dict):
+        return
+    compared = [(path, parse_path(path), mean) for path, mean in means().items() if mean is not None]
+    unasked = [parse_path(path) for path in open_paths]
+    for text, limit in by_pattern.items():
+        pattern = parse_pattern(text)
+        matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
+        for path, mean in matching:
+            yield field_figure(path), mean, limit
+        if not matching and not any(map(pattern.matches, unasked)):
+            yield field_figure(text), None, limit
+
+
+def field_figure(path: str) -> str:
+    """Return the name of a field's figure.
+
+    >>> field_figure("items[].price")
+    'fields["items[].price"]'
+    """
+    return f"fields[{json.dumps(path, ensure_ascii=False)}]"

@@ -1,0 +1,3 @@
+"""JSON out of text: strictly, or found in a model's answer."""
+
+from __future__ import annotations

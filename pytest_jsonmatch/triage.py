@@ -1,0 +1,224 @@
+"""Triage: of the questions for a judge only those are asked whose answers can change pass or fail.
+
+Every figure rises with every verdict. So two sums bound all that may come: with 0 for every answer that is
+not known, and with 1. Where the lower one passes, or the upper one fails, the rest need not be asked. A
+question left out is a `skipped` result: the figure without it is between the two, since (Σ + w)/A is the
+mediant of Σ/(A - w) and w/w.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from pytest_jsonmatch.corpus.result import figures_of
+from pytest_jsonmatch.engine.ask.rounds_ import values_key
+from pytest_jsonmatch.engine.result.match import (
+    BATCH_ERROR,
+    MATCH,
+    MISMATCH,
+    PENDING,
+    aggregate_rows,
+    sum_rows,
+)
+from pytest_jsonmatch.engine.score.walk_ import NOT_ASKED, Outcome, is_not_asked
+from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
+from pytest_jsonmatch.limits import FIGURES, measured, reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
+    from pytest_jsonmatch.engine.compare.batched import Request
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.result.match import Row
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+    from pytest_jsonmatch.limits import Limits
+
+__all__ = ["Triage", "f_beta"]
+
+
+@final
+class Triage:
+    """Which questions of one comparison a judge is asked, given the limits that the comparison has to reach.
+
+    Args:
+        limits: from `read_limits`.
+        beta: hold F-beta to the limit of `score`; None: the metric's own score.
+        ask_all: leave nothing out, but tell that it was asked to.
+
+    Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first: on
+    them hangs which elements are compared at all.
+
+    >>> from pytest_jsonmatch.limits import read_limits
+    >>> Triage(read_limits(0.9)).saved
+    0
+    """
+
+    __slots__ = ("_ask_all", "_beta", "_limits", "_reduce", "_rounds", "saved", "set_aside")
+
+    def __init__(self, limits: Limits, *, beta: float | None = None, ask_all: bool = False) -> None:
+        self._ask_all = ask_all
+        self._limits = limits
+        self._beta = beta
+        self._reduce = "f1"
+        self._rounds = 0
+        self.saved = 0
+        """How many questions were left out, equal ones counted once."""
+        self.set_aside = False
+        """Whether there were questions, and all were asked because `ask_all` says so."""
+
+    def choose(self, outcome: Outcome | JsonMatchError, book: BatchBook) -> None:
+        """Leave those questions in the book that are to be asked now; others are left out, or come later.
+
+        Args:
+            outcome: of the pass that filed the book's requests.
+            book: of the record.
+        """
+        if not isinstance(outcome, Outcome) or not book.requests:
+            return
+        requests = book.requests
+        if self._ask_all:
+            self.set_aside = True
+            return
+        self._reduce = next(iter(requests.values())).node.plan.options.reduce
+        view = _View(outcome.rows, book)
+        first = {
+            place: request
+            for place, request in requests.items()
+            if not request.question.batch.judged or place not in view.pending or _in_unordered(request.node)
+        }
+        if first or book.provisional:
+            book.requests = first or requests
+            return
+        groups = self._by_influence(view, requests)
+        number = self._needed(view, groups)
+        if number is None:
+            self.saved += len(groups)
+            book.answers.update(dict.fromkeys(requests, NOT_ASKED))
+            book.requests = {}
+            return
+        # (Asked one by one, a case that passes only if all do would take as many rounds as it has questions.)
+        number = max(number, 2**self._rounds)
+        self._rounds += 1
+        chosen = {place for group in groups[:number] for place in group}
+        book.requests = {place: request for place, request in requests.items() if place in chosen}
+
+    def _needed(self, view: _View, groups: Sequence[Sequence[int]]) -> int | None:
+        """Return the least number of first groups whose verdicts could settle it; None: it is settled."""
+
+        def settles(number: int) -> bool:
+            first = {place for group in groups[:number] for place in group}
+            return self._passes(view.rows(lambda place: place in first)) or not self._passes(
+                view.rows(lambda place: place not in first)
+            )
+
+        low, high = 0, len(groups)
+        while low < high:
+            middle = (low + high) // 2
+            if settles(middle):
+                high = middle
+            else:
+                low = middle + 1
+        return low or None
+
+    def _passes(self, rows: Sequence[Row]) -> bool:
+        return all(value is not None and reaches(value, limit) for _, value, limit in self._measured(rows))
+
+    def _measured(self, rows: Sequence[Row]) -> list[tuple[str, float | None, float]]:
+        precision, recall, f1, score = figures_of(sum_rows(rows), self._reduce)
+        if self._beta is not None:
+            score = f_beta(precision, recall, self._beta)
+        figures = {"score": score, "precision": precision, "recall": recall, "f1": f1}
+
+        def means() -> Mapping[str, float | None]:
+            return {node.path: aggregate.mean_score for node, aggregate in aggregate_rows(rows).items()}
+
+        unasked = frozenset(row[0].place.path for row in rows if is_not_asked(row))
+        return list(measured(self._limits, figures.__getitem__, means, unasked))
+
+    def _by_influence(self, view: _View, requests: Mapping[int, Request]) -> list[list[int]]:
+        """Return the places of equal questions together, the most influential question first."""
+        groups: dict[Hashable, list[int]] = {}
+        influence: dict[Hashable, float] = {}
+        share = self._share(view)
+        for place, request in requests.items():
+            key = (request.node.path, values_key(request))
+            groups.setdefault(key, []).append(place)
+            influence[key] = influence.get(key, 0.0) + share(view.pending[place])
+        return [groups[key] for key in sorted(groups, key=lambda key: -influence[key])]
+
+    def _share(self, view: _View) -> Callable[[Row], float]:
+        """Return what gives a row's share in the figures that have a limit."""
+        whole = sum(row[0].weight for row in view.all) or 1.0
+        overall = any(name in self._limits for name in FIGURES)
+        numbers: dict[PlanNode, int] = {}
+        for row in view.all:
+            numbers[row[0].place] = numbers.get(row[0].place, 0) + 1
+        by_pattern = self._limits.get("fields")
+        patterns = [parse_pattern(text) for text in by_pattern] if isinstance(by_pattern, dict) else []
+
+        def share(row: Row) -> float:
+            node: PlanNode = row[0]
+            limited = sum(pattern.matches(node.segments()) for pattern in patterns)
+            return (node.weight / whole if overall else 0.0) + limited / numbers[node.place]
+
+        return share
+
+
+def f_beta(precision: float, recall: float, beta: float) -> float:
+    """Return (1 + β²)PR / (β²P + R).
+
+    >>> f_beta(0.5, 1.0, 2)
+    0.8333333333333334
+    """
+    weighted = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+
+
+@final
+class _View:
+    """The rows of a pass, of which some wait for answers."""
+
+    __slots__ = ("_open", "all", "pending")
+
+    def __init__(self, rows: Sequence[Row], book: BatchBook) -> None:
+        self.all = rows
+        self.pending: dict[int, Row] = {}
+        """By place, the row that an answer decides: its own, or that of the unit above it."""
+        self._open: dict[int, tuple[int, ...]] = {}
+        """By index of a row, the places that it waits for."""
+        for at, row in enumerate(rows):
+            if row[4] == PENDING:
+                self._wait(at, row, [book.place(row[1], row[2], row[3])])
+            elif row[8] is not None and row[8].differences:
+                below = row[8].differences
+                places = [book.place(each[1], each[2], each[3]) for each in below if each[4] == PENDING]
+                if all(each[4] in {PENDING, BATCH_ERROR} for each in below):
+                    self._wait(at, row, places)
+                else:
+                    # The unit differs whatever the answers are.
+                    self.pending.update(dict.fromkeys(places, row))
+
+    def _wait(self, at: int, row: Row, places: Sequence[int]) -> None:
+        if places:
+            self.pending.update(dict.fromkeys(places, row))
+            self._open[at] = tuple(places)
+
+    def rows(self, verdict: Callable[[int], bool]) -> list[Row]:
+        """Return the rows as they would be if these were the verdicts."""
+        found = list(self.all)
+        for at, places in self._open.items():
+            equal = all(map(verdict, places))
+            row = found[at]
+            found[at] = (*row[:4], MATCH if equal else MISMATCH, float(equal), row[6], row[7], None)
+        return found
+
+
+def _in_unordered(node: PlanNode) -> bool:
+    """Tell whether a place is in an array whose elements find their partners by what they are worth."""
+    below: PlanNode | None = node
+    while below is not None and below.parent is not None:
+        if below.segment is ELEMENT and below.parent.align == "unordered":
+            return True
+        below = below.parent
+    return False
