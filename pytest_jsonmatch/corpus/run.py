@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import Row, Signature, Totals
+    from pytest_jsonmatch.engine.result.match import Row, Signature
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["Keep", "PostProcess", "Progress", "run"]
 
@@ -365,9 +366,9 @@ class _Scorer:
         self._plan = plan
         self._made = _Chunk()
         self._flat = None if task.post_process else FlatTally(plan)
-        self._known: dict[Totals, Figures] = {}
+        self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
-        self._totals: list[Totals] = []
+        self._totals: list[Sums] = []
         self._nodes: Counter[PlanNode] = Counter()  # rows, whatever they say
         self._others: Counter[tuple[PlanNode, str]] = Counter()  # those of them that are no plain matches
         self._special: list[Row] = []  # those of the latter that say more than their status
@@ -432,7 +433,7 @@ class _Scorer:
                 return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
         try:
             if isinstance(gold, (str, bytes, bytearray)):
-                from pytest_jsonmatch.reading.extract import parse_json
+                from pytest_jsonmatch.reading.strict import parse_json
 
                 expected = parse_json(plain_text(gold))
             else:
@@ -526,7 +527,7 @@ class _Scorer:
             return keep != "none"
         return (figures[3], figures[2], pair.position) < worst[-1][0]
 
-    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+    def _keep(self, totals: Sums, candidate: _Candidate) -> None:
         """Keep what is to be kept of a record."""
         keep = self._task.keep
         if keep == "worst":

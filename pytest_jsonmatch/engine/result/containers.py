@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.match import LEAFLESS, Totals, instance_path, ratio, row_weights
+from pytest_jsonmatch.engine.result.match import LEAFLESS, instance_path, row_weights
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ class ContainerResult:
 
     __slots__ = ("_keys", "_parent", "_totals", "kind")
 
-    def __init__(self, parent: Trail | None, keys: tuple[Any, Any] | None, kind: str, totals: Totals) -> None:
+    def __init__(self, parent: Trail | None, keys: tuple[Any, Any] | None, kind: str, totals: Sums) -> None:
         self._parent = parent
         self._keys = keys
         self.kind: str = kind
@@ -97,17 +98,17 @@ class ContainerResult:
     @property
     def precision(self) -> float:
         """Σ score / actual's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.actual, perfect=self._totals.perfect)
+        return self._totals.precision
 
     @property
     def recall(self) -> float:
         """Σ score / expected's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.expected, perfect=self._totals.perfect)
+        return self._totals.recall
 
     @property
     def f1(self) -> float:
         """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return _f1(self._totals)
+        return self._totals.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -215,8 +216,8 @@ class _Entry:
         self.actual += actual
         self.perfect = self.perfect and perfect
 
-    def totals(self) -> Totals:
-        return Totals(self.score, self.expected, self.actual, self.perfect)
+    def totals(self) -> Sums:
+        return Sums(self.score, self.expected, self.actual, self.perfect)
 
 
 def _sum_up(rows: Sequence[Row]) -> tuple[list[_Entry | Row], dict[int, _Entry]]:
@@ -279,7 +280,7 @@ def containers_of(outcome: Outcome) -> list[ContainerResult]:
             perfect = score == 1.0 or not (expected or actual)
             kind = "array" if type(one if type(one) in _CONTAINERS else other) is list else "object"
             keys = None if expected_key is None else (expected_key, actual_key)
-            totals = Totals(score * node.weight, expected, actual, perfect)
+            totals = Sums(score * node.weight, expected, actual, perfect)
             found.append(ContainerResult(trail, keys, kind, totals))
     return found
 
@@ -293,7 +294,7 @@ def alignments_of(outcome: Outcome) -> Iterator[ArrayAlignment]:
         return
     order, _ = _sum_up(outcome.rows)
     aligned = {id(inner) for _, inner, _, _, _ in outcome.alignments}
-    elements: dict[tuple[int, Any, Any], Totals] = {}
+    elements: dict[tuple[int, Any, Any], Sums] = {}
     for item in order:
         if type(item) is _Entry and item.trail is not None and id(item.trail[0]) in aligned:
             elements[id(item.trail[0]), item.trail[1], item.trail[2]] = item.totals()
@@ -301,20 +302,20 @@ def alignments_of(outcome: Outcome) -> Iterator[ArrayAlignment]:
         if id(trail) in aligned and status not in LEAFLESS:
             expected, actual = row_weights(node, status, detail)
             perfect = score == 1.0 or not (expected or actual)
-            totals = Totals(score * node.weight, expected, actual, perfect)
+            totals = Sums(score * node.weight, expected, actual, perfect)
             elements[id(trail), expected_key, actual_key] = totals
     for row in outcome.alignments:
         yield _alignment(row, elements)
 
 
-def _alignment(row: AlignedRow, elements: dict[tuple[int, Any, Any], Totals]) -> ArrayAlignment:
+def _alignment(row: AlignedRow, elements: dict[tuple[int, Any, Any], Sums]) -> ArrayAlignment:
     node, inner, pairs, expected_size, actual_size = row
     rows, columns = {i for i, _ in pairs}, {j for _, j in pairs}
-    nothing = Totals(0.0, 0.0, 0.0, perfect=True)
+    nothing = Sums(0.0, 0.0, 0.0, perfect=True)
     return ArrayAlignment(
         (node, inner),
         kind="unordered" if node.align == "unordered" else "key",
-        pairs=tuple((i, j, _f1(elements.get((id(inner), i, j), nothing))) for i, j in pairs),
+        pairs=tuple((i, j, elements.get((id(inner), i, j), nothing).f1) for i, j in pairs),
         unmatched_expected=tuple(i for i in range(expected_size) if i not in rows),
         unmatched_actual=tuple(j for j in range(actual_size) if j not in columns),
     )
@@ -327,7 +328,3 @@ def _around(trail: Trail | None, side: int) -> str:
 
 def _either(expected_key: Any, actual_key: Any) -> Any:
     return actual_key if expected_key is MISSING else expected_key
-
-
-def _f1(totals: Totals) -> float:
-    return ratio(2 * totals.score, totals.expected + totals.actual, perfect=totals.perfect)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, f
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     _Flat: TypeAlias = dict[str, JsonValue]
     _FlatScorers: TypeAlias = tuple[
-        Callable[[Plan, _Flat, _Flat], tuple["Totals", list[float]]],
-        Callable[[Plan, _Flat, _Flat, list[float] | None], tuple[list["Row"], "Totals"]],
+        Callable[[Plan, _Flat, _Flat], tuple["Sums", list[float]]],
+        Callable[[Plan, _Flat, _Flat, list[float] | None], tuple[list["Row"], "Sums"]],
     ]
 
 __all__ = [
@@ -560,28 +561,6 @@ class Signature:
         return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
 
 
-class Totals(NamedTuple):
-    """The three sums every figure is made of, and whether every counted unit is 1."""
-
-    score: float
-    expected: float
-    actual: float
-    perfect: bool
-
-
-def ratio(part: float, whole: float, *, perfect: bool) -> float:
-    """Return part / whole, 0/0 being 1, and exactly 1.0 if and only if `perfect`."""
-    if not whole:
-        return 1.0
-    value = part / whole
-    if perfect:
-        return 1.0 if part == whole else min(value, 1.0)
-    return min(value, _BELOW_ONE) if part < whole else min(value, 1.0)
-
-
-_BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53
-
-
 @cache
 def _flat_scorers() -> _FlatScorers:
     """Return what makes totals, and rows, of two flat objects: scoring makes results, so not at import."""
@@ -637,7 +616,7 @@ class MatchResult:
         self._found = found
         self._source = source
         self._documents = source if documents is None else documents
-        self._sums: Totals | None = None
+        self._sums: Sums | None = None
         self._values: list[float] | None = None
         self._flat_rows: list[Row] | None = None
         self._containers: list[ContainerResult] | None = None
@@ -655,26 +634,22 @@ class MatchResult:
     @property
     def score(self) -> float:
         """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit is 1."""
-        totals = self._totals
-        if self._plan.options.reduce == "ratio":
-            return ratio(totals.score, totals.expected, perfect=totals.perfect)
-        return self.f1
+        return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
     def precision(self) -> float:
         """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.actual, perfect=self._totals.perfect)
+        return self._totals.precision
 
     @property
     def recall(self) -> float:
         """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.expected, perfect=self._totals.perfect)
+        return self._totals.recall
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
-        totals = self._totals
-        return ratio(2 * totals.score, totals.expected + totals.actual, perfect=totals.perfect)
+        return self._totals.f1
 
     def f_beta(self, beta: float) -> float:
         """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
@@ -688,7 +663,7 @@ class MatchResult:
         return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
     @property
-    def _totals(self) -> Totals:
+    def _totals(self) -> Sums:
         """The sums; of two flat objects without a row for any leaf, if nobody has asked for rows yet."""
         if self._sums is None:
             if self._found is None:
@@ -1050,7 +1025,7 @@ def errors_of(rows: Sequence[Row]) -> Iterator[ErrorEntry]:
             yield from errors_of(detail.differences)
 
 
-def sum_rows(rows: Sequence[Row]) -> Totals:
+def sum_rows(rows: Sequence[Row]) -> Sums:
     """Return the weighted totals of rows; the same whatever their order."""
     scores: list[float] = []
     expected_weights: list[float] = []
@@ -1064,4 +1039,4 @@ def sum_rows(rows: Sequence[Row]) -> Totals:
         expected_weights.append(expected)
         actual_weights.append(actual)
         perfect = perfect and (score == 1.0 or not (expected or actual))
-    return Totals(math.fsum(scores), math.fsum(expected_weights), math.fsum(actual_weights), perfect)
+    return Sums(math.fsum(scores), math.fsum(expected_weights), math.fsum(actual_weights), perfect)

@@ -23,7 +23,6 @@ from pytest_jsonmatch.engine.result.match import (
     PENDING,
     SKIPPED,
     Detail,
-    Totals,
     instance_path,
     sum_rows,
 )
@@ -37,6 +36,7 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
     """What a walk found: rows in the order of the document, totals, and how arrays were aligned."""
 
     rows: list[Row]
-    totals: Totals
+    totals: Sums
     alignments: list[AlignedRow]
     gap: float | None = None
     """Where an array was too large for the memory limit: what its pairs may be short of the optimum."""
@@ -174,7 +174,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
 
 def score_flat(
     plan: Plan, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
-) -> tuple[Totals, list[float]]:
+) -> tuple[Sums, list[float]]:
     """Return the totals of two objects of scalars, as `score` would, without a row for any of them.
 
     Args:
@@ -212,7 +212,7 @@ def score_flat(
                 values.append(by_type[float](one, other))
     found = len(actual) if plan.options.extra == "count" else present
     perfect = matches + values.count(1.0) == len(expected) == found
-    return Totals(math.fsum((matches, *values)) if values else matches, len(expected), found, perfect), values
+    return Sums(math.fsum((matches, *values)) if values else matches, len(expected), found, perfect), values
 
 
 def walk_flat(
@@ -237,7 +237,7 @@ def flat_rows(
     expected: dict[str, JsonValue],
     actual: dict[str, JsonValue],
     values: list[float] | None = None,
-) -> tuple[list[Row], Totals]:
+) -> tuple[list[Row], Sums]:
     """Return rows and totals alone: `walk_flat` without the rest."""
     rows: list[Row] = []
     if len(expected) <= DEEP:
@@ -257,7 +257,7 @@ def _fill_flat(
     expected: dict[str, JsonValue],
     actual: dict[str, JsonValue],
     values: list[float] | None,
-) -> Totals:
+) -> Sums:
     """Add the rows of two objects of scalars, and return their totals."""
     append = rows.append
     children, get = plan.root.children, actual.get
@@ -307,7 +307,7 @@ def _fill_flat(
             if key not in expected:
                 append((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
     total = math.fsum((matches, *parts)) if parts else matches
-    return Totals(total, len(expected), found, matches == len(expected) == found)
+    return Sums(total, len(expected), found, matches == len(expected) == found)
 
 
 _MISTYPED: Final = Detail(leaves=(1, 1), weights=(1.0, 1.0))
@@ -379,7 +379,7 @@ class _Walk:
         # Batch comparators are asked about what stands in the result, and about the pairs that may do so.
         self.asking = aligner is None
         self.pause = CollectorPause()
-        self.nested: list[Totals] = []
+        self.nested: list[Sums] = []
         self.alignments: list[AlignedRow] = []
         self.count_extra = options.extra == "count"
         self.empties = options.empties
@@ -397,13 +397,13 @@ class _Walk:
         """What pairs of arrays beyond the memory limit may be short of the optimum; None: there are none."""
         return None if self._aligner is None else self._aligner.gap
 
-    def totals(self) -> Totals:
+    def totals(self) -> Sums:
         """Return the sums over all rows."""
         if self.plan.weighted:
             totals = sum_rows(self.rows)
         else:
             matches = len(self.rows) - self.others
-            totals = Totals(
+            totals = Sums(
                 math.fsum((matches, *self.parts)) if self.parts else matches,
                 matches + self.expected_leaves,
                 matches + self.actual_leaves,
@@ -688,9 +688,9 @@ class _Walk:
         if not leaves and self.empties == "if_absent" and ekey is not MISSING and akey is not MISSING:
             leaves, weight = 1, node.weight
         if actual is MISSING:
-            self.nested.append(Totals(0.0, weight, 0.0, perfect=not leaves))
+            self.nested.append(Sums(0.0, weight, 0.0, perfect=not leaves))
         else:
-            self.nested.append(Totals(0.0, 0.0, weight, perfect=not leaves))
+            self.nested.append(Sums(0.0, 0.0, weight, perfect=not leaves))
 
     def _one_sided(
         self,
@@ -955,7 +955,7 @@ def is_not_asked(row: Row) -> bool:
     return row[4] == SKIPPED and row[8] is not None and row[8].reason == NOT_ASKED
 
 
-def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Totals:
+def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Sums:
     """Return the totals of two elements alone."""
     walk = _Walk(element.plan, aligner)
     walk.count_extra = count_extra
@@ -1016,8 +1016,8 @@ def _check_below(
         itself = True
 
 
-def _total(totals: Sequence[Totals]) -> Totals:
-    return Totals(
+def _total(totals: Sequence[Sums]) -> Sums:
+    return Sums(
         math.fsum(one.score for one in totals),
         math.fsum(one.expected for one in totals),
         math.fsum(one.actual for one in totals),
