@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.compare.transforms import UserFunction
 from pytest_jsonmatch.engine.plan.options import PRESETS, Options, given_comparators, lay_over, merge_options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.result.match import Signature
+from pytest_jsonmatch.engine.plan.signature import Signature
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path, parse_pattern

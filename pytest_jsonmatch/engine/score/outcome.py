@@ -1,0 +1,202 @@
+"""What a walk finds: one finding per leaf, where it stands, and which elements of arrays were paired."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import format_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_jsonmatch.engine.alignment import Pairing
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
+
+MATCH: Final = "match"
+MISMATCH: Final = "mismatch"
+OMISSION: Final = "omission"
+HALLUCINATION: Final = "hallucination"
+SKIPPED: Final = "skipped"
+PENDING: Final = "pending"
+BATCH_ERROR: Final = "batch_error"
+
+STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, BATCH_ERROR)
+"""Every status a finding can have."""
+LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
+"""Statuses that count in no figure."""
+LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
+"""How many leaves of expected and of actual a status ordinarily stands for; of others, none."""
+
+NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
+"""The reason of a skipped finding whose question triage left out, and what stands in place of its answer."""
+
+
+@final
+class Trail(NamedTuple):
+    """Where a container below the root stands. The root itself has no trail: None."""
+
+    parent: Trail | None
+    """The trail of the container around it."""
+    expected_key: Any
+    """Its key or index in expected's container, or `MISSING`."""
+    actual_key: Any
+    """Likewise in actual's."""
+
+    @property
+    def key(self) -> Any:
+        """Return its key or index in expected, else in actual."""
+        return self.actual_key if self.expected_key is MISSING else self.expected_key
+
+
+@final
+class Detail(NamedTuple):
+    """What a finding says beyond the ordinary leaf."""
+
+    reason: str | None = None
+    comparator: str | None = None
+    leaves: tuple[int, int] | None = None
+    """Leaves of each side, unless they are the 1 or 0 that the status implies."""
+    weights: tuple[float, float] | None = None
+    """The same, each leaf times its weight."""
+    differences: tuple[Finding, ...] = ()
+    """What differs below a unit."""
+    error: str | None = None
+
+
+class Finding(NamedTuple):
+    """The result of one leaf, or of what is scored as a whole: a unit, a mistyped or empty container."""
+
+    node: PlanNode
+    """The rules of its schema path."""
+    trail: Trail | None
+    """Where the container around it stands."""
+    expected_key: Any
+    """Its key or index there in expected; None for the root, `MISSING` where expected has nothing."""
+    actual_key: Any
+    """Likewise in actual."""
+    status: str
+    """One of `STATUSES`."""
+    score: float
+    """In [0, 1]."""
+    expected: JsonValue
+    """The value in expected, or `MISSING`."""
+    actual: JsonValue
+    """The value in actual, or `MISSING`."""
+    detail: Detail | None
+
+    @property
+    def place(self) -> Trail | None:
+        """Return where it stands itself."""
+        return place_below(self.trail, self.expected_key, self.actual_key)
+
+    @property
+    def leaves(self) -> tuple[int, int]:
+        """Return how many leaves of expected and of actual it stands for."""
+        detail = self.detail
+        if detail is not None and detail.leaves is not None:
+            return detail.leaves
+        return LEAVES.get(self.status, (0, 0))
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Return the same, each leaf times its weight."""
+        detail = self.detail
+        if detail is not None and detail.weights is not None:
+            return detail.weights
+        expected, actual = LEAVES.get(self.status, (0, 0))
+        return expected * self.node.weight, actual * self.node.weight
+
+    @property
+    def totals(self) -> Totals:
+        """Return what it adds to every figure."""
+        expected, actual = self.weights
+        perfect = self.score == 1.0 or not (expected or actual)
+        return Totals(self.score * self.node.weight, expected, actual, perfect)
+
+    @property
+    def is_not_asked(self) -> bool:
+        """Tell whether triage left its question out."""
+        return self.status == SKIPPED and self.detail is not None and self.detail.reason == NOT_ASKED
+
+
+# There are millions of findings: made like this, they take half the time of `Finding(...)`.
+new_finding: Callable[[tuple[Any, ...]], Finding] = partial(tuple.__new__, Finding)
+new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
+
+
+@final
+class Aligned(NamedTuple):
+    """Which elements of two arrays were paired, other than by position."""
+
+    node: PlanNode
+    trail: Trail | None
+    """Where the arrays stand."""
+    pairs: Pairing
+    expected_size: int
+    actual_size: int
+
+
+class Totals(NamedTuple):
+    """The three sums every figure is made of, and whether every counted unit is 1."""
+
+    score: float
+    expected: float
+    actual: float
+    perfect: bool
+
+
+@final
+class Outcome(NamedTuple):
+    """What a walk found."""
+
+    findings: Sequence[Finding]
+    """In the order of the document."""
+    totals: Totals
+    alignments: Sequence[Aligned]
+    gap: float | None = None
+    """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
+
+
+def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
+    """Return where the member of a container stands; the root, whose keys are None, has no trail."""
+    if expected_key is None or actual_key is None:
+        return None
+    return new_trail((trail, expected_key, actual_key))
+
+
+def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
+    """Return the path of a place on one side, cut after `limit` levels."""
+    keys: list[Any] = []
+    while place is not None:
+        keys.append(place.expected_key if side == "expected" else place.actual_key)
+        place = place.parent
+    keys.reverse()
+    return format_path(keys, limit)
+
+
+def total_of(parts: Iterable[Totals]) -> Totals:
+    """Return the sum of sums; their order changes nothing."""
+    held = list(parts)
+    return Totals(
+        math.fsum(part.score for part in held),
+        math.fsum(part.expected for part in held),
+        math.fsum(part.actual for part in held),
+        perfect=all(part.perfect for part in held),
+    )
+
+
+def ratio(part: float, whole: float, *, perfect: bool) -> float:
+    """Return part / whole, 0/0 being 1, and exactly 1.0 if and only if `perfect`."""
+    if not whole:
+        return 1.0
+    value = part / whole
+    if perfect:
+        return 1.0 if part == whole else min(value, 1.0)
+    return min(value, _BELOW_ONE) if part < whole else min(value, 1.0)
+
+
+_BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53
