@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.registry import (
         Registry,
         register_comparator,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         register_metric,
         register_transform,
     )
-    from pytest_jsonmatch.engine.plan.signature import Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
@@ -157,7 +157,7 @@ _HOMES = {
     ),
     "engine.result.field": ("FieldResult",),
     "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
-    "engine.plan.signature": ("Signature",),
+    "engine.plan.compile": ("Signature",),
     "engine.result.match": ("MatchResult",),
     "corpus.result": ("RecordResult", "RunError", "RunResult"),
     "engine.value.convert": ("MISSING", "to_json_value"),

@@ -20,9 +20,9 @@ from pytest_jsonmatch.engine.score.outcome import (
     NOT_ASKED,
     PENDING,
     Outcome,
-    total_of,
 )
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
+from pytest_jsonmatch.engine.value.sums import total_of
 from pytest_jsonmatch.limits import FIGURES, measured, reaches
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ class Triage:
         )
 
     def _measured(self, findings: Sequence[Finding]) -> list[tuple[str, float | None, float]]:
-        totals = total_of(each.totals for each in findings)
-        precision, recall, f1, score = figures_of(totals, self._reduce)
+        sums = total_of(each.sums for each in findings)
+        precision, recall, f1, score = figures_of(sums, self._reduce)
         if self._beta is not None:
             score = f_beta(precision, recall, self._beta)
         figures = {"score": score, "precision": precision, "recall": recall, "f1": f1}

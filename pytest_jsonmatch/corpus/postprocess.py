@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, OMISSION, SKIPPED
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,20 +17,20 @@ from pytest_jsonmatch.engine.score.outcome import (
     MISMATCH,
     OMISSION,
     SKIPPED,
-    ratio,
 )
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.sums import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tally import KeyCounts
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.plan.signature import Signature
+    from pytest_jsonmatch.engine.plan.compile import PlanNode, Signature
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Finding, Totals
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]
 
@@ -237,7 +237,7 @@ class RunSums:
         self.warnings = 0
         self.approximate = 0
 
-    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Totals]) -> None:
+    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Sums]) -> None:
         """Add records: of each its precision, recall, F1 and score, and what they are made of."""
         if not totals:
             return
@@ -596,9 +596,7 @@ def _badness(record: RecordResult) -> tuple[float, float, int, str]:
     return record.score, record.f1, record.index, str(record.record_id)
 
 
-def figures_of(totals: Totals, reduce: str) -> tuple[float, float, float, float]:
+def figures_of(totals: Sums, reduce: str) -> tuple[float, float, float, float]:
     """Return precision, recall, F1 and score of one record."""
-    part, expected, actual, perfect = totals
-    recall = ratio(part, expected, perfect=perfect)
-    f1 = ratio(2 * part, expected + actual, perfect=perfect)
-    return ratio(part, actual, perfect=perfect), recall, f1, recall if reduce == "ratio" else f1
+    recall, f1 = totals.recall, totals.f1
+    return totals.precision, recall, f1, recall if reduce == "ratio" else f1

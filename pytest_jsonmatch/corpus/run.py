@@ -28,22 +28,23 @@ from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.result.figures import approximate_warning, errors_of, is_approximate
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.score.outcome import MATCH, Outcome, total_of
+from pytest_jsonmatch.engine.score.outcome import MATCH, Outcome
 from pytest_jsonmatch.engine.score.walk_ import score, walk_flat
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.sums import total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
     from pytest_jsonmatch.corpus.records import Pair
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode, Recipe
+    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode, Recipe, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.plan.signature import Signature
-    from pytest_jsonmatch.engine.score.outcome import Finding, Totals
+    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["Keep", "PostProcess", "Progress", "run"]
 
@@ -385,9 +386,9 @@ class _Scorer:
         self._plan = plan
         self._made = _Chunk()
         self._flat = None if task.post_process else FlatTally(plan)
-        self._known: dict[Totals, Figures] = {}
+        self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
-        self._totals: list[Totals] = []
+        self._totals: list[Sums] = []
         self._nodes: Counter[PlanNode] = Counter()  # findings, whatever they say
         self._others: Counter[tuple[PlanNode, str]] = Counter()  # those of them that are no plain matches
         self._special: list[Finding] = []  # those of the latter that say more than their status
@@ -522,7 +523,7 @@ class _Scorer:
             self._warn(pair, read.warnings)
         if self._task.post_process:
             outcome = self._processed(pair, outcome)
-        findings, totals = outcome.findings, outcome.totals
+        findings, totals = outcome.findings, outcome.sums
         self._nodes.update(map(_NODE, findings))
         others = [each for each in findings if each.status != MATCH or each.detail is not None]
         if others:
@@ -546,7 +547,7 @@ class _Scorer:
             return keep != "none"
         return (figures[3], figures[2], pair.position) < worst[-1][0]
 
-    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+    def _keep(self, totals: Sums, candidate: _Candidate) -> None:
         """Keep what is to be kept of a record."""
         keep = self._task.keep
         if keep == "worst":
@@ -576,8 +577,8 @@ class _Scorer:
                 self._note(pair, None, None, why)
                 continue
             results = changed
-        totals = total_of(each.totals for each in results)
-        return Outcome(results, totals, outcome.alignments, outcome.gap)
+        sums = total_of(each.sums for each in results)
+        return Outcome(results, sums, outcome.alignments, outcome.gap)
 
     def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
         made = self._made

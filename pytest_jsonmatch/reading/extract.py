@@ -14,19 +14,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import (
-    MAX_INTEGER_DIGITS,
-    json_type,
-    parse_number,
-    render,
-    to_json_value,
-)
+from pytest_jsonmatch.engine.value.convert import MAX_INTEGER_DIGITS, json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonExtractionError,
     JsonParseError,
     did_you_mean,
 )
+from pytest_jsonmatch.engine.value.text import parse_number, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

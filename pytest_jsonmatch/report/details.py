@@ -6,7 +6,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 
 if TYPE_CHECKING:

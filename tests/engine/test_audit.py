@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine import similarity
 from pytest_jsonmatch.engine.align import audit as audits
 from pytest_jsonmatch.engine.alignment import Aligner
 from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch.engine.result import match
 
 OPTIONS = {"metric": "schema_f1", "arrays": "unordered"}
 

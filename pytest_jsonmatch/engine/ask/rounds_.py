@@ -19,16 +19,17 @@ from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.score.outcome import instance_path, place_below
 from pytest_jsonmatch.engine.score.walk_ import walk_once
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.compare.batched import Batch, Request
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.score.outcome import Outcome, Totals, Trail
+    from pytest_jsonmatch.engine.score.outcome import Outcome, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.triage import Triage
 
 __all__ = ["BatchBook", "score_batch", "values_key"]
@@ -66,7 +67,7 @@ class BatchBook:
         """How often a pairing was used that such answers may still change."""
         self._places: dict[tuple[int, Any, Any], int] = {}
         self._known: dict[int, tuple[int, Trail]] = {}
-        self._open_totals: dict[Hashable, tuple[Totals, int, int]] = {}
+        self._open_totals: dict[Hashable, tuple[Sums, int, int]] = {}
 
     def begin(self) -> None:
         """Begin a pass: what it asks for is all that is open."""
@@ -101,7 +102,7 @@ class BatchBook:
         """Return two counts that stay as they are while a walk for sums meets nothing that is open."""
         return self.unknown, self.provisional
 
-    def keep_open(self, key: Hashable, before: tuple[int, int], totals: Totals) -> bool:
+    def keep_open(self, key: Hashable, before: tuple[int, int], totals: Sums) -> bool:
         """Keep sums for the rest of the pass, if anything open was met since `before`; tell whether."""
         unknown, provisional = self.unknown - before[0], self.provisional - before[1]
         if unknown or provisional:
@@ -109,7 +110,7 @@ class BatchBook:
             return True
         return False
 
-    def reopened(self, key: Hashable) -> Totals | None:
+    def reopened(self, key: Hashable) -> Sums | None:
         """Return what `keep_open` has kept, its open places counted again; None if there is nothing."""
         found = self._open_totals.get(key)
         if found is None:
@@ -142,7 +143,7 @@ def score_batch(
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("json_similarity", {})
-    >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
+    >>> [outcome.sums.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """
     if plan.preloads:

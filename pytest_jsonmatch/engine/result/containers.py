@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, Totals, instance_path, ratio
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -28,13 +29,13 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("_place", "_totals", "kind")
+    __slots__ = ("_place", "_sums", "kind")
 
-    def __init__(self, place: Trail | None, kind: str, totals: Totals) -> None:
+    def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
         self._place = place
         self.kind: str = kind
         """object or array; expected's, where the two sides differ."""
-        self._totals = totals
+        self._sums = sums
 
     @property
     def path(self) -> str:
@@ -74,27 +75,27 @@ class ContainerResult:
     @property
     def expected_leaves(self) -> float:
         """Expected's leaves in it, weighted."""
-        return self._totals.expected
+        return self._sums.expected
 
     @property
     def actual_leaves(self) -> float:
         """Actual's leaves in it, weighted."""
-        return self._totals.actual
+        return self._sums.actual
 
     @property
     def precision(self) -> float:
         """Σ score / actual's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.actual, perfect=self._totals.perfect)
+        return self._sums.precision
 
     @property
     def recall(self) -> float:
         """Σ score / expected's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.expected, perfect=self._totals.perfect)
+        return self._sums.recall
 
     @property
     def f1(self) -> float:
         """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return _f1(self._totals)
+        return self._sums.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -200,15 +201,15 @@ class _Container:
         self.score = self.expected = self.actual = 0.0
         self.perfect = True
 
-    def add(self, totals: Totals) -> None:
-        self.score += totals.score
-        self.expected += totals.expected
-        self.actual += totals.actual
-        self.perfect = self.perfect and totals.perfect
+    def add(self, sums: Sums) -> None:
+        self.score += sums.score
+        self.expected += sums.expected
+        self.actual += sums.actual
+        self.perfect = self.perfect and sums.perfect
 
     @property
-    def totals(self) -> Totals:
-        return Totals(self.score, self.expected, self.actual, self.perfect)
+    def sums(self) -> Sums:
+        return Sums(self.score, self.expected, self.actual, self.perfect)
 
 
 def _sum_up(findings: Iterable[Finding]) -> list[_Container]:
@@ -225,14 +226,14 @@ def _sum_up(findings: Iterable[Finding]) -> list[_Container]:
             # It is a finding itself: empty, mistyped or compared as a whole. Skipped ones may stand in it.
             kind = type(finding.expected) if len(kinds) == 2 else kinds.pop()
             container = _Container(place, around, "array" if kind is list else "object")
-            container.add(finding.totals)
+            container.add(finding.sums)
             known[_ident(place)] = container
             order.append(container)
         elif around is not None:
-            around.add(finding.totals)
+            around.add(finding.sums)
     for container in reversed(order):
         if container.around is not None:
-            container.around.add(container.totals)
+            container.around.add(container.sums)
     return order
 
 
@@ -258,7 +259,7 @@ def _ident(place: Trail | None) -> Hashable:
 
 def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
-    return [ContainerResult(each.place, each.kind, each.totals) for each in _sum_up(findings)]
+    return [ContainerResult(each.place, each.kind, each.sums) for each in _sum_up(findings)]
 
 
 def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
@@ -266,25 +267,21 @@ def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Ite
     if not arrays:
         return
     aligned = {id(each.trail) for each in arrays}
-    elements = {_ident(each.place): each.totals for each in findings if id(each.trail) in aligned}
+    elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
     for container in _sum_up(findings):
         if container.place is not None and id(container.place.parent) in aligned:
-            elements[_ident(container.place)] = container.totals
+            elements[_ident(container.place)] = container.sums
     for each in arrays:
         yield _alignment(each, elements)
 
 
-def _alignment(aligned: Aligned, elements: dict[Hashable, Totals]) -> ArrayAlignment:
+def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
-    inside, nothing = id(aligned.trail), Totals(0.0, 0.0, 0.0, perfect=True)
+    inside, nothing = id(aligned.trail), Sums(0.0, 0.0, 0.0, perfect=True)
     return ArrayAlignment(
         aligned,
         kind="unordered" if aligned.node.align == "unordered" else "key",
-        pairs=tuple((i, j, _f1(elements.get((inside, i, j), nothing))) for i, j in aligned.pairs),
+        pairs=tuple((i, j, elements.get((inside, i, j), nothing).f1) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
         unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
     )
-
-
-def _f1(totals: Totals) -> float:
-    return ratio(2 * totals.score, totals.expected + totals.actual, perfect=totals.perfect)

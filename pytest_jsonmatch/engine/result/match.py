@@ -17,21 +17,21 @@ from pytest_jsonmatch.engine.result.figures import (
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
-from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES, ratio
+from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
 from pytest_jsonmatch.engine.score.walk_ import score_flat, walk_flat
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.audit import ArrayAudit
-    from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.signature import Signature
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding, Outcome, Totals
+    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["MatchResult"]
 
@@ -59,11 +59,10 @@ class MatchResult:
         "_audits",
         "_containers",
         "_documents",
+        "_flat",
         "_outcome",
         "_per_field",
         "_plan",
-        "_scores",
-        "_sums",
         "_warnings",
     )
 
@@ -79,8 +78,7 @@ class MatchResult:
         self._documents = documents
         self._outcome = outcome
         self._warnings = warnings
-        self._sums: Totals | None = None if outcome is None else outcome.totals
-        self._scores: list[float] | None = None
+        self._flat: tuple[Sums, list[float]] | None = None
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
@@ -99,18 +97,17 @@ class MatchResult:
     @property
     def precision(self) -> float:
         """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.actual, perfect=self._totals.perfect)
+        return self._sums.precision
 
     @property
     def recall(self) -> float:
         """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
-        return ratio(self._totals.score, self._totals.expected, perfect=self._totals.perfect)
+        return self._sums.recall
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
-        totals = self._totals
-        return ratio(2 * totals.score, totals.expected + totals.actual, perfect=totals.perfect)
+        return self._sums.f1
 
     def f_beta(self, beta: float) -> float:
         """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
@@ -124,18 +121,20 @@ class MatchResult:
         return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
     @property
-    def _totals(self) -> Totals:
-        """The sums that every figure is made of; two flat objects need no finding for them."""
-        if self._sums is None:
-            self._sums, self._scores = score_flat(self._plan, *self._documents)
-        return self._sums
+    def _sums(self) -> Sums:
+        """The sums that every figure is made of; those of two flat objects need no findings."""
+        if self._outcome is not None:
+            return self._outcome.sums
+        if self._flat is None:
+            self._flat = score_flat(self._plan, *self._documents)
+        return self._flat[0]
 
     @property
     def _findings(self) -> Sequence[Finding]:
         """All findings, in the order of the document; those of two flat objects are made now."""
         if self._outcome is None:
-            self._outcome = walk_flat(self._plan, *self._documents, self._scores)
-            self._sums = self._outcome.totals
+            scores = None if self._flat is None else self._flat[1]
+            self._outcome = walk_flat(self._plan, *self._documents, scores)
         return self._outcome.findings
 
     @property
@@ -282,7 +281,7 @@ class MatchResult:
     def errors(self) -> tuple[ErrorEntry, ...]:
         """The comparators that raised, or scored outside [0, 1], with the path of the field."""
         # (Figures can be perfect although a batch comparator failed: its failure counts in none of them.)
-        perfect = self._totals.perfect and not self._plan.has_batch
+        perfect = self._sums.perfect and not self._plan.has_batch
         return () if perfect else tuple(errors_of(self._findings))
 
     @property
@@ -309,12 +308,12 @@ class MatchResult:
     @property
     def total_leaves(self) -> float:
         """Expected's leaves, weighted: the denominator of a `ratio` score."""
-        return _whole(self._totals.expected)
+        return _whole(self._sums.expected)
 
     @property
     def matched_leaves(self) -> float:
         """The sum of the scores, weighted: the numerator of every figure."""
-        return _whole(self._totals.score)
+        return _whole(self._sums.score)
 
     @property
     def details(self) -> str:

@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_jsonmatch.engine.result.figures import short_score
-from pytest_jsonmatch.engine.value.convert import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.alignment import Pairing
     from pytest_jsonmatch.engine.plan.compile import PlanNode
@@ -111,11 +111,11 @@ class Finding(NamedTuple):
         return expected * self.node.weight, actual * self.node.weight
 
     @property
-    def totals(self) -> Totals:
+    def sums(self) -> Sums:
         """Return what it adds to every figure."""
         expected, actual = self.weights
         perfect = self.score == 1.0 or not (expected or actual)
-        return Totals(self.score * self.node.weight, expected, actual, perfect)
+        return Sums(self.score * self.node.weight, expected, actual, perfect)
 
     @property
     def is_not_asked(self) -> bool:
@@ -140,22 +140,13 @@ class Aligned(NamedTuple):
     actual_size: int
 
 
-class Totals(NamedTuple):
-    """The three sums every figure is made of, and whether every counted unit is 1."""
-
-    score: float
-    expected: float
-    actual: float
-    perfect: bool
-
-
 @final
 class Outcome(NamedTuple):
     """What a walk found."""
 
     findings: Sequence[Finding]
     """In the order of the document."""
-    totals: Totals
+    sums: Sums
     alignments: Sequence[Aligned]
     gap: float | None = None
     """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
@@ -176,27 +167,3 @@ def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> 
         place = place.parent
     keys.reverse()
     return format_path(keys, limit)
-
-
-def total_of(parts: Iterable[Totals]) -> Totals:
-    """Return the sum of sums; their order changes nothing."""
-    held = list(parts)
-    return Totals(
-        math.fsum(part.score for part in held),
-        math.fsum(part.expected for part in held),
-        math.fsum(part.actual for part in held),
-        perfect=all(part.perfect for part in held),
-    )
-
-
-def ratio(part: float, whole: float, *, perfect: bool) -> float:
-    """Return part / whole, 0/0 being 1, and exactly 1.0 if and only if `perfect`."""
-    if not whole:
-        return 1.0
-    value = part / whole
-    if perfect:
-        return 1.0 if part == whole else min(value, 1.0)
-    return min(value, _BELOW_ONE) if part < whole else min(value, 1.0)
-
-
-_BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53

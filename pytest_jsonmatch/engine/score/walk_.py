@@ -26,11 +26,9 @@ from pytest_jsonmatch.engine.score.outcome import (
     Aligned,
     Detail,
     Outcome,
-    Totals,
     instance_path,
     new_finding,
     place_below,
-    total_of,
 )
 from pytest_jsonmatch.engine.value.collector import DEEP, CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
@@ -42,6 +40,7 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,7 +154,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
 
 def score_flat(
     plan: Plan, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
-) -> tuple[Totals, list[float]]:
+) -> tuple[Sums, list[float]]:
     """Return the totals of two objects of scalars, as `score` would, without a row for any of them.
 
     Args:
@@ -193,7 +192,7 @@ def score_flat(
                 values.append(by_type[float](one, other))
     found = len(actual) if plan.options.extra == "count" else present
     perfect = matches + values.count(1.0) == len(expected) == found
-    return Totals(math.fsum((matches, *values)) if values else matches, len(expected), found, perfect), values
+    return Sums(math.fsum((matches, *values)) if values else matches, len(expected), found, perfect), values
 
 
 def walk_flat(
@@ -227,7 +226,7 @@ def _fill_flat(
     expected: dict[str, JsonValue],
     actual: dict[str, JsonValue],
     values: list[float] | None,
-) -> Totals:
+) -> Sums:
     """Add the rows of two objects of scalars, and return their totals."""
     append = rows.append
     children, get = plan.root.children, actual.get
@@ -279,7 +278,7 @@ def _fill_flat(
                     new_finding((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
                 )
     total = math.fsum((matches, *parts)) if parts else matches
-    return Totals(total, len(expected), found, matches == len(expected) == found)
+    return Sums(total, len(expected), found, matches == len(expected) == found)
 
 
 _MISTYPED: Final = Detail(leaves=(1, 1), weights=(1.0, 1.0))
@@ -351,7 +350,7 @@ class _Walk:
         # Batch comparators are asked about what stands in the result, and about the pairs that may do so.
         self.asking = aligner is None
         self.pause = CollectorPause()
-        self.nested: list[Totals] = []
+        self.nested: list[Sums] = []
         self.alignments: list[Aligned] = []
         self.count_extra = options.extra == "count"
         self.empties = options.empties
@@ -369,13 +368,13 @@ class _Walk:
         """What pairs of arrays beyond the memory limit may be short of the optimum; None: there are none."""
         return None if self._aligner is None else self._aligner.gap
 
-    def totals(self) -> Totals:
+    def totals(self) -> Sums:
         """Return the sums over all rows."""
         if self.plan.weighted:
-            totals = total_of(finding.totals for finding in self.rows)
+            totals = total_of(finding.sums for finding in self.rows)
         else:
             matches = len(self.rows) - self.others
-            totals = Totals(
+            totals = Sums(
                 math.fsum((matches, *self.parts)) if self.parts else matches,
                 matches + self.expected_leaves,
                 matches + self.actual_leaves,
@@ -663,9 +662,9 @@ class _Walk:
         if not leaves and self.empties == "if_absent" and ekey is not MISSING and akey is not MISSING:
             leaves, weight = 1, node.weight
         if actual is MISSING:
-            self.nested.append(Totals(0.0, weight, 0.0, perfect=not leaves))
+            self.nested.append(Sums(0.0, weight, 0.0, perfect=not leaves))
         else:
-            self.nested.append(Totals(0.0, 0.0, weight, perfect=not leaves))
+            self.nested.append(Sums(0.0, 0.0, weight, perfect=not leaves))
 
     def _one_sided(
         self,
@@ -925,7 +924,7 @@ def pairwise_aligner(plan: Plan) -> Aligner:
     return Aligner(plan, _measure)
 
 
-def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Totals:
+def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Sums:
     """Return the totals of two elements alone."""
     walk = _Walk(element.plan, aligner)
     walk.count_extra = count_extra
