@@ -17,7 +17,6 @@ from pytest_jsonmatch import (
     register_comparator,
     register_transform,
 )
-from pytest_jsonmatch.engine.result.match import aggregate_dict
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
@@ -123,8 +122,8 @@ def test_figures_are_those_of_the_walk(seed):
             fields[path] = fields[path].merge(each) if path in fields else each
     assert run.per_field.keys() == fields.keys()
     for path, each in fields.items():
-        for name, figure in aggregate_dict(each).items():
-            assert aggregate_dict(run.per_field[path])[name] == pytest.approx(figure, abs=1e-12), (path, name)
+        for name, figure in each.to_dict().items():
+            assert run.per_field[path].to_dict()[name] == pytest.approx(figure, abs=1e-12), (path, name)
     assert run.total_errors == sum(len(result.errors) for result in results)
 
 

@@ -129,7 +129,7 @@ def test_the_short_way_for_flat_objects_is_the_walk(metric, expected, actual):
         plan = compile_plan(metric, {})
         walked = score(plan, expected, actual)
         totals, values = score_flat(plan, one, other)
-        assert totals == walked.totals
+        assert totals == walked.sums
         assert walk_flat(plan, one, other, values) == walked
         assert walk_flat(plan, one, other) == walked
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
-from pytest_jsonmatch.engine.result.match import instance_path
+from pytest_jsonmatch.engine.score.outcome import instance_path, place_below
 from pytest_jsonmatch.engine.score.walk_ import walk_once
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.batched import Batch, Request
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.result.match import Trail
-    from pytest_jsonmatch.engine.score.walk_ import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Outcome, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.triage import Triage
@@ -89,9 +88,9 @@ class BatchBook:
                 at = found[0]
                 break
             fresh.append(trail)
-            trail = trail[0]
+            trail = trail.parent
         for one in reversed(fresh):
-            at = self._numbered(at, one[1], one[2])
+            at = self._numbered(at, one.expected_key, one.actual_key)
             # The trail is kept with its number: as long as it lives, its id is its own.
             self._known[id(one)] = (at, one)
         return self._numbered(at, expected_key, actual_key)
@@ -144,7 +143,7 @@ def score_batch(
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("json_similarity", {})
-    >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
+    >>> [outcome.sums.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """
     if plan.preloads:
@@ -241,15 +240,16 @@ class _Desk:
     def _item(self, record: str | int | None, request: Request) -> BatchItem:
         of = "" if record is None else str(record)
         number = self._numbers[of] = self._numbers.get(of, 0) + 1
-        trail, expected_key, actual_key = request.trail, request.expected_key, request.actual_key
+        trail = request.trail
+        place = place_below(trail, request.expected_key, request.actual_key)
         return BatchItem(
             id=str(number) if record is None else f"{of}:{number}",
             record=record,
             path=request.node.path,
-            expected_path=instance_path(trail, expected_key, 1),
-            actual_path=instance_path(trail, actual_key, 2),
-            expected_parent=_parent(trail, expected_key, 1),
-            actual_parent=_parent(trail, actual_key, 2),
+            expected_path=instance_path(place, "expected"),
+            actual_path=instance_path(place, "actual"),
+            expected_parent=None if place is None else instance_path(trail, "expected"),
+            actual_parent=None if place is None else instance_path(trail, "actual"),
             expected=request.expected,
             actual=request.actual,
             expected_compared=request.expected_compared,
@@ -257,12 +257,6 @@ class _Desk:
             params=dict(request.question.params),
             description=request.node.description,
         )
-
-
-def _parent(trail: Trail | None, key: Any, side: int) -> str | None:
-    if key is None:
-        return None
-    return "$" if trail is None else instance_path(trail[0], trail[side], side)
 
 
 def values_key(request: Request) -> Hashable:
