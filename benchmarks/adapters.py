@@ -125,8 +125,7 @@ def _ours_by_schema(factory: Callable[..., Callable[[Shape], PairScorer]]) -> Ca
 
 def _compare_json(metric: str, options: dict[str, object]) -> Callable[..., Any]:
     try:
-        from pytest_jsonmatch import compare_json
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
+        from pytest_jsonmatch import ConfigurationError, compare_json
     except ImportError as error:
         raise NotThereError(f"compare_json: {error}") from error
     try:
