@@ -8,11 +8,13 @@ from bisect import insort
 from collections import Counter, deque
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import gold_error, open_pairing, plain_text
+from pytest_jsonmatch.corpus.ranges import cut_ranges
+from pytest_jsonmatch.corpus.records import gold_error, in_chunks, open_pairing, plain_text
 from pytest_jsonmatch.corpus.result import (
     MAX_ERRORS,
     MOST_WORST,
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
-    from pytest_jsonmatch.corpus.records import Pair
+    from pytest_jsonmatch.corpus.ranges import RangePair
+    from pytest_jsonmatch.corpus.records import Pair, Pairing
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import Row, Signature, Totals
@@ -61,7 +64,6 @@ Figures: TypeAlias = "tuple[float, float, float, float]"
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 _IN_FLIGHT: Final = 32
-_POSITION: Final = itemgetter(0)  # of a `Pair`
 _NODE: Final = itemgetter(0)  # of a `Row`
 _NODE_AND_STATUS: Final = itemgetter(0, 4)
 
@@ -85,6 +87,8 @@ class _Task:
     """What comparators that ask a judge are given."""
     matches: bool = False
     """Whether what is kept of a record has its comparison."""
+    id_field: str | None = None
+    chunk_size: int = 256
 
 
 @final
@@ -99,6 +103,14 @@ class _Chunk:
     """Each with the index of its record."""
     warnings: list[tuple[int, RunError]] = field(default_factory=list)
     """Likewise."""
+
+    def add(self, other: _Chunk) -> None:
+        """Add what came of the next chunk."""
+        self.sums.merge(other.sums)
+        self.records += other.records
+        self.worst = worst_of((*self.worst, *other.worst))
+        self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
+        self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
 
 
 def run(
@@ -133,21 +145,27 @@ def run(
     hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
     asked = None if judge is None else judge(plan)
     task = _Task(
-        compile_plan, metric, options, plan.signature, keep, repair, hidden, processors, asked, matches
+        compile_plan,
+        metric,
+        options,
+        plan.signature,
+        keep,
+        repair,
+        hidden,
+        processors,
+        asked,
+        matches,
+        id_field,
+        chunk_size,
     )
     total = _Chunk()
     with open_pairing(gold, extracted, id_field, repair=repair) as pairing:
-        chunks = _chunks(iter(pairing), chunk_size)
         in_all = len(gold) if isinstance(gold, Sized) and not isinstance(gold, str) else None
         told = _Progress(progress, in_all)
-        scored = _scored_here(task, plan, chunks) if executor is None else _sent(task, chunks, executor)
+        scored = _scored_here(task, plan, pairing) if executor is None else _sent(task, pairing, executor)
         try:
             for chunk in scored:
-                total.sums.merge(chunk.sums)
-                total.records += chunk.records
-                total.errors += chunk.errors[: max(0, MAX_ERRORS - len(total.errors))]
-                total.warnings += chunk.warnings[: max(0, MAX_ERRORS - len(total.warnings))]
-                total.worst = worst_of((*total.worst, *chunk.worst))
+                total.add(chunk)
                 told.done(total.sums.records)
         finally:
             told.end()
@@ -219,43 +237,81 @@ def _signature(plain: Signature, hidden: str | None, processors: Sequence[PostPr
 # -- chunks ------------------------------------------------------------------------------------------------
 
 
-def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
-    while chunk := list(islice(pairs, size)):
-        chunk.sort(key=_POSITION)
+@final
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Pairs to send. (Dask looks into each list and dict that it is given, but not in here.)"""
+
+    pairs: list[Pair]
+
+
+def _scored_here(task: _Task, plan: Plan, pairing: Pairing) -> Iterator[_Chunk]:
+    for pairs in in_chunks(iter(pairing), task.chunk_size):
+        plan.renew()
+        yield _score_with(task, plan, pairs)
+
+
+def _sent(task: _Task, pairing: Pairing, executor: Executor) -> Iterator[_Chunk]:
+    """Score on an executor: by ranges of both files as long as they are in step there, then by records."""
+    score: Callable[[Any], _Chunk | None] = partial(_score_range, task)
+    sides = pairing.gold, pairing.extracted
+    places = [side.place for side in sides]
+    for ranges, chunk in _in_order(executor, score, cut_ranges(pairing, task.chunk_size)):
+        if chunk is None:
+            break
+        places = [ranges.gold.end, ranges.extracted.end]
+        yield chunk
+    for side, place in zip(sides, places):
+        if place != side.place:
+            side.move_to(place)
+    score = partial(_score_batch, task)
+    batches = map(_Batch, in_chunks(iter(pairing), task.chunk_size))
+    for _, chunk in _in_order(executor, score, batches):
+        assert chunk is not None
         yield chunk
 
 
-def _scored_here(task: _Task, plan: Plan, chunks: Iterator[list[Pair]]) -> Iterator[_Chunk]:
-    for chunk in chunks:
-        plan.renew()
-        yield _score_with(task, plan, chunk)
-
-
-def _sent(task: _Task, chunks: Iterator[list[Pair]], executor: Executor) -> Iterator[_Chunk]:
-    """Score chunks on an executor, which has a bounded number of them at a time; they come in their order."""
-    waiting: deque[tuple[Future[_Chunk], list[Pair]]] = deque()
+def _in_order(
+    executor: Executor, score: Callable[[Any], _Chunk | None], jobs: Iterable[Any]
+) -> Iterator[tuple[Any, _Chunk | None]]:
+    """Yield jobs with what came of them; a bounded number of them is on the way at a time."""
+    waiting: deque[tuple[Any, Future[_Chunk | None]]] = deque()
+    jobs = iter(jobs)
     try:
-        for chunk in chunks:
-            waiting.append((executor.submit(_score_chunk, task, chunk), chunk))
-            if len(waiting) >= _IN_FLIGHT:
-                yield _received(task, *waiting.popleft())
-        while waiting:
-            yield _received(task, *waiting.popleft())
+        while True:
+            for job in islice(jobs, _IN_FLIGHT - len(waiting)):
+                waiting.append((job, executor.submit(score, job)))
+            if not waiting:
+                return
+            job, future = waiting.popleft()
+            try:
+                yield job, future.result()
+            except RecursionError:
+                # Python cannot pickle values nested some hundred levels deep, on the way there or back.
+                yield job, score(job)
     finally:
-        for future, _ in waiting:
+        for _, future in waiting:
             future.cancel()
 
 
-def _received(task: _Task, future: Future[_Chunk], chunk: list[Pair]) -> _Chunk:
-    try:
-        return future.result()
-    except RecursionError:
-        # Python cannot pickle values nested some hundred levels deep, on the way there or back.
-        return _score_chunk(task, chunk)
+def _score_batch(task: _Task, batch: _Batch) -> _Chunk:
+    """Score records, maybe in another process."""
+    return _score_with(task, _plan_here(task), batch.pairs)
 
 
-def _score_chunk(task: _Task, pairs: list[Pair]) -> _Chunk:
-    """Score a chunk, maybe in another process."""
+def _score_range(task: _Task, ranges: RangePair) -> _Chunk | None:
+    """Score ranges of both files, maybe in another process; None if they are not in step, or not here."""
+    plan = _plan_here(task)
+    pairing = ranges.read(task.id_field, repair=task.repair)
+    if pairing is None:
+        return None
+    total = _Chunk()
+    for pairs in in_chunks(pairing.in_step(), task.chunk_size):
+        total.add(_score_with(task, plan, pairs))
+    return total if total.sums.records == ranges.records else None
+
+
+def _plan_here(task: _Task) -> Plan:
     plan = task.compile(task.metric, task.options)
     if plan.signature != task.signature:
         message = (
@@ -264,7 +320,7 @@ def _score_chunk(task: _Task, pairs: list[Pair]) -> _Chunk:
             "be so here too, for example by the executor's initializer"
         )
         raise ConfigurationError(message)
-    return _score_with(task, plan, pairs)
+    return plan
 
 
 def _score_with(task: _Task, plan: Plan, pairs: list[Pair]) -> _Chunk:
