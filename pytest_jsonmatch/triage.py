@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from pytest_jsonmatch.corpus.result import figures_of
 from pytest_jsonmatch.engine.ask.rounds_ import values_key
 from pytest_jsonmatch.engine.result.match import (
     BATCH_ERROR,
@@ -18,6 +17,7 @@ from pytest_jsonmatch.engine.result.match import (
     MISMATCH,
     PENDING,
     aggregate_rows,
+    figures_of,
     sum_rows,
 )
 from pytest_jsonmatch.engine.score.walk_ import NOT_ASKED, Outcome, is_not_asked

@@ -33,7 +33,7 @@ class _ByteRange:
 
     path: Path
     """As the caller has named it."""
-    absolute: str
+    absolute: Path
     start: Place
     end: Place
     checksum: int
@@ -41,7 +41,7 @@ class _ByteRange:
     def read(self) -> Source | None:
         """Return its records, or None if there is no such file here, or one with other bytes."""
         try:
-            with open(self.absolute, "rb") as file:
+            with self.absolute.open("rb") as file:
                 file.seek(self.start.offset)
                 text = file.read(self.end.offset - self.start.offset)
         except OSError:
@@ -65,7 +65,9 @@ class RangePair:
     def read(self, id_field: str | None, *, repair: bool) -> Pairing | None:
         """Return the records of both sides, or None if the files here are not those that were cut."""
         gold, extracted = self.gold.read(), self.extracted.read()
-        return None if gold is None or extracted is None else Pairing(gold, extracted, id_field, repair=repair)
+        return (
+            None if gold is None or extracted is None else Pairing(gold, extracted, id_field, repair=repair)
+        )
 
 
 def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
@@ -110,4 +112,4 @@ def _range(source: Source, lines: list[bytes], records: int) -> _ByteRange:
     end = Place(start.offset + len(text), start.lines + len(lines), start.records + records)
     source.place = end
     assert source.path is not None  # noqa: S101 - for the type checker: only files are cut
-    return _ByteRange(source.path, os.path.abspath(source.path), start, end, crc32(text))
+    return _ByteRange(source.path, source.path.absolute(), start, end, crc32(text))

@@ -1,8 +1,8 @@
 """Bring gold records and extracted records together, by position or by id.
 
 By id both sides are read in step, so two sides in the same order take next to no memory. A record whose
-counterpart has not come yet waits until the end: it may come later or be missing. Of a file, all but the first
-hundred waiting records are held by their offset only.
+counterpart has not come yet waits until the end: it may come later or be missing. Of a file, all but the
+first hundred waiting records are held by their offset only.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ __all__ = ["Pair", "Pairing", "Place", "Source", "gold_error", "in_chunks", "ope
 _HELD: Final = 100
 """Up to this many waiting records of a file are held whole."""
 
+_TEXT: Final = (str, bytes, bytearray)
+
 _Id: TypeAlias = "str | int"
 
 
@@ -50,14 +52,22 @@ class Pair(NamedTuple):
     where: str | None = None
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
-    """What reading the answer had to say already."""
+    """Warnings of reading the answer."""
+
+
+@final
+class Unreadable(NamedTuple):
+    """An answer that has no id, or cannot be read."""
+
+    where: str
+    reason: str
 
 
 def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -> GoldValidationError:
-    """Return what is raised for a gold record with something wrong in it."""
+    """Return the error that a wrong gold record raises."""
     at = f"{where}: " if where else ""
     if where and isinstance(error, JsonParseError) and error.line == 1:
-        # What the parser calls line 1 is a line of the file.
+        # The parser's line 1 is this line of the file.
         near = f" near {error.excerpt!r}" if error.excerpt else ""
         reason = error.reason.replace(" opened at line 1", "")
         return GoldValidationError(f"{where}:{error.column}: not valid JSON: {reason}{near}", record_id)
@@ -65,7 +75,7 @@ def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -
 
 
 def plain_text(text: str | bytes | bytearray) -> str | bytes:
-    """Return text as the parser takes it."""
+    """Return text in a type that the parser takes."""
     return bytes(text) if isinstance(text, bytearray) else text
 
 
@@ -80,14 +90,16 @@ _POSITION: Final = attrgetter("position")
 
 
 @contextmanager
-def open_pairing(gold: Any, extracted: Any, id_field: str | None, *, repair: bool) -> Iterator[Pairing]:
+def open_pairing(
+    gold: Any, extracted: Any, id_field: str | None, *, repair: bool, as_text: bool = False
+) -> Iterator[Pairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
     with Source(gold, "gold") as one, Source(extracted, "extracted") as other:
-        yield Pairing(one, other, id_field, repair=repair)
+        yield Pairing(one, other, id_field, repair=repair, as_text=as_text)
 
 
 @final
@@ -194,7 +206,7 @@ class _Gold(NamedTuple):
 
 @final
 class _Answer(NamedTuple):
-    """An extracted record, as far as it is known whose it is."""
+    """An extracted record."""
 
     record: Any
     warnings: tuple[str, ...] = ()
@@ -202,17 +214,22 @@ class _Answer(NamedTuple):
 
 @final
 class Pairing:
-    """Gold records with their answers; after iteration, the ids that have no counterpart."""
+    """Gold records with their answers; after iteration, the ids that have no counterpart.
 
-    def __init__(self, gold: Source, extracted: Source, id_field: str | None, *, repair: bool) -> None:
-        self.unmatched_gold: list[_Id] = []
-        self.unmatched_extracted: list[_Id] = []
-        self.unreadable: list[tuple[str, str]] = []
-        """Answers without an id: where each stands, and why it has none."""
+    With `as_text`, records that are text stay text in pairs by id: to be sent, it is a tenth of the work.
+    """
+
+    def __init__(
+        self, gold: Source, extracted: Source, id_field: str | None, *, repair: bool, as_text: bool = False
+    ) -> None:
         self.gold = gold
         self.extracted = extracted
+        self.unmatched_gold: list[_Id] = []
+        self.unmatched_extracted: list[_Id] = []
+        self.unreadable: list[Unreadable] = []
         self._id_field = id_field
         self._repair = repair
+        self._as_text = as_text
 
     def __iter__(self) -> Iterator[Pair]:
         return self._by_position() if self._id_field is None else self._by_id(self._id_field)
@@ -251,8 +268,8 @@ class Pairing:
         golds, answers = self._golds(name), self._answers(name)
         waiting: dict[_Id, _Gold] = {}
         early: dict[_Id, _Answer | int] = {}
-        # Of those that wait, the ids read since the last two met: where both sides have the same order, all
-        # before these are alone.
+        # Of those that wait, the ids read since the last match. If both sides have the same order, all others
+        # have no counterpart.
         fresh_golds: OrderedDict[_Id, None] = OrderedDict()
         fresh_answers: OrderedDict[_Id, None] = OrderedDict()
         more_golds = more_answers = True
@@ -291,8 +308,9 @@ class Pairing:
     def _golds(self, name: str) -> Iterator[tuple[_Id, _Gold]]:
         seen: set[_Id] | None = set() if self.gold.is_held else None
         for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
-            gold = _Gold(index, where, _parsed_gold(record, where, index), offset)
-            record_id = _id_of(gold.record, name)
+            parsed = _parsed_gold(record, where, index)
+            gold = _Gold(index, where, record if self._stays_text(record) else parsed, offset)
+            record_id = _id_of(parsed, name)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
@@ -315,26 +333,30 @@ class Pairing:
                 why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
                 self._note_unreadable(where or f"extracted[{index}]", why)
                 continue
-            yield found, answer, offset
+            yield found, _Answer(record) if self._stays_text(record) else answer, offset
+
+    def _stays_text(self, record: Any) -> bool:
+        return self._as_text and isinstance(record, _TEXT)
 
     def _note_unreadable(self, where: str, why: str) -> None:
         self.unmatched_extracted.append(where)
-        self.unreadable.append((where, why))
+        self.unreadable.append(Unreadable(where, why))
 
     def _to_wait(self, gold: _Gold, others: int) -> _Gold:
         return gold if gold.offset is None or others < _HELD else gold._replace(record=MISSING)
 
     def _pair(self, record_id: _Id, gold: _Gold, answer: _Answer | int) -> Pair:
-        if type(answer) is int:
-            answer = self._read(self.extracted.line_at(answer))
+        if not isinstance(answer, _Answer):
+            line = self.extracted.line_at(answer)
+            answer = _Answer(line) if self._as_text else self._read(line)
         record = gold.record
         if record is MISSING and gold.offset is not None:
-            record = _parsed_gold(self.gold.line_at(gold.offset), gold.where, gold.position)
-        assert type(answer) is _Answer  # noqa: S101 - for the type checker: no offset any more
+            line = self.gold.line_at(gold.offset)
+            record = line if self._as_text else _parsed_gold(line, gold.where, gold.position)
         return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings)
 
     def _read(self, record: Any) -> _Answer:
-        if not isinstance(record, (str, bytes, bytearray)):
+        if not isinstance(record, _TEXT):
             return _Answer(record)
         from pytest_jsonmatch.reading.extract import extract_json
 
@@ -343,7 +365,7 @@ class Pairing:
 
 
 def _met(record_id: _Id, own: OrderedDict[_Id, None], other: OrderedDict[_Id, None]) -> None:
-    """Note that a record that waited on its `own` side has met the one just read on the `other`."""
+    """Note that a record that waited on its `own` side has met the one just read on the other."""
     other.clear()
     if record_id in own:
         while own.popitem(last=False)[0] != record_id:
@@ -360,7 +382,7 @@ def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
     if type(record) is dict:
         return record
     try:
-        if not isinstance(record, (str, bytes, bytearray)):
+        if not isinstance(record, _TEXT):
             return to_json_value(record, side="expected")
         from pytest_jsonmatch.reading.extract import parse_json
 

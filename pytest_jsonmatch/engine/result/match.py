@@ -582,6 +582,24 @@ def ratio(part: float, whole: float, *, perfect: bool) -> float:
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0) if hasattr(math, "nextafter") else 1.0 - 2.0**-53
 
 
+class Figures(NamedTuple):
+    """The four figures of one record."""
+
+    precision: float
+    recall: float
+    f1: float
+    score: float
+    """The metric's own figure."""
+
+
+def figures_of(totals: Totals, reduce: str) -> Figures:
+    """Return the figures that totals give under an option `reduce`."""
+    part, expected, actual, perfect = totals
+    recall = ratio(part, expected, perfect=perfect)
+    f1 = ratio(2 * part, expected + actual, perfect=perfect)
+    return Figures(ratio(part, actual, perfect=perfect), recall, f1, recall if reduce == "ratio" else f1)
+
+
 @cache
 def _flat_scorers() -> _FlatScorers:
     """Return what makes totals, and rows, of two flat objects: scoring makes results, so not at import."""

@@ -1,0 +1,427 @@
+"""Score one chunk of records, here or in another process."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.corpus.records import gold_error, plain_text
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
+from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.corpus.tally import Counted, FlatTally
+from pytest_jsonmatch.engine.plan.compile import Plan
+from pytest_jsonmatch.engine.result.match import (
+    MATCH,
+    FieldResult,
+    FieldResults,
+    MatchResult,
+    approximate_warning,
+    errors_of,
+    figures_of,
+    is_approximate,
+    sum_rows,
+)
+from pytest_jsonmatch.engine.score.walk_ import Outcome, score, walk_flat
+from pytest_jsonmatch.engine.value.collector import CollectorPause
+from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.corpus.records import Pair
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.result.match import Figures, Row, Signature, Totals
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["ChunkResult", "Compile", "Keep", "Note", "PostProcess", "Task", "score_chunk"]
+
+Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
+PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
+Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
+
+_NODE: Final = itemgetter(0)  # of a `Row`
+_STATUS: Final = itemgetter(4)
+_NODE_AND_STATUS: Final = itemgetter(0, 4)
+_SCORE: Final = itemgetter(5)
+_DETAIL: Final = itemgetter(8)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How to score chunks, in a form that can be sent to another process."""
+
+    compile: Compile
+    metric: str
+    options: Mapping[str, Any]
+    signature: Signature
+    """The plan's; it must be the same wherever the plan is compiled."""
+    keep: Keep
+    chunk_size: int
+    repair: bool
+    id_field: str | None
+    hidden: str | None
+    """The id field if it is not scored."""
+    post_process: tuple[PostProcess, ...]
+    judge: object
+    """What comparators that ask a judge are given."""
+    matches: bool
+    """Whether records that keep their field results keep their comparison too."""
+
+    def plan(self) -> Plan:
+        """Return the plan, compiled in this process.
+
+        Raises:
+            ConfigurationError: something else is registered or set here.
+        """
+        plan = self.compile(self.metric, self.options)
+        if plan.signature != self.signature:
+            message = (
+                f"the process that scores has other rules ({plan.signature}) than the one that asks "
+                f"({self.signature}): what is registered or set there (set_type_default, register_metric) "
+                "has to be so here too, for example by the executor's initializer"
+            )
+            raise ConfigurationError(message)
+        return plan
+
+
+@final
+class Note(NamedTuple):
+    """An error or a warning, and the position of its record."""
+
+    position: int
+    entry: RunError
+
+
+@final
+@dataclass(slots=True)
+class ChunkResult:
+    """The sums of one chunk or more, and what is kept of their records."""
+
+    sums: RunSums = field(default_factory=RunSums)
+    records: list[RecordResult] = field(default_factory=list)
+    worst: list[RecordResult] = field(default_factory=list)
+    errors: list[Note] = field(default_factory=list)
+    warnings: list[Note] = field(default_factory=list)
+
+    def add(self, other: ChunkResult) -> None:
+        """Add the result of the next chunk."""
+        self.sums.merge(other.sums)
+        self.records += other.records
+        self.worst = worst_of((*self.worst, *other.worst))
+        self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
+        self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
+
+
+def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
+    """Score the records of a chunk.
+
+    Raises:
+        GoldValidationError: a gold record is not JSON, or the metric refuses it.
+    """
+    if plan.recipe is None:
+        plan.recipe = (task.compile, task.metric, task.options)
+    # Thousands of rows are made and kept, none of which is cyclic garbage.
+    pause = CollectorPause()
+    pause.begin()
+    try:
+        return _Scorer(task, plan).score(pairs)
+    finally:
+        pause.end()
+
+
+@final
+@dataclass(slots=True)
+class _Read:
+    """A pair as JSON values."""
+
+    pair: Pair
+    expected: JsonValue
+    actual: JsonValue
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+    flat: bool = False
+    """Two objects of scalars."""
+
+
+@final
+class _Candidate(NamedTuple):
+    """A record that may be kept; its chunk is still being scored."""
+
+    read: _Read
+    figures: Figures
+    found: Outcome | Counted
+
+    def record(self, plan: Plan, *, fields: bool, matches: bool) -> RecordResult:
+        """Return the record to keep, with its field results and its comparison if asked for."""
+        read, found = self.read, self.found
+        shown: Sequence[FieldResult] = ()
+        match: MatchResult | None = None
+        if isinstance(found, Counted):
+            counts = found.counts()
+            if fields:
+                # Copies: the caller may change its dicts before the results are looked at.
+                expected, actual = dict(read.expected), dict(read.actual)
+                shown = FieldResults(None, (plan, expected, actual))
+                if matches:
+                    match = MatchResult(plan, None, (expected, actual), read.warnings)
+        else:
+            counts = dict(Counter(map(_STATUS, found.rows)))
+            if fields:
+                shown = FieldResults(found.rows)
+                if matches:
+                    # The comparison adds the warning of an approximate alignment by itself.
+                    warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
+                    match = MatchResult(plan, found, None, warnings, (read.expected, read.actual))
+        return RecordResult(
+            read.pair.record_id,
+            read.pair.position,
+            *self.figures,
+            counts=counts,
+            field_results=shown,
+            error=read.error,
+            warnings=read.warnings,
+            match=match,
+        )
+
+
+@final
+class _Scorer:
+    """Scores the records of one chunk and adds them up."""
+
+    __slots__ = (
+        "_figures",
+        "_flat",
+        "_known",
+        "_made",
+        "_nodes",
+        "_others",
+        "_plan",
+        "_special",
+        "_task",
+        "_totals",
+        "_worst",
+    )
+
+    def __init__(self, task: Task, plan: Plan) -> None:
+        self._task = task
+        self._plan = plan
+        self._made = ChunkResult()
+        self._flat = None if task.post_process else FlatTally(plan)
+        self._known: dict[Totals, Figures] = {}
+        self._figures: list[Figures] = []
+        self._totals: list[Totals] = []
+        self._nodes: Counter[PlanNode] = Counter()  # all rows
+        self._others: Counter[tuple[PlanNode, str]] = Counter()  # of these, all but plain matches
+        self._special: list[Row] = []  # of the latter, those that say more than their status
+        self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
+
+    def score(self, pairs: list[Pair]) -> ChunkResult:
+        plan, hidden = self._plan, self._task.hidden
+        if plan.has_batch or plan.preloads:
+            from pytest_jsonmatch.engine.ask.rounds_ import score_batch
+
+            asked = [self._read(pair) for pair in pairs]
+            records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
+            outcomes = score_batch(plan, records, self._task.judge)
+            for read, outcome in zip(asked, outcomes):
+                self._add(read, outcome)
+        else:
+            for pair in pairs:
+                gold, extracted = pair.gold, pair.extracted
+                if type(gold) is dict and type(extracted) is dict:
+                    if hidden is not None:
+                        gold, extracted = self._shown(gold), self._shown(extracted)
+                    if self._counted(_Read(pair, gold, extracted, warnings=pair.warnings)):
+                        continue
+                read = self._read(pair)
+                if not (
+                    type(gold) is not dict
+                    and type(read.expected) is dict
+                    and type(read.actual) is dict
+                    and self._counted(read)
+                ):
+                    self._add(read, _score(plan, read))
+        return self._finished()
+
+    def _finished(self) -> ChunkResult:
+        made = self._made
+        made.sums.extend(self._figures, self._totals)
+        if self._flat is not None:
+            made.sums.add_keys(self._flat.by_key())
+        made.sums.add_rows(self._nodes, self._others, self._special)
+        if self._task.keep == "worst":
+            made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
+        else:
+            made.worst = worst_of(made.records)
+        return made
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    def _shown(self, record: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a record without an id that is not scored."""
+        hidden = self._task.hidden
+        if hidden is None or hidden not in record:
+            return record
+        return {key: value for key, value in record.items() if key != hidden}
+
+    def _read(self, pair: Pair) -> _Read:
+        gold, extracted = pair.gold, pair.extracted
+        if type(gold) is dict and type(extracted) is dict:
+            one, other = flat_copy(gold), flat_copy(extracted)
+            if one is not None and other is not None:
+                shown, found = self._shown(one), self._shown(other)
+                return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
+        try:
+            if isinstance(gold, (str, bytes, bytearray)):
+                from pytest_jsonmatch.reading.extract import parse_json
+
+                expected = parse_json(plain_text(gold))
+            else:
+                expected = to_json_value(gold, side="expected")
+        except JsonMatchError as error:
+            raise gold_error(pair.record_id, pair.where, error) from None
+        read = _Read(pair, expected, MISSING, warnings=pair.warnings)
+        try:
+            if extracted is MISSING:
+                read.error = "there is no answer for it"
+            elif isinstance(extracted, (str, bytes, bytearray)):
+                from pytest_jsonmatch.reading.extract import extract_json
+
+                want = _WANTED.get(type(expected))
+                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.repair)
+                read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
+            else:
+                read.actual = to_json_value(extracted, side="actual")
+        except JsonMatchError as error:
+            read.error = str(error)
+        if type(read.expected) is dict:
+            read.expected = self._shown(read.expected)
+        if type(read.actual) is dict:
+            read.actual = self._shown(read.actual)
+        return read
+
+    # -- adding --------------------------------------------------------------------------------------------
+
+    def _counted(self, read: _Read) -> bool:
+        """Count two flat objects; return False if they are not flat, or not to be counted."""
+        counted = None if self._flat is None else self._flat.add(read.expected, read.actual)
+        if counted is None:
+            return False
+        pair, totals = read.pair, counted.totals
+        if read.warnings:
+            self._warn(pair, read.warnings)
+        figures = self._known.get(totals)
+        if figures is None:
+            figures = self._known[totals] = figures_of(totals, self._plan.options.reduce)
+        self._figures.append(figures)
+        self._totals.append(totals)
+        if self._keeps(pair, figures):
+            self._keep(totals, _Candidate(read, figures, counted))
+        return True
+
+    def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
+        """Add one record."""
+        pair, made, plan = read.pair, self._made, self._plan
+        if isinstance(outcome, GoldValidationError):
+            raise gold_error(pair.record_id, pair.where, outcome)
+        if isinstance(outcome, JsonMatchError):
+            if read.actual is MISSING:
+                raise gold_error(pair.record_id, pair.where, outcome)
+            # The metric refuses the answer: it counts as one with nothing right.
+            read.error = str(outcome)
+            again = _score(plan, _Read(pair, read.expected, MISSING))
+            if isinstance(again, JsonMatchError):
+                raise gold_error(pair.record_id, pair.where, again)
+            outcome = again
+        if read.error is not None:
+            self._note(pair, None, None, read.error)
+        if outcome.gap is not None:
+            made.sums.approximate += 1
+            read.warnings = (*read.warnings, approximate_warning(outcome.gap))
+        if read.warnings:
+            self._warn(pair, read.warnings)
+        if self._task.post_process:
+            outcome = self._processed(pair, outcome)
+        rows, totals = outcome.rows, outcome.totals
+        self._nodes.update(map(_NODE, rows))
+        others = [row for row in rows if _STATUS(row) != MATCH or _DETAIL(row) is not None]
+        if others:
+            self._others.update(map(_NODE_AND_STATUS, others))
+            self._special += [row for row in others if _DETAIL(row) is not None or _SCORE(row)]
+            for error in errors_of(others):
+                self._note(pair, error.path, error.comparator, error.reason)
+        figures = figures_of(totals, plan.options.reduce)
+        self._figures.append(figures)
+        self._totals.append(totals)
+        if self._keeps(pair, figures):
+            self._keep(totals, _Candidate(read, figures, outcome))
+
+    def _keeps(self, pair: Pair, figures: Figures) -> bool:
+        """Tell whether anything is to be kept of a record."""
+        keep, worst = self._task.keep, self._worst
+        if keep != "worst" or len(worst) < MOST_WORST:
+            return keep != "none"
+        return (figures.score, figures.f1, pair.position) < worst[-1][0]
+
+    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+        """Keep what is to be kept of a record."""
+        keep = self._task.keep
+        if keep == "worst":
+            rank = (candidate.figures.score, candidate.figures.f1, candidate.read.pair.position)
+            insort(self._worst, (rank, candidate))
+            del self._worst[MOST_WORST:]
+        else:
+            fields = keep == "all" or not totals.perfect
+            self._made.records.append(self._record(candidate, fields=fields))
+
+    def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
+        return candidate.record(self._plan, fields=fields, matches=self._task.matches)
+
+    def _processed(self, pair: Pair, outcome: Outcome) -> Outcome:
+        """Return the outcome after all post-processors; one that fails changes nothing."""
+        results: list[FieldResult] = list(map(FieldResult, outcome.rows))
+        for process in self._task.post_process:
+            name = getattr(process, "__name__", repr(process))
+            try:
+                changed = list(process(list(results)))
+            except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
+                why = f"the post-processor {name} raised {type(error).__name__}: {error}"
+                self._note(pair, None, None, why)
+                continue
+            if not all(isinstance(each, FieldResult) for each in changed):
+                why = f"the post-processor {name} returned something else than field results"
+                self._note(pair, None, None, why)
+                continue
+            results = changed
+        rows: list[Row] = [tuple(each) for each in results]
+        return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
+
+    def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
+        made = self._made
+        made.sums.errors += 1
+        if len(made.errors) < MAX_ERRORS:
+            made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
+
+    def _warn(self, pair: Pair, warnings: tuple[str, ...]) -> None:
+        made = self._made
+        made.sums.warnings += len(warnings)
+        if len(made.warnings) < MAX_ERRORS:
+            made.warnings += [
+                Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
+            ]
+
+
+_WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", list: "array"}
+
+
+def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
+    try:
+        if read.flat and plan.flat and read.expected and read.actual:
+            return walk_flat(plan, read.expected, read.actual)
+        return score(plan, read.expected, read.actual)
+    except JsonMatchError as error:
+        return error
