@@ -78,7 +78,9 @@ class Triage:
         first = {
             place: asked
             for place, asked in questions.items()
-            if not asked.question.batch.judged or place not in view.pending or _in_unordered(asked.finding.node)
+            if not asked.question.batch.judged
+            or place not in view.pending
+            or _in_unordered(asked.finding.node)
         }
         if first:
             return first, {}

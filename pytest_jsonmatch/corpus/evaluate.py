@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.ranges import RangePair
     from pytest_jsonmatch.corpus.records import Pair, Pairing
     from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
-    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import Signature
 
 __all__ = ["Evaluation", "Progress", "evaluate_corpus"]
 

@@ -167,7 +167,9 @@ def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int
     return {place: max(number, 0) for place, number in matches.items()}
 
 
-def aggregates(matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregation]:
+def aggregates(
+    matches: Mapping[PlanNode, int], findings: Iterable[Finding]
+) -> dict[PlanNode, FieldAggregation]:
     """Sum plain matches and findings up by schema path."""
     sums: dict[PlanNode, list[float]] = {}
     for place, number in matches.items():
