@@ -238,7 +238,7 @@ def _compared(node: PlanNode, expected: JsonValue, actual: JsonValue) -> float |
             return None
     kind, other_kind = type(one), type(other)
     if node.explicit is not None:
-        fn = node.explicit.fn
+        fn = node.explicit.score
     elif kind is other_kind:
         if one == other:
             return 1.0

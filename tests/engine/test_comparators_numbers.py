@@ -17,12 +17,12 @@ ALMOST = math.nextafter(1.0, 0.0)
 
 def both(name, params, expected, actual):
     """The score by the plain form, which must be the vectorised one's too."""
-    score = BUILTIN[name].bind(params)(expected, actual)
-    assert BUILTIN[name].pairwise(params)([expected, "x"], [{"k": 0}, actual]).tolist() == [
+    score = BUILTIN[name].bind(params).score(expected, actual)
+    assert BUILTIN[name].bind(params).table([expected, "x"], [{"k": 0}, actual]).tolist() == [
         [0, score],
         [0, 0],
     ]
-    assert BUILTIN[name].pairwise(params)([expected], [actual]).tolist() == [[score]]
+    assert BUILTIN[name].bind(params).table([expected], [actual]).tolist() == [[score]]
     return score
 
 
@@ -99,7 +99,7 @@ def test_numeric_within_a_tolerance(tolerance, expected, actual, score):
 
 
 def test_numeric_reads_no_number_from_a_hostile_text():
-    compare = BUILTIN["numeric"].bind({})
+    compare = BUILTIN["numeric"].bind({}).score
     texts = [
         "9" * 100_001,
         "0" * 100_000 + "x",
@@ -217,7 +217,7 @@ def test_the_default_threshold_of_source_4():
 
 
 def test_pair_matrices_have_the_shape_of_their_lists():
-    relative = BUILTIN["relative"].pairwise({})
+    relative = BUILTIN["relative"].bind({}).table
     assert [relative([], [1, 2]).shape, relative([1], []).shape, relative([1, 2], [1, 2, 3]).shape] == [
         (0, 2),
         (1, 0),
@@ -227,6 +227,6 @@ def test_pair_matrices_have_the_shape_of_their_lists():
 
 def test_a_matrix_larger_than_a_block_of_rows():
     numbers = [float(n) for n in range(1, 301)]
-    scores = BUILTIN["relative"].pairwise({})(numbers, numbers[::-1])
-    relative = BUILTIN["relative"].bind({})
+    scores = BUILTIN["relative"].bind({}).table(numbers, numbers[::-1])
+    relative = BUILTIN["relative"].bind({}).score
     assert scores.tolist() == [[relative(e, a) for a in numbers[::-1]] for e in numbers]

@@ -165,14 +165,9 @@ def columns() -> Iterator[None]:
     """Let the engine pair the smallest of arrays as it pairs large ones."""
     import numpy as np  # noqa: F401 - without it, small arrays are paired in plain Python
 
-    from pytest_jsonmatch.engine import alignment, similarity
+    from pytest_jsonmatch.engine import alignment
 
-    always = {
-        (alignment, "MOST_CELLS"): 0,
-        (alignment, "_CHEAP_CELLS"): 0,
-        (similarity, "_FEW"): 1,
-        (similarity, "_FEWEST_INNER_CELLS"): 0,
-    }
+    always = {(alignment, "_CHEAP_CELLS"): 0}
     usual = {(module, name): getattr(module, name) for module, name in always}
     try:
         for (module, name), value in always.items():

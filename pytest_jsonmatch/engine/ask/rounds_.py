@@ -25,7 +25,8 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.batched import Batch, Request
+    from pytest_jsonmatch.engine.compare.base import Batch
+    from pytest_jsonmatch.engine.compare.batched import Request
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.result.match import Totals, Trail
     from pytest_jsonmatch.engine.score.walk_ import Outcome
