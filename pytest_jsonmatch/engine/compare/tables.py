@@ -185,7 +185,7 @@ def shared_members(
 
 
 def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-    """Return bounds of 1 - edit distance / length of the longer text: each letter that only it has is an edit.
+    """Bound 1 - edit distance / length of the longer text: each letter that only that one has is an edit.
 
     >>> letter_bounds(["hello"], ["yellow", "ha"]).round(3).tolist()
     [[0.667, 0.2]]
