@@ -70,9 +70,9 @@ def compare_json(
             # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
             plan = prepare(metric, options)
             if plan.flat:
-                return MatchResult(plan, None, (one, other))
+                return MatchResult(plan, (one, other))
             outcome = score(plan, one, other, _bench(plan, None))
-            return MatchResult(plan, outcome, documents=(one, other))
+            return MatchResult(plan, (one, other), outcome)
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -98,7 +98,7 @@ def compare_values(
     outcome = score(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside):
         _note_triage(triage)
-    return MatchResult(plan, outcome, warnings=warnings, documents=(expected, actual))
+    return MatchResult(plan, (expected, actual), outcome, warnings)
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
@@ -278,7 +278,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
-    from pytest_jsonmatch.reading.extract import parse_json
+    from pytest_jsonmatch.reading.strict import parse_json
 
     if isinstance(text, bytearray):
         text = bytes(text)

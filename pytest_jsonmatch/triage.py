@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.corpus.result import figures_of
 from pytest_jsonmatch.engine.ask.rounds_ import values_key
-from pytest_jsonmatch.engine.result.match import (
+from pytest_jsonmatch.engine.result.figures import aggregates_of
+from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     MATCH,
     MISMATCH,
+    NOT_ASKED,
     PENDING,
-    aggregate_rows,
-    sum_rows,
+    Outcome,
 )
-from pytest_jsonmatch.engine.score.walk_ import NOT_ASKED, Outcome, is_not_asked
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
+from pytest_jsonmatch.engine.value.sums import total_of
 from pytest_jsonmatch.limits import FIGURES, measured, reaches
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
     from pytest_jsonmatch.engine.compare.batched import Request
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import Row
+    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
     from pytest_jsonmatch.limits import Limits
 
@@ -81,7 +82,7 @@ class Triage:
             self.set_aside = True
             return
         self._reduce = next(iter(requests.values())).node.plan.options.reduce
-        view = _View(outcome.rows, book)
+        view = _View(outcome.findings, book)
         first = {
             place: request
             for place, request in requests.items()
@@ -108,8 +109,8 @@ class Triage:
 
         def settles(number: int) -> bool:
             first = {place for group in groups[:number] for place in group}
-            return self._passes(view.rows(lambda place: place in first)) or not self._passes(
-                view.rows(lambda place: place not in first)
+            return self._passes(view.findings(lambda place: place in first)) or not self._passes(
+                view.findings(lambda place: place not in first)
             )
 
         low, high = 0, len(groups)
@@ -121,19 +122,22 @@ class Triage:
                 low = middle + 1
         return low or None
 
-    def _passes(self, rows: Sequence[Row]) -> bool:
-        return all(value is not None and reaches(value, limit) for _, value, limit in self._measured(rows))
+    def _passes(self, findings: Sequence[Finding]) -> bool:
+        return all(
+            value is not None and reaches(value, limit) for _, value, limit in self._measured(findings)
+        )
 
-    def _measured(self, rows: Sequence[Row]) -> list[tuple[str, float | None, float]]:
-        precision, recall, f1, score = figures_of(sum_rows(rows), self._reduce)
+    def _measured(self, findings: Sequence[Finding]) -> list[tuple[str, float | None, float]]:
+        sums = total_of(each.sums for each in findings)
+        precision, recall, f1, score = figures_of(sums, self._reduce)
         if self._beta is not None:
             score = f_beta(precision, recall, self._beta)
         figures = {"score": score, "precision": precision, "recall": recall, "f1": f1}
 
         def means() -> Mapping[str, float | None]:
-            return {node.path: aggregate.mean_score for node, aggregate in aggregate_rows(rows).items()}
+            return {node.path: aggregate.mean_score for node, aggregate in aggregates_of(findings).items()}
 
-        unasked = frozenset(row[0].place.path for row in rows if is_not_asked(row))
+        unasked = frozenset(each.node.place.path for each in findings if each.is_not_asked)
         return list(measured(self._limits, figures.__getitem__, means, unasked))
 
     def _by_influence(self, view: _View, requests: Mapping[int, Request]) -> list[list[int]]:
@@ -147,18 +151,18 @@ class Triage:
             influence[key] = influence.get(key, 0.0) + share(view.pending[place])
         return [groups[key] for key in sorted(groups, key=lambda key: -influence[key])]
 
-    def _share(self, view: _View) -> Callable[[Row], float]:
-        """Return what gives a row's share in the figures that have a limit."""
-        whole = sum(row[0].weight for row in view.all) or 1.0
+    def _share(self, view: _View) -> Callable[[Finding], float]:
+        """Return a function of a finding to its share in the figures that have a limit."""
+        whole = sum(each.node.weight for each in view.all) or 1.0
         overall = any(name in self._limits for name in FIGURES)
         numbers: dict[PlanNode, int] = {}
-        for row in view.all:
-            numbers[row[0].place] = numbers.get(row[0].place, 0) + 1
+        for each in view.all:
+            numbers[each.node.place] = numbers.get(each.node.place, 0) + 1
         by_pattern = self._limits.get("fields")
         patterns = [parse_pattern(text) for text in by_pattern] if isinstance(by_pattern, dict) else []
 
-        def share(row: Row) -> float:
-            node: PlanNode = row[0]
+        def share(finding: Finding) -> float:
+            node = finding.node
             limited = sum(pattern.matches(node.segments()) for pattern in patterns)
             return (node.weight / whole if overall else 0.0) + limited / numbers[node.place]
 
@@ -177,41 +181,45 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 
 @final
 class _View:
-    """The rows of a pass, of which some wait for answers."""
+    """The findings of a pass, some of which wait for answers."""
 
     __slots__ = ("_open", "all", "pending")
 
-    def __init__(self, rows: Sequence[Row], book: BatchBook) -> None:
-        self.all = rows
-        self.pending: dict[int, Row] = {}
-        """By place, the row that an answer decides: its own, or that of the unit above it."""
+    def __init__(self, findings: Sequence[Finding], book: BatchBook) -> None:
+        self.all = findings
+        self.pending: dict[int, Finding] = {}
+        """By place, the finding that an answer decides: its own, or that of the unit above it."""
         self._open: dict[int, tuple[int, ...]] = {}
-        """By index of a row, the places that it waits for."""
-        for at, row in enumerate(rows):
-            if row[4] == PENDING:
-                self._wait(at, row, [book.place(row[1], row[2], row[3])])
-            elif row[8] is not None and row[8].differences:
-                below = row[8].differences
-                places = [book.place(each[1], each[2], each[3]) for each in below if each[4] == PENDING]
-                if all(each[4] in {PENDING, BATCH_ERROR} for each in below):
-                    self._wait(at, row, places)
+        """By index of a finding, the places that it waits for."""
+        for at, finding in enumerate(findings):
+            if finding.status == PENDING:
+                self._wait(at, finding, [_place(finding, book)])
+            elif finding.detail is not None and finding.detail.differences:
+                below = finding.detail.differences
+                places = [_place(each, book) for each in below if each.status == PENDING]
+                if all(each.status in {PENDING, BATCH_ERROR} for each in below):
+                    self._wait(at, finding, places)
                 else:
                     # The unit differs whatever the answers are.
-                    self.pending.update(dict.fromkeys(places, row))
+                    self.pending.update(dict.fromkeys(places, finding))
 
-    def _wait(self, at: int, row: Row, places: Sequence[int]) -> None:
+    def _wait(self, at: int, finding: Finding, places: Sequence[int]) -> None:
         if places:
-            self.pending.update(dict.fromkeys(places, row))
+            self.pending.update(dict.fromkeys(places, finding))
             self._open[at] = tuple(places)
 
-    def rows(self, verdict: Callable[[int], bool]) -> list[Row]:
-        """Return the rows as they would be if these were the verdicts."""
-        found = list(self.all)
+    def findings(self, verdict: Callable[[int], bool]) -> list[Finding]:
+        """Return the findings as they would be with these verdicts."""
+        made = list(self.all)
         for at, places in self._open.items():
             equal = all(map(verdict, places))
-            row = found[at]
-            found[at] = (*row[:4], MATCH if equal else MISMATCH, float(equal), row[6], row[7], None)
-        return found
+            status = MATCH if equal else MISMATCH
+            made[at] = made[at]._replace(status=status, score=float(equal), detail=None)
+        return made
+
+
+def _place(finding: Finding, book: BatchBook) -> int:
+    return book.place(finding.trail, finding.expected_key, finding.actual_key)
 
 
 def _in_unordered(node: PlanNode) -> bool:

@@ -136,7 +136,7 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     try:
         outcome = score(plan, right, found, judge, triage)
         tell_usage(judge, 0 if triage is None else triage.saved)
-        return MatchResult(plan, outcome, warnings=warnings, documents=(right, found))
+        return MatchResult(plan, (right, found), outcome, warnings)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:

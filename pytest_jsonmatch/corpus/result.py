@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.match import (
+from pytest_jsonmatch.engine.result.figures import FieldAggregation, short_score
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
+from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
     LEAFLESS,
@@ -15,20 +17,20 @@ from pytest_jsonmatch.engine.result.match import (
     MISMATCH,
     OMISSION,
     SKIPPED,
-    FieldAggregation,
-    aggregate_dict,
-    ratio,
-    short_score,
 )
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.sums import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tally import KeyCounts
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult, Row, Signature, Totals
+    from pytest_jsonmatch.engine.plan.compile import PlanNode, Signature
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]
 
@@ -235,7 +237,7 @@ class RunSums:
         self.warnings = 0
         self.approximate = 0
 
-    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Totals]) -> None:
+    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Sums]) -> None:
         """Add records: of each its precision, recall, F1 and score, and what they are made of."""
         if not totals:
             return
@@ -255,12 +257,12 @@ class RunSums:
         self,
         nodes: Mapping[PlanNode, int],
         others: Mapping[tuple[PlanNode, str], int],
-        special: Iterable[Row],
+        special: Iterable[Finding],
     ) -> None:
         """Add results.
 
         Args:
-            nodes: how many rows each node has.
+            nodes: how many findings each node has.
             others: how many of these are no plain matches, by node and status.
             special: those of the latter that say more than their status.
         """
@@ -270,12 +272,13 @@ class RunSums:
             counts = self._of(node).counts
             counts[0] -= number
             counts[_STATUS[status]] += number
-        for node, _, _, _, status, score, _, _, detail in special:
+        for finding in special:
+            node, status, detail = finding.node, finding.status, finding.detail
             if status in LEAFLESS:
                 continue
             sums = self._of(node)
-            if status == MISMATCH and score:
-                sums.partial.add(score)
+            if status == MISMATCH and finding.score:
+                sums.partial.add(finding.score)
             if detail is not None and detail.weights is not None:
                 sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
                 sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
@@ -535,7 +538,7 @@ class RunResult:
             "signature": str(self.signature),
             **{name: getattr(self, name) for name in (*figures, *micro)},
             **{f"total_{name}": getattr(self, f"total_{name}") for name in totals},
-            "per_field": {path: aggregate_dict(each) for path, each in self.per_field.items()},
+            "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
             "records": [each.to_dict() for each in self.records],
             "worst": [each.record_id for each in self.worst],
             "errors": [str(each) for each in self.errors],
@@ -553,15 +556,22 @@ class RunResult:
         Raises:
             ConfigurationError: neither is installed, or not the one that was named.
         """
-        from pytest_jsonmatch.engine.result.notebook import data_frame, per_field_of
-
-        return data_frame(per_field_of(self.per_field), library)
+        return data_frame(field_columns(self.per_field), library)
 
     def _repr_html_(self) -> str:
         """Return the corpus as notebooks show it."""
-        from pytest_jsonmatch.engine.result.notebook import run_html
-
-        return run_html(self)
+        means = {
+            "score": self.mean_score,
+            "precision": self.mean_precision,
+            "recall": self.mean_recall,
+            "F1": self.mean_f1,
+        }
+        told = [f"mean {name} {short_score(mean)}" for name, mean in means.items() if mean is not None]
+        noun = "record" if self.total_records == 1 else "records"
+        head = f"{self.metric}: {self.total_records:,} {noun}, {', '.join(told) or 'no figures'}"
+        if failed := self.total_batch_errors:
+            head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
+        return fields_html(head, self.per_field)
 
     def __repr__(self) -> str:
         mean = self.mean_f1
@@ -586,9 +596,7 @@ def _badness(record: RecordResult) -> tuple[float, float, int, str]:
     return record.score, record.f1, record.index, str(record.record_id)
 
 
-def figures_of(totals: Totals, reduce: str) -> tuple[float, float, float, float]:
+def figures_of(totals: Sums, reduce: str) -> tuple[float, float, float, float]:
     """Return precision, recall, F1 and score of one record."""
-    part, expected, actual, perfect = totals
-    recall = ratio(part, expected, perfect=perfect)
-    f1 = ratio(2 * part, expected + actual, perfect=perfect)
-    return ratio(part, actual, perfect=perfect), recall, f1, recall if reduce == "ratio" else f1
+    recall, f1 = totals.recall, totals.f1
+    return totals.precision, recall, f1, recall if reduce == "ratio" else f1

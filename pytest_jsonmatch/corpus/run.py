@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import gold_error, open_pairing, plain_text
@@ -25,30 +25,26 @@ from pytest_jsonmatch.corpus.result import (
 )
 from pytest_jsonmatch.corpus.tally import Counted, FlatTally
 from pytest_jsonmatch.engine.compare.parameters import take_repair
-from pytest_jsonmatch.engine.result.match import (
-    MATCH,
-    FieldResult,
-    FieldResults,
-    MatchResult,
-    approximate_warning,
-    errors_of,
-    is_approximate,
-    sum_rows,
-)
-from pytest_jsonmatch.engine.score.walk_ import Outcome, score, walk_flat
+from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
+from pytest_jsonmatch.engine.result.figures import approximate_warning, errors_of, is_approximate
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.score.outcome import MATCH, Outcome
+from pytest_jsonmatch.engine.score.walk_ import score, walk_flat
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.sums import total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
     from pytest_jsonmatch.corpus.records import Pair
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode, Recipe, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import Row, Signature, Totals
+    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["Keep", "PostProcess", "Progress", "run"]
 
@@ -62,8 +58,9 @@ Figures: TypeAlias = "tuple[float, float, float, float]"
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 _IN_FLIGHT: Final = 32
 _POSITION: Final = itemgetter(0)  # of a `Pair`
-_NODE: Final = itemgetter(0)  # of a `Row`
-_NODE_AND_STATUS: Final = itemgetter(0, 4)
+_NODE: Final = attrgetter("node")
+_STATUS: Final = attrgetter("status")
+_NODE_AND_STATUS: Final = attrgetter("node", "status")
 
 
 @final
@@ -270,7 +267,7 @@ def _score_chunk(task: _Task, pairs: list[Pair]) -> _Chunk:
 def _score_with(task: _Task, plan: Plan, pairs: list[Pair]) -> _Chunk:
     if plan.recipe is None:
         plan.recipe = (task.compile, task.metric, task.options)
-    # Thousands of rows are made and kept, and none of them is cyclic garbage.
+    # Thousands of findings are made and kept, and none of them is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
     try:
@@ -291,6 +288,30 @@ class _Read:
     warnings: tuple[str, ...] = ()
     flat: bool = False
     """Two objects of scalars."""
+
+
+@final
+class _FlatFindings:
+    """Makes the findings of two flat records when they are looked at, maybe in another process."""
+
+    __slots__ = ("_actual", "_expected", "_plan")
+
+    def __init__(self, plan: Plan | Recipe, expected: JsonValue, actual: JsonValue) -> None:
+        self._plan = plan
+        self._expected = expected
+        self._actual = actual
+
+    def __call__(self) -> Sequence[Finding]:
+        plan = self._plan
+        if isinstance(plan, tuple):
+            compile_here, metric, options = recipe = plan
+            self._plan = plan = compile_here(metric, options)
+            plan.recipe = recipe
+        return (walk_flat if plan.flat else score)(plan, self._expected, self._actual).findings
+
+    def __reduce__(self) -> Any:
+        plan = self._plan if isinstance(self._plan, tuple) else self._plan.recipe
+        return _FlatFindings, (plan, self._expected, self._actual)
 
 
 @final
@@ -315,17 +336,17 @@ class _Candidate(NamedTuple):
             if fields:
                 # (The dicts are the caller's, who may change them before anybody looks.)
                 expected, actual = dict(self.expected), dict(self.actual)
-                shown = FieldResults(None, (plan, expected, actual))
+                shown = FieldResults(_FlatFindings(plan, expected, actual))
                 if matches:
-                    match = MatchResult(plan, None, (expected, actual), self.warnings)
+                    match = MatchResult(plan, (expected, actual), None, self.warnings)
         else:
-            counts = dict(Counter(row[4] for row in found.rows))
+            counts = dict(Counter(map(_STATUS, found.findings)))
             if fields:
-                shown = FieldResults(found.rows)
+                shown = FieldResults(found.findings)
                 if matches:
                     # (That arrays were not paired exactly, the comparison says by itself.)
                     warnings = tuple(each for each in self.warnings if not is_approximate((each,)))
-                    match = MatchResult(plan, found, None, warnings, (self.expected, self.actual))
+                    match = MatchResult(plan, (self.expected, self.actual), found, warnings)
         precision, recall, f1, own = self.figures
         return RecordResult(
             pair.record_id,
@@ -365,12 +386,12 @@ class _Scorer:
         self._plan = plan
         self._made = _Chunk()
         self._flat = None if task.post_process else FlatTally(plan)
-        self._known: dict[Totals, Figures] = {}
+        self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
-        self._totals: list[Totals] = []
-        self._nodes: Counter[PlanNode] = Counter()  # rows, whatever they say
+        self._totals: list[Sums] = []
+        self._nodes: Counter[PlanNode] = Counter()  # findings, whatever they say
         self._others: Counter[tuple[PlanNode, str]] = Counter()  # those of them that are no plain matches
-        self._special: list[Row] = []  # those of the latter that say more than their status
+        self._special: list[Finding] = []  # those of the latter that say more than their status
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> _Chunk:
@@ -432,7 +453,7 @@ class _Scorer:
                 return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
         try:
             if isinstance(gold, (str, bytes, bytearray)):
-                from pytest_jsonmatch.reading.extract import parse_json
+                from pytest_jsonmatch.reading.strict import parse_json
 
                 expected = parse_json(plain_text(gold))
             else:
@@ -502,12 +523,12 @@ class _Scorer:
             self._warn(pair, read.warnings)
         if self._task.post_process:
             outcome = self._processed(pair, outcome)
-        rows, totals = outcome.rows, outcome.totals
-        self._nodes.update(map(_NODE, rows))
-        others = [row for row in rows if row[4] != MATCH or row[8] is not None]
+        findings, totals = outcome.findings, outcome.sums
+        self._nodes.update(map(_NODE, findings))
+        others = [each for each in findings if each.status != MATCH or each.detail is not None]
         if others:
             self._others.update(map(_NODE_AND_STATUS, others))
-            self._special += [row for row in others if row[8] is not None or row[5]]
+            self._special += [each for each in others if each.detail is not None or each.score]
             for error in errors_of(others):
                 self._note(pair, error.path, error.comparator, error.reason)
         figures = figures_of(totals, plan.options.reduce)
@@ -526,7 +547,7 @@ class _Scorer:
             return keep != "none"
         return (figures[3], figures[2], pair.position) < worst[-1][0]
 
-    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+    def _keep(self, totals: Sums, candidate: _Candidate) -> None:
         """Keep what is to be kept of a record."""
         keep = self._task.keep
         if keep == "worst":
@@ -542,7 +563,7 @@ class _Scorer:
 
     def _processed(self, pair: Pair, outcome: Outcome) -> Outcome:
         """Return the outcome with what post-processors make of it; one that raises changes nothing."""
-        results: list[FieldResult] = list(map(FieldResult, outcome.rows))
+        results: list[FieldResult] = list(FieldResults(outcome.findings))
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:
@@ -556,8 +577,8 @@ class _Scorer:
                 self._note(pair, None, None, why)
                 continue
             results = changed
-        rows: list[Row] = [tuple(each) for each in results]
-        return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
+        sums = total_of(each.sums for each in results)
+        return Outcome(results, sums, outcome.alignments, outcome.gap)
 
     def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
         made = self._made

@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.result.match import HALLUCINATION, MATCH, MISMATCH, OMISSION, Totals
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ _PATIENCE: Final = 8
 class Counted(NamedTuple):
     """One record's sums, and how many results it has of each status."""
 
-    totals: Totals
+    totals: Sums
     matches: int
     mismatches: int
     omissions: int
@@ -160,7 +161,7 @@ class FlatTally:
             return self._imperfect(size, odd, extra, omissions)
         known = self._perfect.get(size)
         if known is None:
-            known = self._perfect[size] = Counted(Totals(size, size, size, perfect=True), size, 0, 0, 0)
+            known = self._perfect[size] = Counted(Sums(size, size, size, perfect=True), size, 0, 0, 0)
         return known
 
     def _imperfect(
@@ -182,7 +183,7 @@ class FlatTally:
             keys[key].hallucinations += 1
         matches = size - len(odd)
         found = math.fsum((matches, *parts)) if parts else matches
-        totals = Totals(found, size, size - omissions + len(extra), perfect=False)
+        totals = Sums(found, size, size - omissions + len(extra), perfect=False)
         return Counted(totals, matches, len(odd) - omissions, omissions, len(extra))
 
     def by_key(self) -> Iterator[KeyCounts]:

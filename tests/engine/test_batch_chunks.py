@@ -119,13 +119,13 @@ def test_what_a_record_raises_stands_in_its_place(registry):
     plan = compile_plan("field_match", {"fields": RULES})
     one, other = score_batch(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
     assert isinstance(one, RootTypeError)
-    assert other.totals.score == 1.0
+    assert other.sums.score == 1.0
 
 
 def test_plans_without_batch_comparators_are_scored_one_by_one():
     plan = compile_plan("schema_f1", {})
     outcomes = score_batch(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
-    assert [outcome.totals.score for outcome in outcomes] == [1, 0]
+    assert [outcome.sums.score for outcome in outcomes] == [1, 0]
 
 
 @pytest.mark.parametrize("scope", ["record", "chunk"])

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
 from pytest_jsonmatch.engine.plan.options import read_bytes
-from pytest_jsonmatch.engine.sparse import pair_sparsely
 
 
 def words(count: int, seed: int) -> list[str]:
@@ -40,6 +39,21 @@ def test_what_is_lost_is_within_the_bound(seed, memory_limit):
 def test_within_the_limit_nothing_changes():
     expected, actual = words(60, 1), words(50, 2)
     assert compared(expected, actual, memory_limit="1 MiB").to_dict() == compared(expected, actual).to_dict()
+
+
+def test_where_few_are_alike_no_matrix_is_needed():
+    rng = random.Random(4)
+    expected = [f"{rng.randrange(10**6)} {rng.randrange(10**6)}" for _ in range(3_000)]
+    actual = [f"{text.split()[0]} {rng.randrange(10**6)}" for text in reversed(expected)]
+    compared(expected[:20], actual[:20])  # what is imported is no part of it
+    tracemalloc.start()
+    try:
+        result = compared(expected, actual, memory_limit="1 MiB")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (result.alignment, len(result.alignments[0].pairs)) == ("exact", 3_000)
+    assert peak < 3_000 * 3_000 * 8
 
 
 def test_the_result_says_so():
@@ -77,23 +91,15 @@ def test_objects_with_nested_arrays_are_measured_exactly():
 
 
 def test_memory_stays_within_the_limit():
-    import numpy as np
-
-    rows = columns = 1_500
+    compared(words(40, 1), words(40, 2), memory_limit=1)  # what is imported is no part of it
+    expected, actual = words(1_500, 1), words(1_500, 2)
     limit = 8 * 2**20
-    matrix = np.random.default_rng(3).random((1, columns))
-
-    def worth_of(start, end):
-        return np.repeat(matrix, end - start, axis=0) * np.arange(start + 1, end + 1)[:, None] / rows
-
-    pair_sparsely(
-        10, 10, lambda start, end: np.ones((end - start, 10)), lambda i, j: None, 0.0, 10
-    )  # imports
     tracemalloc.start()
-    found = pair_sparsely(rows, columns, worth_of, lambda i, j: None, 0.0, limit)
+    result = compared(expected, actual, memory_limit=limit)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (peak < 3 * limit, len(found.pairs) > 0) == (True, True)
+    assert (result.alignment, len(result.alignments[0].pairs) > 1_400) == ("approximate", True)
+    assert peak < 3 * limit
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
-from pytest_jsonmatch.engine.result.match import instance_path
+from pytest_jsonmatch.engine.score.outcome import instance_path, place_below
 from pytest_jsonmatch.engine.score.walk_ import walk_once
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.compare.batched import Request
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.result.match import Totals, Trail
-    from pytest_jsonmatch.engine.score.walk_ import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Outcome, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.triage import Triage
 
 __all__ = ["BatchBook", "score_batch", "values_key"]
@@ -68,7 +68,7 @@ class BatchBook:
         """How often a pairing was used that such answers may still change."""
         self._places: dict[tuple[int, Any, Any], int] = {}
         self._known: dict[int, tuple[int, Trail]] = {}
-        self._open_totals: dict[Hashable, tuple[Totals, int, int]] = {}
+        self._open_totals: dict[Hashable, tuple[Sums, int, int]] = {}
 
     def begin(self) -> None:
         """Begin a pass: what it asks for is all that is open."""
@@ -89,9 +89,9 @@ class BatchBook:
                 at = found[0]
                 break
             fresh.append(trail)
-            trail = trail[0]
+            trail = trail.parent
         for one in reversed(fresh):
-            at = self._numbered(at, one[1], one[2])
+            at = self._numbered(at, one.expected_key, one.actual_key)
             # The trail is kept with its number: as long as it lives, its id is its own.
             self._known[id(one)] = (at, one)
         return self._numbered(at, expected_key, actual_key)
@@ -103,7 +103,7 @@ class BatchBook:
         """Return two counts that stay as they are while a walk for sums meets nothing that is open."""
         return self.unknown, self.provisional
 
-    def keep_open(self, key: Hashable, before: tuple[int, int], totals: Totals) -> bool:
+    def keep_open(self, key: Hashable, before: tuple[int, int], totals: Sums) -> bool:
         """Keep sums for the rest of the pass, if anything open was met since `before`; tell whether."""
         unknown, provisional = self.unknown - before[0], self.provisional - before[1]
         if unknown or provisional:
@@ -111,7 +111,7 @@ class BatchBook:
             return True
         return False
 
-    def reopened(self, key: Hashable) -> Totals | None:
+    def reopened(self, key: Hashable) -> Sums | None:
         """Return what `keep_open` has kept, its open places counted again; None if there is nothing."""
         found = self._open_totals.get(key)
         if found is None:
@@ -144,7 +144,7 @@ def score_batch(
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("json_similarity", {})
-    >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
+    >>> [outcome.sums.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """
     if plan.preloads:
@@ -241,15 +241,16 @@ class _Desk:
     def _item(self, record: str | int | None, request: Request) -> BatchItem:
         of = "" if record is None else str(record)
         number = self._numbers[of] = self._numbers.get(of, 0) + 1
-        trail, expected_key, actual_key = request.trail, request.expected_key, request.actual_key
+        trail = request.trail
+        place = place_below(trail, request.expected_key, request.actual_key)
         return BatchItem(
             id=str(number) if record is None else f"{of}:{number}",
             record=record,
             path=request.node.path,
-            expected_path=instance_path(trail, expected_key, 1),
-            actual_path=instance_path(trail, actual_key, 2),
-            expected_parent=_parent(trail, expected_key, 1),
-            actual_parent=_parent(trail, actual_key, 2),
+            expected_path=instance_path(place, "expected"),
+            actual_path=instance_path(place, "actual"),
+            expected_parent=None if place is None else instance_path(trail, "expected"),
+            actual_parent=None if place is None else instance_path(trail, "actual"),
             expected=request.expected,
             actual=request.actual,
             expected_compared=request.expected_compared,
@@ -257,12 +258,6 @@ class _Desk:
             params=dict(request.question.params),
             description=request.node.description,
         )
-
-
-def _parent(trail: Trail | None, key: Any, side: int) -> str | None:
-    if key is None:
-        return None
-    return "$" if trail is None else instance_path(trail[0], trail[side], side)
 
 
 def values_key(request: Request) -> Hashable:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
 from pytest_jsonmatch.engine.compare.parameters import check_names
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal, to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key, strict_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ __all__ = [
     "equality_score",
     "in_same_group",
     "json_key",
-    "scalar_key",
 ]
-
-_TRUE: Final = object()
-_FALSE: Final = object()
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:
@@ -39,21 +36,6 @@ def equality_score(expected: JsonValue, actual: JsonValue) -> float:
     (1.0, 0.0)
     """
     return 1.0 if json_equal(expected, actual) else 0.0
-
-
-def scalar_key(value: JsonValue) -> Hashable:
-    """Return something hashable that is equal for equal JSON scalars, and for no others.
-
-    >>> scalar_key(1) == scalar_key(1.0), scalar_key(1) == scalar_key(True)
-    (True, False)
-    """
-    kind = type(value)
-    if kind is bool:
-        return _TRUE if value else _FALSE
-    if kind is float and value - value != 0.0:
-        return object()  # NaN and infinities equal nothing
-    key: Hashable = value
-    return key
 
 
 def json_key(value: JsonValue) -> Hashable:
@@ -77,7 +59,7 @@ def _strict_scalar_key(value: JsonValue) -> Hashable:
 def _strict_key(value: JsonValue) -> Hashable:
     """Do as `json_key`, with numbers of two kinds never equal: 42 is not 42.0, at any depth."""
     if type(value) is dict or type(value) is list:
-        return _Container(value, _strict_scalar_key, _strict_equal)
+        return _Container(value, _strict_scalar_key, strict_equal)
     return _strict_scalar_key(value)
 
 
@@ -108,26 +90,6 @@ class _Container:
     def _outline(self, value: JsonValue) -> Hashable:
         kind = type(value)
         return (kind, len(value)) if kind is list or kind is dict else self._key(value)
-
-
-def _strict_equal(expected: JsonValue, actual: JsonValue) -> bool:
-    stack = [(expected, actual)]
-    while stack:
-        left, right = stack.pop()
-        kind = type(left)
-        if kind is not type(right):
-            return False
-        if kind is dict:
-            if len(left) != len(right):
-                return False
-            stack.extend((item, right.get(key, MISSING)) for key, item in left.items())
-        elif kind is list:
-            if len(left) != len(right):
-                return False
-            stack.extend(zip(left, right, strict=True))
-        elif not json_equal(left, right):
-            return False
-    return True
 
 
 def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:

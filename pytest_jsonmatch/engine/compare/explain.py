@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.numbers import (
-    as_number,
     difference,
     numeric_tolerance,
     percent_difference,
@@ -24,8 +23,10 @@ from pytest_jsonmatch.engine.compare.transforms import (
     strip_accents,
     strip_punctuation,
 )
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal, json_type
+from pytest_jsonmatch.engine.value.convert import MISSING, json_type
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

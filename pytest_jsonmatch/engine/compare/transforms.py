@@ -12,10 +12,10 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.numbers import as_number
 from pytest_jsonmatch.engine.compare.parameters import check_names, required
-from pytest_jsonmatch.engine.value.convert import JsonValue, number_text
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
