@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.compare import BUILTIN, explain, text
-from pytest_jsonmatch.engine.value.convert import json_equal, json_type
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.equality import json_equal
 
 BOUND = {
     "exact": {},

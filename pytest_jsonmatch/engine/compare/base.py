@@ -34,7 +34,7 @@ __all__ = [
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
-Transform: TypeAlias = "Callable[[JsonValue], JsonValue]"
+Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 @final
@@ -150,7 +150,7 @@ class Comparator:
     bind: Callable[[Params], Scoring]
     null_aware: bool = False
     reflexive: bool = True
-    map_params: Callable[[Params, Transform], Params] | None = None
+    map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
     preload: Callable[[Params], Callable[[Sequence[str]], object]] | None = None
 
@@ -189,7 +189,7 @@ class Bound:
         """Return what wants to see the strings that are about to be compared; None: nothing does."""
         return self._preload
 
-    def behind(self, transforms: Sequence[Transform]) -> Bound:
+    def behind(self, transforms: Sequence[Change]) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
         map_params = self.comparator.map_params
         if map_params is None or not transforms:

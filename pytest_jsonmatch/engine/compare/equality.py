@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
@@ -38,8 +38,12 @@ def equality_score(expected: JsonValue, actual: JsonValue) -> float:
     return 1.0 if json_equal(expected, actual) else 0.0
 
 
-def json_key(value: JsonValue) -> Hashable:
+def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
     """Return something hashable that is equal for equal JSON values, and for no others.
+
+    Args:
+        value: any JSON value.
+        strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
 
     >>> json_key([1, {"a": "x"}]) == json_key([1.0, {"a": "x"}]), json_key([1]) == json_key([True])
     (True, False)
@@ -48,39 +52,24 @@ def json_key(value: JsonValue) -> Hashable:
     if kind is str or kind is int:
         atom: Hashable = value
         return atom
-    return _Container(value, scalar_key, json_equal) if kind is dict or kind is list else scalar_key(value)
-
-
-def _strict_scalar_key(value: JsonValue) -> Hashable:
-    kind = type(value)
-    return (kind, scalar_key(value)) if kind is float or kind is Decimal else scalar_key(value)
-
-
-def _strict_key(value: JsonValue) -> Hashable:
-    """Do as `json_key`, with numbers of two kinds never equal: 42 is not 42.0, at any depth."""
-    if type(value) is dict or type(value) is list:
-        return _Container(value, _strict_scalar_key, strict_equal)
-    return _strict_scalar_key(value)
+    if kind is dict or kind is list:
+        return _Container(value, strict=strict)
+    return (kind, scalar_key(value)) if strict else scalar_key(value)
 
 
 @final
 class _Container:
     """An array or object as a key; its hash looks at two levels only, so that no depth is too deep."""
 
-    __slots__ = ("_equal", "_key", "_value")
+    __slots__ = ("_strict", "_value")
 
-    def __init__(
-        self,
-        value: JsonValue,
-        key: Callable[[JsonValue], Hashable],
-        equal: Callable[[JsonValue, JsonValue], bool],
-    ) -> None:
+    def __init__(self, value: JsonValue, *, strict: bool) -> None:
         self._value = value
-        self._key = key
-        self._equal = equal
+        self._strict = strict
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Container) and self._equal(self._value, other._value)
+        equal = strict_equal if self._strict else json_equal
+        return isinstance(other, _Container) and equal(self._value, other._value)
 
     def __hash__(self) -> int:
         if type(self._value) is dict:
@@ -89,7 +78,7 @@ class _Container:
 
     def _outline(self, value: JsonValue) -> Hashable:
         kind = type(value)
-        return (kind, len(value)) if kind is list or kind is dict else self._key(value)
+        return (kind, len(value)) if kind is list or kind is dict else json_key(value, strict=self._strict)
 
 
 def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
@@ -116,7 +105,7 @@ def _same(expected: Hashable, actual: Hashable) -> float:
 
 
 _EQUALITY: Final = equality_of(json_key)
-_STRICT: Final = equality_of(_strict_key)
+_STRICT: Final = equality_of(partial(json_key, strict=True))
 
 
 def _bind_exact(params: Params) -> Scoring:

@@ -207,9 +207,16 @@ def _list_contains(actual: list[JsonValue], expected: JsonValue) -> bool:
     )
 
 
+def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+    import numpy as np
+
+    scores = [[_contains(one, other) for other in actual] for one in expected]
+    return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
+
+
 def _bind_contains(params: Params) -> Scoring:
     check_names("comparator 'contains'", params)
-    return Scoring(_contains)
+    return Scoring(_contains, _contains_table)
 
 
 CONTAINS: Final = Comparator("contains", _bind_contains)
