@@ -276,6 +276,8 @@ def _bind_threshold(params: Params) -> Scoring:
     power = 1.0 / weighting
 
     def threshold(expected: Number, actual: Number) -> float:
+        if expected == actual:
+            return 1.0
         alike = type(expected) is type(actual) is not Decimal
         delta = abs(expected - actual) if alike else _apart(expected, actual)
         score: float = 1.0 - (delta / limit) ** power if delta <= limit else 0.0

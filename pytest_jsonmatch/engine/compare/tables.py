@@ -106,7 +106,7 @@ def number_table(
     for i in wide_rows:
         scores[i] = [score(expected[i], other) for other in actual]
     for j in wide_columns:
-        scores[:, j] = [score(one, actual[j]) for one in expected]
+        scores[rows, j] = [score(expected[i], actual[j]) for i in rows]
     return scores
 
 
