@@ -1,4 +1,4 @@
-"""What a comparator is: a name, and what its parameters make of it: scores of two values, and of many."""
+"""What a comparator is: a name, and how it scores two values, or many, once its parameters are known."""
 
 from __future__ import annotations
 
@@ -106,12 +106,7 @@ class Scoring:
 def of_prepared(
     prepare: Callable[[JsonValue], Any], prepared: Callable[[Any, Any], float], table: Table
 ) -> Scoring:
-    """Return the scoring of two values by what `prepare` makes of each; see `Scoring`.
-
-    >>> same_size = of_prepared(len, lambda one, other: float(one == other), None)
-    >>> same_size.score("abc", "xyz")
-    1.0
-    """
+    """Return the scoring of two values by what `prepare` makes of each; see `Scoring`."""
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         return prepared(prepare(expected), prepare(actual))

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "BINARY",
-    "EXACT",
-    "ONEOF",
-    "equality_of",
-    "equality_score",
-    "in_same_group",
-    "json_key",
-]
+__all__ = ["BINARY", "EXACT", "ONEOF", "equality_of", "equality_score", "in_same_group", "json_key"]
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:
@@ -39,7 +31,7 @@ def equality_score(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
-    """Return something hashable that is equal for equal JSON values, and for no others.
+    """Return a hashable key that is equal for equal JSON values, and for no others.
 
     Args:
         value: any JSON value.
@@ -175,7 +167,7 @@ def _bind_oneof(params: Params) -> Scoring:
         return _among(groups_of)
 
     def own(value: JsonValue) -> frozenset[Hashable]:
-        # The groups of a value, and one that it has for itself: it equals itself where it is in none.
+        # Beside its groups each value has one of its own: equal values match even if they are in no group.
         return groups_of(value) | {(json_key(value),)}
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:

@@ -25,7 +25,8 @@ __all__ = ["equality_table", "letter_bounds", "number_table", "row_blocks", "sha
 
 # Integers up to here are doubles exactly, and so is the difference of any two.
 _EXACT_INTEGER: Final = 2**52
-# Members that more than this share of all pairs of sets have in common are counted by a matrix product.
+# Members that more than this share of all pairs of sets have in common are counted by a matrix product;
+# counting pair by pair is faster below it, whatever the size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
@@ -158,13 +159,13 @@ def shared_members(
     right = right[right >= 0]
     holders = np.bincount(right, minlength=len(codes))
     common = np.flatnonzero(np.bincount(left, minlength=len(codes)) * holders > _COMMON_SHARE * n * m)
-    # Common members by a product of 0/1 matrices; the last column of the left one is for all the others.
+    # Common members are counted by a product of 0/1 matrices, whose last column and row stand for all others.
     number = np.full(len(codes), len(common))
     number[common] = np.arange(len(common))
     held = np.zeros((len(common) + 1, m), dtype=np.float32)
     held[number[right], columns] = 1.0
     held[-1] = 0.0
-    # Of the others each pair that shares one is counted by itself: who holds a member stands in a row.
+    # Rare members are counted pair by pair: `columns` lists the holders of each member one after the other.
     columns = columns[np.argsort(right, kind="stable")]
     starts = np.cumsum(holders) - holders
     holders[common] = 0
