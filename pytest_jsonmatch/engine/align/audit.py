@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.alignment import Pairing
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator, Plan, PlanNode
+    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.score.outcome import Aligned, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -461,7 +462,7 @@ class _Audit:
                     name = bound.comparator.name
                     if name not in CHEAP:
                         raise _NotComputedError(f"the comparator {name!r} may be dear")
-                    self._walks = self._walks or bound.comparator.pairwise is None
+                    self._walks = self._walks or bound.table is None
         return seen
 
     # -- similarities --------------------------------------------------------------------------------------
@@ -576,7 +577,7 @@ class _Audit:
         return found
 
 
-def _comparators(node: PlanNode, value: JsonValue) -> Iterator[BoundComparator]:
+def _comparators(node: PlanNode, value: JsonValue) -> Iterator[Bound]:
     """Yield what a value is compared by, whatever scalar of its type it meets."""
     if node.explicit is not None:
         yield node.explicit

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator as Bound
+    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.compile import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.grid import Cell
     from pytest_jsonmatch.engine.align.nested import Nested
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator as Bound
+    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.compile import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

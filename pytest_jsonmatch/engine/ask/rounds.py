@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.compare.batched import Batch
+    from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Outcome, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue

@@ -14,6 +14,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.compare.base import Bound
 from pytest_jsonmatch.engine.compare.transforms import UserFunction
 from pytest_jsonmatch.engine.plan.options import PRESETS, Options, given_comparators, lay_over, merge_options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
@@ -23,9 +24,8 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path, parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
 
-    from pytest_jsonmatch.engine.compare.base import Comparator, EdgeFunction, FewFunction
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
@@ -67,70 +67,6 @@ class Signature:
 
     def __str__(self) -> str:
         return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
-
-
-@final
-class BoundComparator:
-    """A comparator with its parameters: `fn(expected, actual)` scores."""
-
-    __slots__ = ("_edges", "_few", "_matrix", "_preload", "comparator", "fn", "params")
-
-    def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
-        self.comparator = comparator
-        self.params = params
-        self.fn = fn
-        self._matrix: Any = None
-        self._edges: Any = None
-        self._few: Any = None
-        self._preload: Any = None
-
-    @property
-    def batch(self) -> bool:
-        """Whether it is asked about many fields in one call."""
-        return self.comparator.batch is not None
-
-    def matrix(self) -> Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None:
-        """Return the vectorised form: two lists to the matrix of their pairs' scores; None if it has none."""
-        if self._matrix is None and self.comparator.pairwise is not None:
-            self._matrix = self.comparator.pairwise(self.params)
-        matrix: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = self._matrix
-        return matrix
-
-    def edges(self) -> EdgeFunction | None:
-        """Return what gives the pairs of two lists that do not score 0, where they are few; or None."""
-        if self._edges is None and self.comparator.sparse is not None:
-            self._edges = self.comparator.sparse(self.params)
-        edges: EdgeFunction | None = self._edges
-        return edges
-
-    def few(self) -> FewFunction | None:
-        """Return what gives the pairs of two short lists that do not score 0; or None."""
-        if self._few is None and self.comparator.few is not None:
-            self._few = self.comparator.few(self.params)
-        few: FewFunction | None = self._few
-        return few
-
-    def preload(self) -> Callable[[Sequence[str]], object] | None:
-        """Return what wants to see the strings that are about to be compared; or None."""
-        if self._preload is None and self.comparator.preload is not None:
-            self._preload = self.comparator.preload(self.params)
-        preload: Callable[[Sequence[str]], object] | None = self._preload
-        return preload
-
-    def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
-        """Return the comparator with the JSON values among its parameters transformed as the data are."""
-        map_params = self.comparator.map_params
-        if map_params is None or not transforms:
-            return self
-
-        def transformed(value: JsonValue) -> JsonValue:
-            if value is not None and type(value) is not dict and type(value) is not list:
-                for transform in transforms:
-                    value = transform(value)
-            return value
-
-        params = map_params(self.params, transformed)
-        return BoundComparator(self.comparator, params, self.comparator.bind(params))
 
 
 class _Children(dict[Any, "PlanNode"]):
@@ -181,7 +117,7 @@ class TypeTable:
         self.preloads = self._others[str].comparator.preload is not None
         """Whether that of strings wants to see them before they are compared."""
 
-    def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+    def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""
         kind = type(expected)
         if kind in self._others:
@@ -191,16 +127,16 @@ class TypeTable:
         return self._integer if is_integral(expected) and is_integral(actual) else self._number
 
     def _dispatch(self) -> dict[type, Score]:
-        number = self._number.fn
+        number = self._number.score
         if self._integer is not self._number:
-            integer, fractional = self._integer.fn, self._number.fn
+            integer, fractional = self._integer.score, self._number.score
 
             def number(expected: JsonValue, actual: JsonValue) -> Any:
                 fn = integer if is_integral(expected) and is_integral(actual) else fractional
                 return fn(expected, actual)
 
-        table: dict[type, Score] = {kind: bound.fn for kind, bound in self._others.items()}
-        table.update({int: self._integer.fn, float: number, Decimal: number})
+        table: dict[type, Score] = {kind: bound.score for kind, bound in self._others.items()}
+        table.update({int: self._integer.score, float: number, Decimal: number})
         return table
 
 
@@ -252,7 +188,7 @@ class PlanNode:
         self.segment = segment
         self.children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.explicit: BoundComparator | None = None
+        self.explicit: Bound | None = None
         self.skip = False
         self.align: Alignment = plan.align
         self.own_weight = 1.0
@@ -351,7 +287,7 @@ class PlanNode:
             node = node.parent
         return None
 
-    def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+    def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values' type, where nothing more particular is said."""
         return self.types.find(expected, actual)
 
@@ -668,7 +604,7 @@ class Plan:
         self.summaries: dict[Hashable, str] = {}
         """What sessions keep of results that are alike."""
         said = _said(self.schema)
-        self._bound: dict[SchemaNode, BoundComparator] = {}
+        self._bound: dict[SchemaNode, Bound] = {}
         self._exact: TypeTable | None = None
         base = options if preset is None else preset
         self._over: tuple[dict[Any, TypeTable], Mapping[str, Any], Mapping[str, Any]] = (
@@ -725,7 +661,7 @@ class Plan:
         )
         self.root = PlanNode(self, None, "$", self.schema)
 
-    def comparator_of(self, schema: SchemaNode) -> BoundComparator:
+    def comparator_of(self, schema: SchemaNode) -> Bound:
         """Return the comparator that a place of the schema names."""
         found = self._bound.get(schema)
         if found is None:
@@ -812,7 +748,7 @@ def is_integral(number: JsonValue) -> bool:
     return type(number) is int or type(number) is Decimal
 
 
-def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparator:
+def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """Return the comparator that `spec` names, with its parameters checked.
 
     Raises:
@@ -820,12 +756,10 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparato
     """
     name, params = _named(spec, where, "comparator")
     try:
-        comparator = registry.find_comparator(name)
-        fn = comparator.bind(params)
+        return Bound(registry.find_comparator(name), params)
     except ConfigurationError as error:
         message = f"{where}: {error}"
         raise ConfigurationError(message) from None
-    return BoundComparator(comparator, params, fn)
 
 
 def bind_transforms(

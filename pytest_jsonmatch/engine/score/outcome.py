@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.arrays import Pairs
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import Question
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.compile import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 

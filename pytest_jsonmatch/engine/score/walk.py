@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
 from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import Question
+from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.score.leaves import (
     Leaves,
     check_listed,

@@ -12,8 +12,8 @@ from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import Question, Request
+from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+from pytest_jsonmatch.engine.compare.batched import Request
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -734,7 +734,7 @@ class _Walk:
                 detail = Detail(error=_failure(error, "its transform raised"))
                 self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
                 return
-        fn = bound.fn
+        fn = bound.score
         if (one is None or other is None) and not bound.comparator.null_aware:
             fn = _compare_nulls
         self._compare(node, trail, ekey, akey, expected, actual, fn, one, other)
