@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.registry import (
         Registry,
         register_comparator,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         FieldAggregation,
         FieldResult,
         MatchResult,
-        Signature,
     )
     from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
     from pytest_jsonmatch.engine.value.errors import (
@@ -150,6 +150,7 @@ _HOMES = {
     "reading.extract": ("Extraction", "extract_json"),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "results.comparison": ("Comparison",),
+    "engine.plan.compile": ("Signature",),
     "engine.plan.registry": (
         "Registry",
         "register_comparator",
@@ -158,7 +159,7 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.result.match": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
+    "engine.result.match": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult"),
     "corpus.result": ("RecordResult", "RunError", "RunResult"),
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),

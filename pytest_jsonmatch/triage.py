@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
     from pytest_jsonmatch.engine.compare.batched import Request
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.match import Row
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
     from pytest_jsonmatch.limits import Limits

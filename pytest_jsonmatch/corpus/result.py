@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tally import KeyCounts
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult, Row, Signature, Totals
+    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult, Row, Totals
     from pytest_jsonmatch.engine.result.notebook import Library
 
 __all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]

@@ -8,6 +8,7 @@ from bisect import insort
 from collections import Counter, deque
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from pytest_jsonmatch.corpus.records import Pair
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import Row, Signature, Totals
+    from pytest_jsonmatch.engine.result.match import Row, Totals
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Keep", "PostProcess", "Progress", "run"]
@@ -269,7 +271,7 @@ def _score_chunk(task: _Task, pairs: list[Pair]) -> _Chunk:
 
 def _score_with(task: _Task, plan: Plan, pairs: list[Pair]) -> _Chunk:
     if plan.recipe is None:
-        plan.recipe = (task.compile, task.metric, task.options)
+        plan.recipe = partial(task.compile, task.metric, task.options)
     # Thousands of rows are made and kept, and none of them is cyclic garbage.
     pause = CollectorPause()
     pause.begin()

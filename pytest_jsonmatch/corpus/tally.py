@@ -12,7 +12,8 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Counted", "FlatTally", "KeyCounts"]
@@ -202,7 +203,7 @@ class FlatTally:
             if type(key) is not str:
                 return False
             node = self._plan.root.children[key]
-            if not node.sure:
+            if not node.plain:
                 # A rule that skips it, alternatives, a comparator that wants to see equal values too.
                 return False
             self._sure.add(key)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import PlanBase
     from pytest_jsonmatch.engine.result.match import Totals, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -119,7 +120,7 @@ class Aligner:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlanBase,
         measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Totals],
         book: BatchBook | None = None,
     ) -> None:

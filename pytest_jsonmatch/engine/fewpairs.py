@@ -10,13 +10,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator, PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import BoundComparator
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["MOST_CELLS", "few_similarities"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator, PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import BoundComparator
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Edges", "PairSums", "pair_edges", "pair_sums"]

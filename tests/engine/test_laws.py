@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchError, compare_json
-from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.score.walk_ import score, score_flat, walk_flat
 from pytest_jsonmatch.engine.value.convert import flat_copy
 
@@ -126,7 +126,7 @@ def test_any_pair_gets_a_score_or_an_error_of_ours(metric, expected, actual):
 def test_the_short_way_for_flat_objects_is_the_walk(metric, expected, actual):
     one, other = flat_copy(expected), flat_copy(actual)
     if one and other:
-        plan = compile_plan(metric, {})
+        plan = plan_for(metric, {})
         walked = score(plan, expected, actual)
         totals, values = score_flat(plan, one, other)
         assert totals == walked.totals

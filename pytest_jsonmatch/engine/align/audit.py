@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.alignment import Pairing
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator, Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import BoundComparator
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.match import Trail
     from pytest_jsonmatch.engine.score.walk_ import AlignedRow

@@ -141,8 +141,8 @@ def score_batch(
     Raises:
         ConfigurationError: a comparator that wants to see strings beforehand cannot work at all.
 
-    >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
-    >>> plan = compile_plan("json_similarity", {})
+    >>> from pytest_jsonmatch.engine.plan.compile import plan_for
+    >>> plan = plan_for("json_similarity", {})
     >>> [outcome.totals.score for outcome in score_batch(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])]
     [1, 0]
     """

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.match import Row, Trail
     from pytest_jsonmatch.engine.score.walk_ import AlignedRow, Outcome
 

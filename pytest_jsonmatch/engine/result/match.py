@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, final, overload
 
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.align.audit import ArrayAudit
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode, Recipe
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import Recipe
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.walk_ import Outcome
@@ -33,7 +35,6 @@ __all__ = [
     "FieldAggregation",
     "FieldResult",
     "MatchResult",
-    "Signature",
 ]
 
 MATCH: Final = "match"
@@ -362,10 +363,10 @@ class FieldResults(Sequence[FieldResult]):
 
         assert self._source is not None  # noqa: S101 - one of the two is always there
         plan, expected, actual = self._source
-        if isinstance(plan, tuple):
+        if isinstance(plan, partial):
             # They have come from another process, where nobody had looked at them.
-            compile_here, metric, options = recipe = plan
-            plan = compile_here(metric, options)
+            recipe = plan
+            plan = recipe()
             plan.recipe = recipe
         return (walk_flat if plan.flat else score)(plan, expected, actual).rows
 
@@ -380,7 +381,7 @@ class FieldResults(Sequence[FieldResult]):
         if self._source is None:
             return FieldResults, (self._rows,)
         plan, expected, actual = self._source
-        recipe = plan if isinstance(plan, tuple) else plan.recipe
+        recipe = plan if isinstance(plan, partial) else plan.recipe
         return FieldResults, (self._rows,) if recipe is None else (None, (recipe, expected, actual))
 
     @overload
@@ -537,27 +538,6 @@ class ErrorEntry:
 
     def __str__(self) -> str:
         return f"{self.path}: comparator {self.comparator!r} {self.reason}"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a score was made with: two scores are comparable only if their signatures are equal.
-
-    `options` are those that differ from the metric's preset, as text; `schema` is the hash of the schema or
-    "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
-
-    >>> str(Signature("field_match", "", "none", "1"))
-    'field_match|options:none|schema:none|rules:1'
-    """
-
-    metric: str
-    options: str
-    schema: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
 
 
 class Totals(NamedTuple):
