@@ -5,17 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.node import PlanNode
-from pytest_jsonmatch.engine.plan.options import (
-    OPTION_NAMES,
-    PRESETS,
-    Options,
-    given_comparators,
-    merge_options,
-)
+from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.rules import PlanBase
 from pytest_jsonmatch.engine.plan.written import read_spec
@@ -26,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from pytest_jsonmatch.engine.plan.registry import Registry
-    from pytest_jsonmatch.engine.plan.written import Spec
     from pytest_jsonmatch.engine.value.paths import Segment
 
 __all__ = ["Plan", "Signature", "plan_for"]
@@ -64,24 +56,16 @@ class Signature:
 class Plan(PlanBase):
     """A metric with its options and rules, ready to score."""
 
-    def __init__(
-        self,
-        metric: str,
-        options: Options,
-        registry: Registry,
-        preset: Options | None = None,
-        given: Mapping[str, Spec] = MappingProxyType({}),
-    ) -> None:
-        """Take the options merged, and what they were merged from: the preset, and the call's comparators."""
-        super().__init__(options, registry, preset or options, given)
+    def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
+        super().__init__(preset, given, registry)
         self.metric = metric
         self.summaries: dict[Hashable, str] = {}
         """What sessions keep of results that are alike."""
-        self.target = () if options.target_key == "*" else _target(options.target_key)
+        self.target = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature = Signature(
             metric,
-            _options_text(PRESETS.get(metric, Options()), options, defaults),
+            _options_text(PRESETS.get(metric, Options()), self.options, defaults),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
@@ -96,7 +80,7 @@ class Plan(PlanBase):
 
 
 def _target(text: str) -> tuple[Segment, ...]:
-    segments = parse_path(text)
+    segments = () if text == "*" else parse_path(text)
     if ELEMENT in segments:
         raise ConfigurationError(
             f"target_key is {text!r}; it names one place: write an index, such as [0], for []"
@@ -151,8 +135,7 @@ def plan_for(metric: str, given: Mapping[str, Any]) -> Plan:
         key, plan = None, None
     if plan is None:
         registry = active_registry()
-        name, preset = registry.find_metric(metric)
-        plan = Plan(name, merge_options(preset, given), registry, preset, given_comparators(given))
+        plan = Plan(*registry.find_metric(metric), given, registry)
         if key is not None:
             if len(_plans) >= _MAX_PLANS:
                 _plans.clear()

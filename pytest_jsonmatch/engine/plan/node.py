@@ -224,12 +224,11 @@ class PlanNode:
         if self.plan.recipe is None:
             raise TypeError("plans are compiled where they are used; send options instead")
         steps: list[Segment] = []
-        origin = self.origin
-        while origin is not None:
-            node, step = origin
+        node = self
+        while node.origin is not None:
+            node, step = node.origin
             steps.append(step)
-            origin = node.origin
-        return _node_at, (self.plan.recipe, tuple(reversed(steps)))
+        return _node_at, (self.plan.recipe, steps[::-1])
 
     def alone(self) -> PlanNode:
         """Return the node by which an element is scored alone: its own weight, if 0, does not hold there."""
@@ -256,7 +255,7 @@ class _Lone(PlanNode):
         return node if node is self else node.alone()
 
 
-def _node_at(recipe: Recipe, steps: tuple[Segment, ...]) -> PlanNode:
+def _node_at(recipe: Recipe, steps: list[Segment]) -> PlanNode:
     """Return a node in this process: its plan is compiled here, or has been."""
     plan = recipe()
     plan.recipe = recipe

@@ -83,14 +83,8 @@ OPTION_ALIASES: Final = MappingProxyType(
     {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
 )
 # Source 4's words for `compare`. Its "float" is a number of which one has a fraction.
-EVALUATION_TYPES: Final = MappingProxyType(
-    {
-        "string_evaluation_type": "string",
-        "boolean_evaluation_type": "boolean",
-        "integer_evaluation_type": "integer",
-        "float_evaluation_type": "float",
-        "number_evaluation_type": "number",
-    }
+EVALUATION_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {f"{kind}_evaluation_type": kind for kind in ("string", "boolean", "integer", "float", "number")}
 )
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
 """The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
@@ -106,16 +100,11 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = MappingProxyType(
 FIELD_WORDS: Final = tuple(_WORDS)
 """What a field rule can say."""
 
+_FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
     {
-        "field_match": Options(root="object", granularity="fields", extra="ignore", reduce="ratio"),
-        "field_match_normalized": Options(
-            root="object",
-            granularity="fields",
-            extra="ignore",
-            reduce="ratio",
-            transform=("strip_accents", "casefold"),
-        ),
+        "field_match": _FIELD_MATCH,
+        "field_match_normalized": replace(_FIELD_MATCH, transform=("strip_accents", "casefold")),
         "json_similarity": Options(
             extra="ignore",
             empties="if_absent",
@@ -131,13 +120,7 @@ PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
                 {
                     "string": "jaccard",
                     "integer": "binary",
-                    "number": MappingProxyType(
-                        {
-                            "threshold": MappingProxyType(
-                                {"threshold": 0.001, "difference_penalty_weighting": 0.1}
-                            )
-                        }
-                    ),
+                    "number": {"threshold": {"threshold": 0.001, "difference_penalty_weighting": 0.1}},
                     "boolean": "binary",
                 }
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
@@ -64,15 +65,13 @@ class JudgeLike(Protocol):
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
 class RegisteredEncoder:
     """An encoder under its name, and what was made for it: kept as long as the registration is."""
 
-    __slots__ = ("encoder", "made", "name")
-
-    def __init__(self, name: str, encoder: Encoder) -> None:
-        self.name = name
-        self.encoder = encoder
-        self.made: dict[str, Any] = {}
+    name: str
+    encoder: Encoder
+    made: dict[str, Any] = field(default_factory=dict)
 
 
 _BUILTIN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
@@ -91,7 +90,7 @@ _BUILTIN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 class Registry:
     """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
 
-    The built-in names stand under every registry and cannot be replaced. The hook
+    Built-in names stand under every registry and cannot be replaced. The hook
     `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session; functions such
     as `register_comparator` are methods of the one that lasts as long as the process.
 
@@ -104,9 +103,9 @@ class Registry:
     __slots__ = ("_names",)
 
     def __init__(self, parent: Registry | None = None) -> None:
+        below = None if parent is None else parent._names  # noqa: SLF001 - of the same class
         self._names: dict[str, ChainMap[str, Any]] = {
-            kind: ChainMap() if parent is None else parent._names[kind].new_child()  # noqa: SLF001 - of the same class
-            for kind in _BUILTIN
+            kind: ChainMap() if below is None else below[kind].new_child() for kind in _BUILTIN
         }
 
     def comparator(self, name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:

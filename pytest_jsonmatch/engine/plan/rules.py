@@ -5,7 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.plan.options import COMPARED_TYPES, FIELD_WORDS, lay_over
+from pytest_jsonmatch.engine.plan.options import (
+    COMPARED_TYPES,
+    FIELD_WORDS,
+    given_comparators,
+    lay_over,
+    merge_options,
+)
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -247,11 +253,9 @@ def is_integral(number: JsonValue) -> bool:
 class PlanBase:
     """What a plan says of all places: its options, and what they and the schema name, bound."""
 
-    def __init__(
-        self, options: Options, registry: Registry, preset: Options, given: Mapping[str, Spec]
-    ) -> None:
-        """`given` are the comparators by type of the call: what a schema says of types is between the two."""
-        self.options = options
+    def __init__(self, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
+        """Lay the options `given` over those of a metric."""
+        self.options = options = merge_options(preset, given)
         self.registry = registry
         self.schema = options.schema
         self.recipe: Recipe | None = None
@@ -267,7 +271,8 @@ class PlanBase:
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: {"skip": True}}
         """What the places of the schema say, as field rules do, and the comparators of their types."""
         for place in _places(self.schema):
-            compare = lay_over(lay_over(preset.compare, place.type_default), given)
+            # What a schema says of types is between the metric's and the call's.
+            compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
             words = {word: getattr(place, word) for word in FIELD_WORDS if getattr(place, word) is not None}
             bound_words = bind_words(words, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}

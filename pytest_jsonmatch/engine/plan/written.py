@@ -1,4 +1,7 @@
-"""Check and read what options, field rules and schemas say: one wording for every mistake."""
+"""Read what options, field rules and schemas say: one wording for every mistake.
+
+A reader takes the place of a value and the value; its ConfigurationError begins with the place.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +57,7 @@ Alignment: TypeAlias = "str | ByKey"
 
 
 def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
-    """Read a comparator or transform, whose name is not looked up yet.
-
-    Args:
-        where: what errors begin with.
-        value: "name" or {"name": {parameters}}.
-        kind: what errors call it.
-
-    Raises:
-        ConfigurationError: it is neither.
+    """Read a comparator or transform; its name is not looked up.
 
     >>> read_spec("fields['total'].compare", {"numeric": {"tolerance": {"abs": 1}}})
     Named(name='numeric', params={'tolerance': {'abs': 1}})
@@ -76,11 +71,7 @@ def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
 
 
 def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
-    """Return a list of transforms as written, each of them checked; one alone needs no list.
-
-    >>> read_transforms("transform", "casefold")
-    ('casefold',)
-    """
+    """Return a list of transforms as written, each of them checked; one alone needs no list."""
     specs = (value,) if isinstance(value, (str, Mapping)) else value
     if not isinstance(specs, (list, tuple)):
         raise ConfigurationError(f"{where} is {value!r}; it is a list of transforms")
@@ -92,17 +83,13 @@ def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
 def read_evaluation(where: str, value: Any) -> Spec:
     """Return the comparator that source 4's `{"evaluation_type": …, "evaluation_params": …}` names.
 
-    Raises:
-        ConfigurationError: it is not of that form; the message begins with `where`.
-
     >>> read_evaluation("x", {"evaluation_type": "threshold", "evaluation_params": {"threshold": 10}})
     {'threshold': {'threshold': 10}}
     """
     known = ("evaluation_type", "evaluation_params")
     if isinstance(value, Mapping):
-        for key in value:
-            if key not in known:
-                raise ConfigurationError(f"{where} has the key {key!r}{did_you_mean(str(key), known)}")
+        for key in (key for key in value if key not in known):
+            raise ConfigurationError(f"{where} has the key {key!r}{did_you_mean(str(key), known)}")
         kind, params = map(value.get, known)
         if isinstance(kind, str) and (params is None or isinstance(params, Mapping)):
             return {kind: params} if params else kind
@@ -111,19 +98,19 @@ def read_evaluation(where: str, value: Any) -> Spec:
 
 
 def read_flag(where: str, value: Any) -> bool:
-    """Return true or false, or raise a ConfigurationError that begins with `where`."""
+    """Return true or false."""
     if isinstance(value, bool):
         return value
     raise ConfigurationError(f"{where} is {value!r}; it is true or false")
 
 
 def read_share(where: str, value: Any) -> float:
-    """Return a number from 0 to 1, or raise a ConfigurationError that begins with `where`."""
+    """Return a number from 0 to 1."""
     return _number(where, value, 1, "it is a number from 0 to 1")
 
 
 def read_weight(where: str, value: Any) -> float:
-    """Return a weight, or raise a ConfigurationError that begins with `where`.
+    """Return a weight.
 
     >>> read_weight("x-eval-weight", 2_000_000)
     Traceback (most recent call last):
@@ -141,9 +128,6 @@ def _number(where: str, value: Any, largest: float, wanted: str) -> float:
 
 def read_alignment(where: str, value: Any) -> Alignment:
     """Read how arrays are aligned: as the option `arrays` says it, or as source 5's `x-eval-align`.
-
-    Raises:
-        ConfigurationError: it is neither; the message begins with `where`.
 
     >>> read_alignment("arrays", {"key": "id"}), read_alignment("x-eval-align", {"match_by": "hungarian"})
     (ByKey(when='key', key='id'), 'unordered')
@@ -173,9 +157,6 @@ SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
 
 def read_bytes(where: str, value: Any) -> int:
     """Return a size in bytes, given as a number or as text such as "512 MiB".
-
-    Raises:
-        ConfigurationError: it is none; the message begins with `where`.
 
     >>> read_bytes("memory_limit", "512 MiB"), read_bytes("memory_limit", "1.5GiB"), read_bytes("x", 4096)
     (536870912, 1610612736, 4096)
