@@ -29,12 +29,9 @@ if TYPE_CHECKING:
         register_transform,
     )
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.match import (
-        ErrorEntry,
-        FieldAggregation,
-        FieldResult,
-        MatchResult,
-    )
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
     from pytest_jsonmatch.engine.value.errors import (
         ComparatorError,
@@ -150,7 +147,6 @@ _HOMES = {
     "reading.extract": ("Extraction", "extract_json"),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "results.comparison": ("Comparison",),
-    "engine.plan.compile": ("Signature",),
     "engine.plan.registry": (
         "Registry",
         "register_comparator",
@@ -159,7 +155,10 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.result.match": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult"),
+    "engine.result.field": ("FieldResult",),
+    "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
+    "engine.plan.compile": ("Signature",),
+    "engine.result.match": ("MatchResult",),
     "corpus.result": ("RecordResult", "RunError", "RunResult"),
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, required
-from pytest_jsonmatch.engine.value.convert import JsonValue, number_text, parse_number
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,7 @@ __all__ = [
     "map_strings",
     "normalize_text",
     "strip_accents",
+    "strip_punctuation",
     "user_transform",
 ]
 
@@ -131,24 +133,19 @@ def normalize_text(text: str) -> str:
     return text.lower() if text.isascii() else strip_accents(text).casefold()
 
 
-def _normalize_whitespace(text: str) -> str:
-    return " ".join(text.split())
+def strip_punctuation(text: str) -> str:
+    """Return the text without characters of the Unicode categories P*; symbols such as $ and + stay.
 
-
-def _sort_tokens(text: str) -> str:
-    return " ".join(sorted(text.split()))
-
-
-def _strip_punctuation(text: str) -> str:
+    >>> strip_punctuation("Smith, J. (1+1)")
+    'Smith J 1+1'
+    """
     if text.isalnum():
         return text
     category = unicodedata.category
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_scalars(
-    value: JsonValue, fn: Callable[[JsonValue], JsonValue], *, drop_nulls: bool = False
-) -> JsonValue:
+def map_scalars(value: JsonValue, fn: Function, *, drop_nulls: bool = False) -> JsonValue:
     """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, not to keys.
 
     `drop_nulls` leaves members that are null out of objects.
@@ -200,31 +197,22 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
 # Transforms with parameters
 
 
-def _bind_unicode(params: Params) -> Function:
-    owner = "transform 'unicode'"
-    check_names(owner, params, ["form"])
-    form = _one_of(owner, "form", required(owner, params, "form", '{"form": "NFC"}'), _FORMS)
-    normal: Literal["NFC", "NFD", "NFKC", "NFKD"] = _FORMS[form]
-
-    def transform(value: JsonValue) -> JsonValue:
-        return unicodedata.normalize(normal, value) if type(value) is str else value
-
-    return transform
-
-
-_FORMS: Final[Mapping[str, Literal["NFC", "NFD", "NFKC", "NFKD"]]] = MappingProxyType(
-    {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
-)
-
-
-def _one_of(owner: str, name: str, value: object, known: Iterable[str]) -> str:
+def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
+    """Return the one parameter of a transform, which is one of some words."""
     names = list(known)
+    check_names(owner, params, [name])
+    value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
     if isinstance(value, str) and value in names:
         return value
     raise ConfigurationError(
         f"{owner}: {name!r} must be one of {', '.join(names)}, not {value!r}"
         + (did_you_mean(value, names) if isinstance(value, str) else "")
     )
+
+
+def _bind_unicode(params: Params) -> Function:
+    form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
+    return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
 def _bind_round_digits(params: Params) -> Function:
@@ -253,9 +241,6 @@ def _to_text(value: JsonValue) -> JsonValue:
 
 
 def _to_number(value: JsonValue) -> JsonValue:
-    # Imported here: the comparators import this module.
-    from pytest_jsonmatch.engine.compare.numbers import as_number
-
     if type(value) is not str:
         return value
     number = as_number(value)
@@ -277,16 +262,8 @@ def _to_int(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is float and value - value == 0.0:
         return int(value)
-    if kind is str:
-        text = value.strip()
-        unsigned = text[1:] if text[:1] in {"+", "-"} else text
-        if unsigned.isdecimal() and unsigned.isascii():
-            try:
-                number = parse_number(unsigned.lstrip("0") or "0")
-            except ValueError:  # over 100,000 digits
-                return value
-            return -number if text[0] == "-" else number
-    return value
+    number = _to_number(value)
+    return number if type(number) is int else value
 
 
 def _to_bool(value: JsonValue) -> JsonValue:
@@ -314,10 +291,7 @@ _CONVERSIONS: Final[Mapping[str, Function]] = MappingProxyType(
 
 
 def _bind_type_convert(params: Params) -> Function:
-    owner = "transform 'type_convert'"
-    check_names(owner, params, ["to"])
-    to = _one_of(owner, "to", required(owner, params, "to", '{"to": "float"}'), _CONVERSIONS)
-    return _CONVERSIONS[to]
+    return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 
 BUILTIN: Final[Mapping[str, Transform]] = MappingProxyType(
@@ -326,14 +300,14 @@ BUILTIN: Final[Mapping[str, Transform]] = MappingProxyType(
         for transform in (
             _of_strings("lowercase", str.lower),
             _of_strings("strip", str.strip),
-            _of_strings("normalize_whitespace", _normalize_whitespace),
-            _of_strings("sort_tokens", _sort_tokens),
+            _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
+            _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
             Transform("round_digits", _bind_round_digits),
             Transform("type_convert", _bind_type_convert),
             _of_strings("strip_accents", strip_accents),
             _of_strings("casefold", str.casefold),
             Transform("unicode", _bind_unicode),
-            _of_strings("strip_punctuation", _strip_punctuation),
+            _of_strings("strip_punctuation", strip_punctuation),
         )
     }
 )

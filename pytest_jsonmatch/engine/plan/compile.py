@@ -11,7 +11,6 @@ from pytest_jsonmatch.engine.plan.node import PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.rules import PlanBase
-from pytest_jsonmatch.engine.plan.written import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
 
@@ -70,7 +69,6 @@ class Plan(PlanBase):
             RULES_VERSION,
         )
         self.root = PlanNode(self, None, "$", schema)
-        self.flat = _is_flat(self)
 
     def renew(self) -> None:
         """Begin the tree anew when it has grown too large; what was scored with the old one stays valid."""
@@ -154,22 +152,3 @@ def _frozen(value: Any) -> Any:
     if kind is list or kind is tuple:
         return ("[]", *map(_frozen, value))
     return (kind, value)
-
-
-def _is_flat(plan: Plan) -> bool:
-    """Tell whether two objects of scalars can be scored by `score_flat`."""
-    options = plan.options
-    return (
-        not (plan.rules or plan.has_batch or plan.preloads or plan.schema)
-        and plan.types.reflexive
-        and all(read_spec("transform", spec).name in _OF_STRINGS for spec in options.transform)
-        and (options.nulls, options.leaf_threshold, options.target_key) == ("value", None, "*")
-    )
-
-
-# Transforms that make strings of strings and leave everything else as it is.
-_OF_STRINGS: Final = frozenset({"casefold", "lowercase", "normalize_whitespace", "sort_tokens", "strip"}) | {
-    "strip_accents",
-    "strip_punctuation",
-    "unicode",
-}

@@ -12,8 +12,8 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.rules import (
-        BoundComparator,
         PlanBase,
         Recipe,
         Standing,
@@ -77,7 +77,7 @@ class PlanNode:
         self.default_types: TypeTable = said.get("default_types", above.default_types)
         self.types: TypeTable = said.get("types", self.default_types)
         self.transforms: Transforms = said.get("transform", above.transforms)
-        explicit: BoundComparator | None = said.get("compare")
+        explicit: Bound | None = said.get("compare")
         self.explicit = None if explicit is None else explicit.behind(self.transforms)
         self.by_type = self.types.by_type
         self.skip: bool = said.get("skip", False)
@@ -208,7 +208,7 @@ class PlanNode:
                 value = transform(value)
         return value
 
-    def default_for(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+    def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values' type, where nothing more particular is said."""
         return self.types.find(expected, actual)
 

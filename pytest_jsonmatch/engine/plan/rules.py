@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.compare.base import Bound
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     FIELD_WORDS,
@@ -18,10 +19,9 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from functools import partial
 
-    from pytest_jsonmatch.engine.compare.base import Comparator, EdgeFunction, FewFunction
     from pytest_jsonmatch.engine.plan.options import Options
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.plan.written import Spec
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IGNORED",
-    "BoundComparator",
     "FieldRule",
     "PlanBase",
     "Recipe",
@@ -50,71 +49,7 @@ Recipe: TypeAlias = "partial[Any]"
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
-@final
-class BoundComparator:
-    """A comparator with its parameters: `fn(expected, actual)` scores."""
-
-    __slots__ = ("_edges", "_few", "_matrix", "_preload", "comparator", "fn", "params")
-
-    def __init__(self, comparator: Comparator, params: Mapping[str, Any], fn: Score) -> None:
-        self.comparator = comparator
-        self.params = params
-        self.fn = fn
-        self._matrix: Any = None
-        self._edges: Any = None
-        self._few: Any = None
-        self._preload: Any = None
-
-    @property
-    def batch(self) -> bool:
-        """Whether it is asked about many fields in one call."""
-        return self.comparator.batch is not None
-
-    def matrix(self) -> Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None:
-        """Return the vectorised form: two lists to the matrix of their pairs' scores; None if it has none."""
-        if self._matrix is None and self.comparator.pairwise is not None:
-            self._matrix = self.comparator.pairwise(self.params)
-        matrix: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = self._matrix
-        return matrix
-
-    def edges(self) -> EdgeFunction | None:
-        """Return what gives the pairs of two lists that do not score 0, where they are few; or None."""
-        if self._edges is None and self.comparator.sparse is not None:
-            self._edges = self.comparator.sparse(self.params)
-        edges: EdgeFunction | None = self._edges
-        return edges
-
-    def few(self) -> FewFunction | None:
-        """Return what gives the pairs of two short lists that do not score 0; or None."""
-        if self._few is None and self.comparator.few is not None:
-            self._few = self.comparator.few(self.params)
-        few: FewFunction | None = self._few
-        return few
-
-    def preload(self) -> Callable[[Sequence[str]], object] | None:
-        """Return what wants to see the strings that are about to be compared; or None."""
-        if self._preload is None and self.comparator.preload is not None:
-            self._preload = self.comparator.preload(self.params)
-        preload: Callable[[Sequence[str]], object] | None = self._preload
-        return preload
-
-    def behind(self, transforms: tuple[Callable[[JsonValue], JsonValue], ...]) -> BoundComparator:
-        """Return the comparator with the JSON values among its parameters transformed as the data are."""
-        map_params = self.comparator.map_params
-        if map_params is None or not transforms:
-            return self
-
-        def transformed(value: JsonValue) -> JsonValue:
-            if value is not None and type(value) is not dict and type(value) is not list:
-                for transform in transforms:
-                    value = transform(value)
-            return value
-
-        params = map_params(self.params, transformed)
-        return BoundComparator(self.comparator, params, self.comparator.bind(params))
-
-
-def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparator:
+def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """Return the comparator that `spec` names, with its parameters checked.
 
     Raises:
@@ -122,8 +57,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparato
     """
     name, params = read_spec(where, spec)
     try:
-        comparator = registry.find_comparator(name)
-        return BoundComparator(comparator, params, comparator.bind(params))
+        return Bound(registry.find_comparator(name), params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
 
@@ -202,7 +136,7 @@ def winners(standing: Standing) -> dict[str, Any]:
 class TypeTable:
     """The comparators that go by the values' types, where nothing nearer is said."""
 
-    __slots__ = ("bound", "by_type", "reflexive")
+    __slots__ = ("bound", "by_type", "has_tables", "reflexive")
 
     def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
         bound = {
@@ -215,22 +149,24 @@ class TypeTable:
         """By JSON type; integers have that of numbers, unless they have one of their own."""
         self.reflexive = all(each.comparator.reflexive for each in bound.values())
         """Whether equal scalars score 1 without asking."""
-        number, integer = bound["number"].fn, bound["integer"].fn
+        number, integer = bound["number"].score, bound["integer"].score
 
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
+        self.has_tables = all(each.table is not None for each in bound.values())
+        """Whether all of them score many values at once."""
         self.by_type: dict[type, Score] = {
-            str: bound["string"].fn,
-            bool: bound["boolean"].fn,
-            type(None): bound["null"].fn,
+            str: bound["string"].score,
+            bool: bound["boolean"].score,
+            type(None): bound["null"].score,
             int: integer,
             float: number if bound["integer"] is bound["number"] else of_numbers,
         }
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
 
-    def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
+    def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""
         kind = type(expected)
         if kind in _NAMES:
