@@ -26,7 +26,7 @@ from pytest_jsonmatch.limits import FIGURES, measured, reaches
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Finding, Outcome, Place
     from pytest_jsonmatch.limits import Limits
 

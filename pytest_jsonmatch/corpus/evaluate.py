@@ -61,13 +61,13 @@ class Evaluation:
 
 
 def evaluate_corpus(
-    asked: Evaluation, compile_plan: Compile, judge_of: Callable[[Plan], object]
+    asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]
 ) -> RunResult:
     """Score a corpus as `api.evaluate` says.
 
     Args:
         asked: the arguments of `api.evaluate`.
-        compile_plan: a function of a module that compiles the plan of a metric with options.
+        plan_for: a function of a module that compiles the plan of a metric with options.
         judge_of: what a plan's comparators that ask a judge are given.
     """
     _check(asked)
@@ -75,11 +75,11 @@ def evaluate_corpus(
     keep = asked.keep or ("all" if held else "worst")
     processors = _processors(asked.post_process)
     repair, options = take_repair(asked.options)
-    plan = compile_plan(asked.metric, options)
+    plan = plan_for(asked.metric, options)
     id_field = asked.id_field
     hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
     task = Task(
-        compile=compile_plan,
+        compile=plan_for,
         metric=asked.metric,
         options=options,
         signature=plan.signature,

@@ -6,6 +6,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
@@ -33,7 +34,8 @@ from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
-    from pytest_jsonmatch.engine.plan.compile import Recipe, Signature
+    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.plan.rules import Recipe
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -121,7 +123,7 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
     if plan.recipe is None:
-        plan.recipe = (task.compile, task.metric, task.options)
+        plan.recipe = partial(task.compile, task.metric, task.options)
     # Thousands of findings are made and kept, none of which is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
@@ -166,8 +168,7 @@ class _Findings:
 
 def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
     """Return the findings of a record that was scored in another process."""
-    compile_here, metric, options = recipe
-    plan = compile_here(metric, options)
+    plan = recipe()
     plan.recipe = recipe
     return score(plan, expected, actual, complete=True).findings
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import PlanBase
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
@@ -117,7 +118,7 @@ class Aligner:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlanBase,
         measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Sums],
         book: BatchBook | None = None,
     ) -> None:

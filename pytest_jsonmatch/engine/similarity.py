@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["PairSums", "pair_sums"]

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
-from pytest_jsonmatch.engine.plan.options import read_bytes
+from pytest_jsonmatch.engine.plan.written import read_bytes
 
 
 def words(count: int, seed: int) -> list[str]:

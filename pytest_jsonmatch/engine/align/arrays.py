@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from pytest_jsonmatch.engine.align.grid import Cell, Grid
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Measure: TypeAlias = Callable[[PlanNode, Any, Source, Source], Generator[Any, Any, Cell]]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.alignment import Pairing
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.score.outcome import Aligned, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.nested import Nested, distinct_values, flatten
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Block", "Column", "Columns", "blocks_of"]

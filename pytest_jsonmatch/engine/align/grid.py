@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.nested import Nested, Source
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Pairs: TypeAlias = list[tuple[int, int]]
 

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.text import number_text
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Canon"]

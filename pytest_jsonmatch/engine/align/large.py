@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.grid import Cell
     from pytest_jsonmatch.engine.align.nested import Flat, Nested
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.grid import Cell
     from pytest_jsonmatch.engine.align.nested import Nested
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["ListGrid"]

@@ -18,7 +18,8 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Show: TypeAlias = Callable[[Sequence[str]], object]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILTIN",
     "Transform",
+    "map_scalars",
     "map_strings",
     "normalize_text",
     "strip_accents",
@@ -144,11 +145,13 @@ def strip_punctuation(text: str) -> str:
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
-    """Return a copy of a JSON value with `fn` applied to every string value in it, at any depth, not to keys.
+def map_scalars(value: JsonValue, fn: Function, *, drop_nulls: bool = False) -> JsonValue:
+    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, not to keys.
 
-    >>> map_strings({"A": ["B", 1]}, str.lower)
-    {'A': ['b', 1]}
+    `drop_nulls` leaves members that are null out of objects.
+
+    >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
+    {'A': ["'B'", 'None']}
     """
     root = [value]
     stack: list[JsonValue] = [root]
@@ -157,14 +160,25 @@ def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
         places: Iterable[tuple[JsonValue, JsonValue]]
         places = holder.items() if type(holder) is dict else enumerate(holder)
         for place, item in places:
-            kind = type(item)
-            if kind is str:
+            # Replacing a member keeps the size, so that going on with the iteration is safe.
+            if type(item) is dict and drop_nulls:
+                holder[place] = {key: each for key, each in item.items() if each is not None}
+                stack.append(holder[place])
+            elif type(item) is dict or type(item) is list:
+                holder[place] = item.copy()
+                stack.append(holder[place])
+            else:
                 holder[place] = fn(item)
-            elif kind is list or kind is dict:
-                # Replacing a member keeps the size, so that going on with the iteration is safe.
-                holder[place] = copy = item.copy()
-                stack.append(copy)
     return root[0]
+
+
+def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
+    """Return a copy of a JSON value with `fn` applied to every string value in it.
+
+    >>> map_strings({"A": ["B", 1]}, str.lower)
+    {'A': ['b', 1]}
+    """
+    return map_scalars(value, lambda item: fn(item) if type(item) is str else item)
 
 
 def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:

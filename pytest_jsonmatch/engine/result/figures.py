@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
 __all__ = [

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError

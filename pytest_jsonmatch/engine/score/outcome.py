@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Pairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 MATCH: Final = "match"

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.score.walk import Walk
 

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.engine.align.nested import Source
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

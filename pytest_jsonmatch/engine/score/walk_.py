@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.alignment import Pair, Pairing
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import PlanBase
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -165,7 +167,7 @@ def score_flat(
     Returns:
         The totals, and what comparators said, in the order in which `walk_flat` would ask them again.
     """
-    by_type, transforms = plan.by_type, plan.transforms
+    by_type, transforms = plan.types.by_type, plan.transforms
     get = actual.get
     matches = present = 0
     values: list[float] = []
@@ -230,7 +232,7 @@ def _fill_flat(
     """Add the rows of two objects of scalars, and return their totals."""
     append = rows.append
     children, get = plan.root.children, actual.get
-    by_type, transforms = plan.by_type, plan.transforms
+    by_type, transforms = plan.types.by_type, plan.transforms
     known = None if values is None else iter(values)
     parts: list[float] = []
     both = gone = 0
@@ -340,7 +342,7 @@ class _Walk:
         "rows",
     )
 
-    def __init__(self, plan: Plan, aligner: Aligner | None = None, book: BatchBook | None = None) -> None:
+    def __init__(self, plan: PlanBase, aligner: Aligner | None = None, book: BatchBook | None = None) -> None:
         options = plan.options
         self.plan = plan
         # A walk with somebody else's aligner wants sums, not rows: it takes a nested array's as known.
@@ -410,7 +412,7 @@ class _Walk:
                             fn = node.by_type[kind]
                             self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
                         continue
-                elif node.sure and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
+                elif node.plain and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
                     append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
                     continue
                 else:
