@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.corpus.result import figures_of
 from pytest_jsonmatch.engine.ask.rounds_ import values_key
-from pytest_jsonmatch.engine.result.figures import aggregates_of
+from pytest_jsonmatch.engine.result.figures import aggregates_of, f_beta
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     MATCH,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
     from pytest_jsonmatch.limits import Limits
 
-__all__ = ["Triage", "f_beta"]
+__all__ = ["Triage"]
 
 
 @final
@@ -167,16 +167,6 @@ class Triage:
             return (node.weight / whole if overall else 0.0) + limited / numbers[node.place]
 
         return share
-
-
-def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Return (1 + β²)PR / (β²P + R).
-
-    >>> f_beta(0.5, 1.0, 2)
-    0.8333333333333334
-    """
-    weighted = beta * beta * precision + recall
-    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
 @final

@@ -30,6 +30,7 @@ __all__ = [
     "aggregates_of",
     "approximate_warning",
     "errors_of",
+    "f_beta",
     "is_approximate",
     "short_score",
 ]
@@ -194,6 +195,16 @@ def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
             field = new_field(finding)
             yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
         yield from errors_of(detail.differences)
+
+
+def f_beta(precision: float, recall: float, beta: float) -> float:
+    """Return (1 + β²)PR / (β²P + R).
+
+    >>> f_beta(0.5, 1.0, 2)
+    0.8333333333333334
+    """
+    weighted = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
 def short_score(score: float) -> str:

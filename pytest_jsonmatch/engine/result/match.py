@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.align.audit import audit_arrays
@@ -14,6 +12,7 @@ from pytest_jsonmatch.engine.result.figures import (
     aggregates_of,
     approximate_warning,
     errors_of,
+    f_beta,
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
@@ -116,9 +115,7 @@ class MatchResult:
         >>> compare_json({"a": 1}, {"a": 1, "b": 2}).f_beta(2)
         0.5555555555555556
         """
-        precision, recall = self.precision, self.recall
-        weighted = beta * beta * precision + recall
-        return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+        return f_beta(self.precision, self.recall, beta)
 
     @property
     def _sums(self) -> Sums:
@@ -274,8 +271,8 @@ class MatchResult:
     @property
     def counts(self) -> dict[str, int]:
         """How many results have each status, unweighted; only statuses that occur."""
-        counts = Counter(map(attrgetter("status"), self._findings))
-        return {status: counts[status] for status in STATUSES if status in counts}
+        found = [each.status for each in self._findings]
+        return {status: found.count(status) for status in STATUSES if status in found}
 
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
