@@ -278,7 +278,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
-    from pytest_jsonmatch.reading.extract import parse_json
+    from pytest_jsonmatch.reading.strict import parse_json
 
     if isinstance(text, bytearray):
         text = bytes(text)

@@ -453,7 +453,7 @@ class _Scorer:
                 return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
         try:
             if isinstance(gold, (str, bytes, bytearray)):
-                from pytest_jsonmatch.reading.extract import parse_json
+                from pytest_jsonmatch.reading.strict import parse_json
 
                 expected = parse_json(plain_text(gold))
             else:

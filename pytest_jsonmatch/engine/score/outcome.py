@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.alignment import Pairing
+    from pytest_jsonmatch.engine.align.arrays import Pairs
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import Question
     from pytest_jsonmatch.engine.plan.compile import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
@@ -135,21 +139,114 @@ class Aligned(NamedTuple):
     node: PlanNode
     trail: Trail | None
     """Where the arrays stand."""
-    pairs: Pairing
+    pairs: Pairs
     expected_size: int
     actual_size: int
+
+
+Answer: TypeAlias = "float | ComparatorResult | str"
+"""What a batch comparator said of a place: a score, or the reason why there is none."""
+
+
+@final
+class Place(NamedTuple):
+    """A pair of places, by the identity of the containers that they stand in.
+
+    It is the same in every pass over two documents, which outlive their comparison.
+    """
+
+    expected: int
+    expected_key: Any
+    actual: int
+    actual_key: Any
+
+
+@final
+class Asked(NamedTuple):
+    """A place at which a batch comparator has still to answer."""
+
+    place: Place
+    question: Question
+    finding: Finding
+    """The place as it stands without an answer."""
+    expected: JsonValue
+    """The value in expected after transforms."""
+    actual: JsonValue
+    """The value in actual after transforms."""
+
+
+@final
+class Seen:
+    """How often places were met in expected, by the node of the container around them; it merges."""
+
+    __slots__ = ("elements", "entered", "keys")
+
+    def __init__(self) -> None:
+        self.keys: dict[PlanNode, list[str]] = {}
+        """Of objects, their keys, one after the other."""
+        self.elements: dict[PlanNode, int] = {}
+        """By the node of elements of arrays, how many there were."""
+        self.entered: list[PlanNode] = []
+        """Containers of expected that are no leaves themselves, and leaves whose members were looked at too."""
+
+    def enter_object(self, node: PlanNode, members: Iterable[str]) -> None:
+        """Take note of an object of expected and its members."""
+        self.entered.append(node)
+        keys = self.keys.get(node)
+        if keys is None:
+            self.keys[node] = list(members)
+        else:
+            keys += members
+
+    def enter_array(self, node: PlanNode, values: Sequence[JsonValue]) -> None:
+        """Take note of an array of expected and its elements."""
+        self.entered.append(node)
+        element = node.children[ELEMENT]
+        self.elements[element] = self.elements.get(element, 0) + len(values)
+
+    def merge(self, other: Seen) -> None:
+        """Add what another has seen."""
+        for node, keys in other.keys.items():
+            own = self.keys.get(node)
+            if own is None:
+                self.keys[node] = keys
+            else:
+                own += keys
+        for element, number in other.elements.items():
+            self.elements[element] = self.elements.get(element, 0) + number
+        self.entered += other.entered
+
+    def places(self) -> dict[PlanNode, int]:
+        """Return how many leaves of expected were met at each schema path, in the order of the document."""
+        counts: dict[PlanNode, int] = {}
+        for node, keys in self.keys.items():
+            for key, number in Counter(keys).items():
+                place = node.children[key].place
+                counts[place] = counts.get(place, 0) + number
+        for element, number in self.elements.items():
+            counts[element.place] = counts.get(element.place, 0) + number
+        for node, number in Counter(self.entered).items():
+            counts[node.place] = counts.get(node.place, 0) - number
+        return counts
 
 
 @final
 class Outcome(NamedTuple):
     """What a walk found."""
 
+    root: PlanNode
+    """The node of the whole documents."""
     findings: Sequence[Finding]
-    """In the order of the document."""
+    """In the order of the document: everything but plain matches, maybe these as well."""
+    matches: int
+    """The number of plain matches that are not among them."""
     sums: Sums
     alignments: Sequence[Aligned]
+    seen: Seen
     gap: float | None = None
     """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
+    questions: Mapping[Place, Asked] = MappingProxyType({})
+    """What batch comparators have still to answer."""
 
 
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:

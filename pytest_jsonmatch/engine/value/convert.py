@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.collector import DEEP, CollectorPause
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
@@ -125,23 +125,16 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 _EVERYDAY_INTEGER: Final = 2**63
 
 
-class _Frame(NamedTuple):
-    """A container being converted: what is left of it, the result so far, its trail, the id of its source."""
-
-    pairs: Iterator[tuple[Any, Any]]
-    target: Any
-    trail: _Trail | None
-    source_id: int
-
-
-# The trail of the parent and the key below it; the root has none. A plain tuple: every number makes one.
+# The trail of the parent and the key below it; the root has none.
 _Trail: TypeAlias = "tuple[Any, Any]"
+# A container being converted: what is left of it, the result so far, its trail, the id of its source.
+_Frame: TypeAlias = "tuple[Iterator[tuple[Any, Any]], Any, _Trail | None, int]"
 
 
 def _convert(value: object, side: Side) -> JsonValue:
     """Convert any value; `open_ids` are the containers around the current one, to notice cycles."""
     root: list[JsonValue] = []
-    stack = [_Frame(iter([(0, value)]), root, None, 0)]
+    stack: list[_Frame] = [(iter([(0, value)]), root, None, 0)]
     open_ids: set[int] = set()
     pause = CollectorPause()
     try:
@@ -175,7 +168,7 @@ def _convert(value: object, side: Side) -> JsonValue:
                         # The iterator keeps a dict or list alive that was made from a model on the spot.
                         members = iter(plain.items()) if type(plain) is dict else enumerate(plain)
                         plain = type(plain)()
-                        opened = _Frame(members, plain, here, id(item))
+                        opened = (members, plain, here, id(item))
                 if type(target) is dict:
                     target[key] = plain
                 else:

@@ -47,6 +47,16 @@ class Sums(NamedTuple):
         """2Σ / (E + A), 1 for 0/0."""
         return ratio(2 * self.score, self.expected + self.actual, perfect=self.perfect)
 
+    def times(self, weight: float) -> Sums:
+        """Return the sums as they are where everything weighs so much more."""
+        return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
+
+
+def total_of(parts: Iterable[Sums]) -> Sums:
+    """Return the sum of sums, the same in whatever order they come."""
+    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
+    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
+
 
 def total_of(parts: Iterable[Sums]) -> Sums:
     """Return the sum of sums, the same in whatever order they come."""

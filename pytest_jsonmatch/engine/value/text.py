@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["as_number", "number_text", "parse_number", "render"]
+__all__ = ["as_number", "number_text", "parse_number", "read_real", "render"]
 
 # The group of both patterns is a fraction with an exponent; it is empty for integers.
 _LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
@@ -45,7 +45,7 @@ def parse_number(text: str) -> int | float | Decimal:
     literal = _LITERAL.fullmatch(text)
     if literal is None:
         raise ValueError(f"{text[:40]!r} is not a JSON number")
-    return _real(text) if literal[1] else _integer(text)
+    return read_real(text) if literal[1] else _integer(text)
 
 
 def as_number(value: JsonValue) -> int | float | Decimal | None:
@@ -67,7 +67,7 @@ def as_number(value: JsonValue) -> int | float | Decimal | None:
     if numeral is None:
         return None
     try:
-        return _real(numeral[0]) if numeral[1] else _integer(numeral[0])
+        return read_real(numeral[0]) if numeral[1] else _integer(numeral[0])
     except ValueError:
         return None
 
@@ -90,8 +90,12 @@ def _long_integer(digits: str) -> int:
     return shifted + _long_integer(digits[-low:])
 
 
-def _real(text: str) -> float | Decimal:
-    """Read the nearest double, or a Decimal if a double overflows."""
+def read_real(text: str) -> float | Decimal:
+    """Read a number with a fraction or exponent: the nearest double, or a Decimal if a double overflows.
+
+    >>> read_real("1.50"), read_real("1e400")
+    (1.5, Decimal('1E+400'))
+    """
     number = float(text)
     if not math.isinf(number):
         return number
