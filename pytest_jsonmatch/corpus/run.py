@@ -28,7 +28,7 @@ from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.result.figures import approximate_warning, errors_of, is_approximate
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.score.outcome import MATCH, Outcome
+from pytest_jsonmatch.engine.score.outcome import MATCH
 from pytest_jsonmatch.engine.score.walk_ import score, walk_flat
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode, Recipe, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -578,7 +578,7 @@ class _Scorer:
                 continue
             results = changed
         sums = total_of(each.sums for each in results)
-        return Outcome(results, sums, outcome.alignments, outcome.gap)
+        return outcome._replace(findings=results, sums=sums)
 
     def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
         made = self._made

@@ -29,19 +29,20 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("_place", "_sums", "kind")
+    __slots__ = ("kind", "place", "sums")
 
     def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
-        self._place = place
+        self.place = place
+        """Where it stands; the root has no trail."""
         self.kind: str = kind
         """object or array; expected's, where the two sides differ."""
-        self._sums = sums
+        self.sums = sums
 
     @property
     def path(self) -> str:
         """The schema path; `$` is the root."""
         keys: list[Any] = []
-        place = self._place
+        place = self.place
         while place is not None:
             keys.append(ELEMENT if type(place.key) is int else place.key)
             place = place.parent
@@ -50,52 +51,52 @@ class ContainerResult:
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None where expected has no such container."""
-        return None if self.is_only_in_actual else instance_path(self._place, "expected")
+        return None if self.is_only_in_actual else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has no such container."""
-        gone = self._place is not None and self._place.actual_key is MISSING
-        return None if gone else instance_path(self._place, "actual")
+        gone = self.place is not None and self.place.actual_key is MISSING
+        return None if gone else instance_path(self.place, "actual")
 
     @property
     def is_root(self) -> bool:
         """Whether this is the whole value."""
-        return self._place is None
+        return self.place is None
 
     @property
     def is_only_in_actual(self) -> bool:
         """Whether expected has no such container."""
-        return self._place is not None and self._place.expected_key is MISSING
+        return self.place is not None and self.place.expected_key is MISSING
 
     def short_path(self, limit: int = 200) -> str:
         """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self._place, "actual" if self.is_only_in_actual else "expected", limit)
+        return instance_path(self.place, "actual" if self.is_only_in_actual else "expected", limit)
 
     @property
     def expected_leaves(self) -> float:
         """Expected's leaves in it, weighted."""
-        return self._sums.expected
+        return self.sums.expected
 
     @property
     def actual_leaves(self) -> float:
         """Actual's leaves in it, weighted."""
-        return self._sums.actual
+        return self.sums.actual
 
     @property
     def precision(self) -> float:
         """Σ score / actual's leaves, 0/0 being 1."""
-        return self._sums.precision
+        return self.sums.precision
 
     @property
     def recall(self) -> float:
         """Σ score / expected's leaves, 0/0 being 1."""
-        return self._sums.recall
+        return self.sums.recall
 
     @property
     def f1(self) -> float:
         """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return self._sums.f1
+        return self.sums.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -196,8 +197,8 @@ class _Container(NamedTuple):
     """What has been added so far: by its findings, and by each container in it."""
 
 
-def _containers(findings: Iterable[Finding]) -> list[_Container]:
-    """Return containers in the order of the document, each with the parts of its sums."""
+def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
+    """Return the figures of every object and array, in the order of the document, the root first."""
     order: list[_Container] = []
     known: dict[Hashable, _Container] = {}
     around: _Container | None = None
@@ -213,10 +214,13 @@ def _containers(findings: Iterable[Finding]) -> list[_Container]:
             order.append(container)
         elif around is not None:
             around.parts.append(finding.sums)
+    results: list[ContainerResult] = []
     for container in reversed(order):
+        sums = total_of(container.parts)
+        results.append(ContainerResult(container.place, container.kind, sums))
         if container.around is not None:
-            container.around.parts.append(total_of(container.parts))
-    return order
+            container.around.parts.append(sums)
+    return results[::-1]
 
 
 def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Container]) -> _Container:
@@ -239,20 +243,15 @@ def _ident(place: Trail | None) -> Hashable:
     return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
 
 
-def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
-    """Return the figures of every object and array, in the order of the document, the root first."""
-    return [ContainerResult(each.place, each.kind, total_of(each.parts)) for each in _containers(findings)]
-
-
 def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
     """Yield how arrays were aligned, with the F1 of each pair; each is made when it is asked for."""
     if not arrays:
         return
     aligned = {id(each.trail) for each in arrays}
     elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
-    for container in _containers(findings):
+    for container in containers_of(findings):
         if container.place is not None and id(container.place.parent) in aligned:
-            elements[_ident(container.place)] = total_of(container.parts)
+            elements[_ident(container.place)] = container.sums
     for each in arrays:
         yield _alignment(each, elements)
 
