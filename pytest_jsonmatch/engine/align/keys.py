@@ -12,8 +12,9 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, number_text
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
