@@ -1,4 +1,4 @@
-"""The result of one leaf, with everything that can be asked of it, and the sequence of all results."""
+"""The public result of one leaf, and the sequence of all results."""
 
 from __future__ import annotations
 

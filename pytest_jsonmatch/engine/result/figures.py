@@ -1,4 +1,4 @@
-"""Figures by schema path: aggregates that merge in any order, the table of them, and comparators' errors."""
+"""Figures by schema path, errors of comparators, and how figures are written."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class FieldTable(Mapping[str, FieldAggregation]):
         return len(self._by_node)
 
     def short(self, limit: int = 200) -> dict[str, FieldAggregation]:
-        """Return the table with paths cut after `limit` levels; what then reads the same is merged."""
+        """Return the table with paths cut after `limit` levels; paths that are then equal are merged."""
         table: dict[str, FieldAggregation] = {}
         for node, aggregate in self._by_node.items():
             path = node.short_path(limit)

@@ -1,4 +1,4 @@
-"""The result of one comparison: its figures, and everything that can be asked about how they came about."""
+"""The result of one comparison: its figures, and the findings behind them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["MatchResult"]
 
 _FEW: Final = 100
-"""Larger results are not remembered by their shape."""
+"""Results with more findings than this have no shape."""
 
 
 @final
@@ -152,7 +152,7 @@ class MatchResult:
 
     @property
     def _shape(self) -> Hashable:
-        """What figures and aggregates follow from, for a few leaves that all match plainly; else None."""
+        """The nodes of a small result whose leaves are all plain matches, which determine its figures; else None."""
         findings = self._findings
         if len(findings) > _FEW or self.warnings or self._aligned:
             return None
@@ -161,7 +161,7 @@ class MatchResult:
 
     @property
     def _summaries(self) -> dict[Hashable, str]:
-        """What sessions keep of results of the same plan, by shape and whatever else it follows from."""
+        """What sessions have kept of results with the same plan, by shape."""
         return self._plan.summaries
 
     @property
@@ -191,13 +191,13 @@ class MatchResult:
 
     @property
     def alignments(self) -> Sequence[ArrayAlignment]:
-        """How arrays were aligned that are not compared by position: pairs of indices, each with its F1."""
+        """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
         if self._alignments is None:
             self._alignments = list(self.each_alignment())
         return self._alignments
 
     def each_alignment(self) -> Iterator[ArrayAlignment]:
-        """Return what `alignments` has one by one, each made when it is asked for.
+        """Yield `alignments` one by one, each made when it is asked for.
 
         >>> from pytest_jsonmatch import compare_json
         >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
@@ -283,7 +283,7 @@ class MatchResult:
 
     @property
     def alignment(self) -> str:
-        """exact, or approximate: an unordered array was too large for `memory_limit` to be paired exactly."""
+        """exact, or approximate if an unordered array was too large for `memory_limit` to be paired exactly."""
         return "exact" if self.alignment_gap is None else "approximate"
 
     @property
