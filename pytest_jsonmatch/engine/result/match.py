@@ -152,7 +152,7 @@ class MatchResult:
 
     @property
     def _shape(self) -> Hashable:
-        """The nodes of a small result whose leaves are all plain matches, which determine its figures; else None."""
+        """The nodes of a small result of plain matches, which determine its figures; else None."""
         findings = self._findings
         if len(findings) > _FEW or self.warnings or self._aligned:
             return None
@@ -283,7 +283,7 @@ class MatchResult:
 
     @property
     def alignment(self) -> str:
-        """exact, or approximate if an unordered array was too large for `memory_limit` to be paired exactly."""
+        """exact, or approximate if an unordered array was too large for `memory_limit` to pair exactly."""
         return "exact" if self.alignment_gap is None else "approximate"
 
     @property
