@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
 from uuid import uuid4
 
 from pytest_jsonmatch.corpus.ranges import cut_ranges
-from pytest_jsonmatch.corpus.records import in_chunks, open_pairing
+from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
@@ -77,8 +77,8 @@ def evaluate_corpus(
     processors = _processors(asked.post_process)
     repair, options = take_repair(asked.options)
     plan = compile_plan(asked.metric, options)
-    id_field = asked.id_field
-    hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
+    scores_id = asked.id_field is not None and _lists(plan.schema, asked.id_field)
+    reading = Reading(asked.id_field, scores_id=scores_id, repair=repair)
     task = Task(
         compile=compile_plan,
         metric=asked.metric,
@@ -86,9 +86,7 @@ def evaluate_corpus(
         signature=plan.signature,
         keep=keep,
         chunk_size=asked.chunk_size,
-        repair=repair,
-        id_field=id_field,
-        hidden=hidden,
+        reading=reading,
         post_process=processors,
         judge=judge_of(plan),
         matches=asked.matches,
@@ -96,9 +94,7 @@ def evaluate_corpus(
     total = ChunkResult()
     in_all = len(asked.gold) if isinstance(asked.gold, Sized) and not isinstance(asked.gold, str) else None
     with (
-        open_pairing(
-            asked.gold, asked.extracted, id_field, repair=repair, as_text=_is_remote(asked.executor)
-        ) as pairing,
+        open_pairing(asked.gold, asked.extracted, reading, as_text=_is_remote(asked.executor)) as pairing,
         _reporter(asked.progress, in_all) as report,
     ):
         if asked.executor is None:
@@ -113,7 +109,7 @@ def evaluate_corpus(
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
     return RunResult(
-        _signature(plan.signature, hidden, processors),
+        _signature(plan.signature, reading, processors),
         total.sums,
         records=tuple(total.worst if keep == "worst" else total.records),
         worst=tuple(total.worst),
@@ -159,11 +155,11 @@ def _lists(schema: SchemaNode | None, name: str) -> bool:
     return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
 
 
-def _signature(plain: Signature, hidden: str | None, processors: Sequence[PostProcess]) -> Signature:
+def _signature(plain: Signature, reading: Reading, processors: Sequence[PostProcess]) -> Signature:
     """Return a plan's signature with what a run adds to it."""
     more: dict[str, Any] = {}
-    if hidden is not None:
-        more["id_field"] = hidden
+    if reading.id_field is not None and not reading.scores_id:
+        more["id_field"] = reading.id_field
     if processors:
         more["post_process"] = [
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
@@ -271,7 +267,7 @@ def _score_batch(task: Task, batch: _Batch) -> ChunkResult:
 def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
     """Score ranges of both files; return None if they are not in the same order, or not on this machine."""
     plan = task.plan()
-    pairing = ranges.read(task.id_field, repair=task.repair)
+    pairing = ranges.read(task.reading)
     if pairing is None:
         return None
     total = ChunkResult()

@@ -11,6 +11,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, repeat
 from operator import attrgetter
@@ -89,17 +90,35 @@ def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
 _POSITION: Final = attrgetter("position")
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How records are read, and brought together."""
+
+    id_field: str | None = None
+    """The member by which a record and its answer find each other; None: by position."""
+    scores_id: bool = False
+    """Whether the id is scored too."""
+    repair: bool = False
+    """Whether broken JSON in answers is repaired."""
+
+    def without_id(self, record: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a record without an id that is not scored."""
+        name = self.id_field
+        if name is None or self.scores_id or name not in record:
+            return record
+        return {key: value for key, value in record.items() if key != name}
+
+
 @contextmanager
-def open_pairing(
-    gold: Any, extracted: Any, id_field: str | None, *, repair: bool, as_text: bool = False
-) -> Iterator[Pairing]:
+def open_pairing(gold: Any, extracted: Any, reading: Reading, *, as_text: bool = False) -> Iterator[Pairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
     with Source(gold, "gold") as one, Source(extracted, "extracted") as other:
-        yield Pairing(one, other, id_field, repair=repair, as_text=as_text)
+        yield Pairing(one, other, reading, as_text=as_text)
 
 
 @final
@@ -219,24 +238,22 @@ class Pairing:
     With `as_text`, records that are text stay text in pairs by id: to be sent, it is a tenth of the work.
     """
 
-    def __init__(
-        self, gold: Source, extracted: Source, id_field: str | None, *, repair: bool, as_text: bool = False
-    ) -> None:
+    def __init__(self, gold: Source, extracted: Source, reading: Reading, *, as_text: bool = False) -> None:
         self.gold = gold
         self.extracted = extracted
         self.unmatched_gold: list[_Id] = []
         self.unmatched_extracted: list[_Id] = []
         self.unreadable: list[Unreadable] = []
-        self._id_field = id_field
-        self._repair = repair
+        self._reading = reading
         self._as_text = as_text
 
     def __iter__(self) -> Iterator[Pair]:
-        return self._by_position() if self._id_field is None else self._by_id(self._id_field)
+        name = self._reading.id_field
+        return self._by_position() if name is None else self._by_id(name)
 
     def in_step(self) -> Iterator[Pair]:
         """Yield the pairs of the records that stand side by side, up to the first whose ids differ."""
-        name = self._id_field
+        name = self._reading.id_field
         if name is None:
             yield from self._by_position()
             return
@@ -309,12 +326,12 @@ class Pairing:
         seen: set[_Id] | None = set() if self.gold.is_held else None
         for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
             parsed = _parsed_gold(record, where, index)
-            gold = _Gold(index, where, record if self._stays_text(record) else parsed, offset)
             record_id = _id_of(parsed, name)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
                 raise GoldValidationError(message, index, name)
+            gold = _Gold(index, where, self._kept(record, parsed, name), offset)
             if seen is not None:
                 if record_id in seen:
                     raise _twice(gold, record_id, name)
@@ -333,10 +350,17 @@ class Pairing:
                 why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
                 self._note_unreadable(where or f"extracted[{index}]", why)
                 continue
-            yield found, _Answer(record) if self._stays_text(record) else answer, offset
+            yield found, _Answer(self._kept(record, answer.record, name), answer.warnings), offset
 
-    def _stays_text(self, record: Any) -> bool:
-        return self._as_text and isinstance(record, _TEXT)
+    def _kept(self, record: Any, parsed: Any, name: str) -> Any:
+        """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
+        if not isinstance(record, _TEXT):
+            return parsed
+        if self._as_text:
+            return record
+        if not self._reading.scores_id:
+            del parsed[name]
+        return parsed
 
     def _note_unreadable(self, where: str, why: str) -> None:
         self.unmatched_extracted.append(where)
@@ -360,7 +384,7 @@ class Pairing:
             return _Answer(record)
         from pytest_jsonmatch.reading.extract import extract_json
 
-        found = extract_json(plain_text(record), want="object", repair=self._repair)
+        found = extract_json(plain_text(record), want="object", repair=self._reading.repair)
         return _Answer(found.value, tuple(found.warnings))
 
 

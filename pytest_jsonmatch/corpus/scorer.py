@@ -31,7 +31,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_va
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.records import Pair
+    from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.engine.plan.compile import PlanNode
     from pytest_jsonmatch.engine.result.match import Figures, Row, Signature, Totals
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -61,10 +61,7 @@ class Task:
     """The plan's; it must be the same wherever the plan is compiled."""
     keep: Keep
     chunk_size: int
-    repair: bool
-    id_field: str | None
-    hidden: str | None
-    """The id field if it is not scored."""
+    reading: Reading
     post_process: tuple[PostProcess, ...]
     judge: object
     """What comparators that ask a judge are given."""
@@ -220,7 +217,7 @@ class _Scorer:
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        plan, hidden = self._plan, self._task.hidden
+        plan, without_id = self._plan, self._task.reading.without_id
         if plan.has_batch or plan.preloads:
             from pytest_jsonmatch.engine.ask.rounds_ import score_batch
 
@@ -233,8 +230,7 @@ class _Scorer:
             for pair in pairs:
                 gold, extracted = pair.gold, pair.extracted
                 if type(gold) is dict and type(extracted) is dict:
-                    if hidden is not None:
-                        gold, extracted = self._shown(gold), self._shown(extracted)
+                    gold, extracted = without_id(gold), without_id(extracted)
                     if self._counted(_Read(pair, gold, extracted, warnings=pair.warnings)):
                         continue
                 read = self._read(pair)
@@ -261,20 +257,12 @@ class _Scorer:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def _shown(self, record: dict[Any, Any]) -> dict[Any, Any]:
-        """Return a record without an id that is not scored."""
-        hidden = self._task.hidden
-        if hidden is None or hidden not in record:
-            return record
-        return {key: value for key, value in record.items() if key != hidden}
-
     def _read(self, pair: Pair) -> _Read:
-        gold, extracted = pair.gold, pair.extracted
+        gold, extracted, without_id = pair.gold, pair.extracted, self._task.reading.without_id
         if type(gold) is dict and type(extracted) is dict:
             one, other = flat_copy(gold), flat_copy(extracted)
             if one is not None and other is not None:
-                shown, found = self._shown(one), self._shown(other)
-                return _Read(pair, shown, found, warnings=pair.warnings, flat=True)
+                return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings, flat=True)
         try:
             if isinstance(gold, (str, bytes, bytearray)):
                 from pytest_jsonmatch.reading.extract import parse_json
@@ -292,16 +280,16 @@ class _Scorer:
                 from pytest_jsonmatch.reading.extract import extract_json
 
                 want = _WANTED.get(type(expected))
-                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.repair)
+                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
         if type(read.expected) is dict:
-            read.expected = self._shown(read.expected)
+            read.expected = without_id(read.expected)
         if type(read.actual) is dict:
-            read.actual = self._shown(read.actual)
+            read.actual = without_id(read.actual)
         return read
 
     # -- adding --------------------------------------------------------------------------------------------
