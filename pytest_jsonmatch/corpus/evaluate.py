@@ -20,7 +20,7 @@ from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -226,11 +226,18 @@ def _in_order(
     """Yield jobs with their results, up to the first that has none."""
     waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
     jobs = iter(jobs)
+    failed: JsonMatchError | None = None
     try:
         while True:
-            for job in islice(jobs, _IN_FLIGHT - len(waiting)):
-                waiting.append((job, executor.submit(score, job)))
+            try:
+                for job in islice(jobs, _IN_FLIGHT - len(waiting)):
+                    waiting.append((job, executor.submit(score, job)))
+            except JsonMatchError as error:
+                # Errors of what was read before come first, as they do without an executor.
+                failed = error
             if not waiting:
+                if failed is not None:
+                    raise failed
                 return
             job, future = waiting.popleft()
             try:

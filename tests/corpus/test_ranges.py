@@ -126,6 +126,21 @@ def test_errors_in_gold_name_their_line(tmp_path, harm, id_field):
 
 
 @pytest.mark.parametrize("id_field", [None, "id"])
+@pytest.mark.parametrize("kind", ["files", "lists", "answers missing"])
+def test_the_first_error_is_that_of_one_process(tmp_path, id_field, kind):
+    gold = [{"id": n, "a": n} for n in range(40)]
+    gold[21] = {"id": 21, "b": 1}
+    gold[24] = {"a": 1}
+    sides: Any = gold, gold[1:] if kind == "answers missing" else gold
+    if kind != "lists":
+        texts = [list(map(json.dumps, side)) for side in sides]
+        sides = [write(tmp_path / str(number), text) for number, text in enumerate(texts)]
+    for size in (2, 5):
+        options = {"id_field": id_field, "schema": {"properties": {"id": {}, "a": {}}}, "chunk_size": size}
+        assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+
+
+@pytest.mark.parametrize("id_field", [None, "id"])
 def test_no_record_is_sent(tmp_path, id_field):
     gold, extracted = corpus(random.Random(1), 1_000)
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
