@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json, parse_json
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue

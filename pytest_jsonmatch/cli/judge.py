@@ -374,7 +374,7 @@ def _writable(value: Any) -> Any:
     try:
         json.dumps(value)
     except (RecursionError, TypeError):
-        from pytest_jsonmatch.engine.value.convert import render
+        from pytest_jsonmatch.engine.value.text import render
 
         return render(value)
     return value

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import content_of, name_of, tell_where
-from pytest_jsonmatch.engine.value.convert import json_equal, render
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
-from pytest_jsonmatch.reading.extract import parse_json
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue

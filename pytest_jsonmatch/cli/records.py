@@ -20,7 +20,7 @@ from pytest_jsonmatch.cli.inputs import (
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonParseError
-from pytest_jsonmatch.reading.extract import parse_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

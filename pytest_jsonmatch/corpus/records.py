@@ -408,7 +408,7 @@ def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
     try:
         if not isinstance(record, _TEXT):
             return to_json_value(record, side="expected")
-        from pytest_jsonmatch.reading.extract import parse_json
+        from pytest_jsonmatch.reading.strict import parse_json
 
         return parse_json(plain_text(record))
     except JsonMatchError as error:

@@ -7,15 +7,22 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
-from pytest_jsonmatch.engine.result.match import aggregate_dict, ratio, short_score
+from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.sums import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.sums import ExactSum
-    from pytest_jsonmatch.engine.result.match import FieldAggregation, FieldResult, MatchResult, Signature
+    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["MAX_ERRORS", "MOST_WORST", "RecordResult", "RunError", "RunResult", "worst_of"]
 
@@ -289,7 +296,7 @@ class RunResult:
             "signature": str(self.signature),
             **{name: getattr(self, name) for name in (*figures, *micro)},
             **{f"total_{name}": getattr(self, f"total_{name}") for name in totals},
-            "per_field": {path: aggregate_dict(each) for path, each in self.per_field.items()},
+            "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
             "records": [each.to_dict() for each in self.records],
             "worst": [each.record_id for each in self.worst],
             "errors": [str(each) for each in self.errors],
@@ -307,15 +314,22 @@ class RunResult:
         Raises:
             ConfigurationError: neither is installed, or not the one that is named.
         """
-        from pytest_jsonmatch.engine.result.notebook import data_frame, per_field_of
-
-        return data_frame(per_field_of(self.per_field), library)
+        return data_frame(field_columns(self.per_field), library)
 
     def _repr_html_(self) -> str:
         """Return the corpus as notebooks show it."""
-        from pytest_jsonmatch.engine.result.notebook import run_html
-
-        return run_html(self)
+        means = {
+            "score": self.mean_score,
+            "precision": self.mean_precision,
+            "recall": self.mean_recall,
+            "F1": self.mean_f1,
+        }
+        told = [f"mean {name} {short_score(mean)}" for name, mean in means.items() if mean is not None]
+        noun = "record" if self.total_records == 1 else "records"
+        head = f"{self.metric}: {self.total_records:,} {noun}, {', '.join(told) or 'no figures'}"
+        if failed := self.total_batch_errors:
+            head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
+        return fields_html(head, self.per_field)
 
     def __repr__(self) -> str:
         mean = self.mean_f1

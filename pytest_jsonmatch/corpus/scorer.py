@@ -6,35 +6,37 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import gold_error, plain_text
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
-from pytest_jsonmatch.corpus.tally import Counted, FlatTally
+from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.result.match import (
-    MATCH,
-    FieldResult,
-    FieldResults,
-    MatchResult,
+from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
+from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
-    figures_of,
     is_approximate,
-    sum_rows,
+    plain_matches,
 )
-from pytest_jsonmatch.engine.score.walk_ import Outcome, score, walk_flat
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.sums import figures_of, total_of
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import Figures, Row, Signature, Totals
+    from pytest_jsonmatch.engine.plan.compile import Recipe, Signature
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 __all__ = ["ChunkResult", "Compile", "Keep", "Note", "PostProcess", "Task", "score_chunk"]
 
@@ -42,11 +44,7 @@ Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
 Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
 
-_NODE: Final = itemgetter(0)  # of a `Row`
-_STATUS: Final = itemgetter(4)
-_NODE_AND_STATUS: Final = itemgetter(0, 4)
-_SCORE: Final = itemgetter(5)
-_DETAIL: Final = itemgetter(8)
+_STATUS: Final = attrgetter("status")
 
 
 @final
@@ -121,7 +119,7 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     """
     if plan.recipe is None:
         plan.recipe = (task.compile, task.metric, task.options)
-    # Thousands of rows are made and kept, none of which is cyclic garbage.
+    # Thousands of findings are made and kept, none of which is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
     try:
@@ -140,8 +138,35 @@ class _Read:
     actual: JsonValue
     error: str | None = None
     warnings: tuple[str, ...] = ()
-    flat: bool = False
-    """Two objects of scalars."""
+
+
+@final
+class _Findings:
+    """Makes all findings of a record when they are looked at, maybe in another process."""
+
+    __slots__ = ("_outcome", "_plan", "_read")
+
+    def __init__(self, plan: Plan, read: _Read, outcome: Outcome) -> None:
+        self._plan = plan
+        self._read = read
+        self._outcome = outcome
+
+    def __call__(self) -> Sequence[Finding]:
+        return written(self._plan, self._outcome, self._read.expected, self._read.actual).findings
+
+    def __reduce__(self) -> Any:
+        if self._plan.has_batch or self._plan.recipe is None:
+            # (What was asked is not asked again.)
+            return list, (self(),)
+        return _findings_again, (self._plan.recipe, self._read.expected, self._read.actual)
+
+
+def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
+    """Return the findings of a record that was scored in another process."""
+    compile_here, metric, options = recipe
+    plan = compile_here(metric, options)
+    plan.recipe = recipe
+    return score(plan, expected, actual, complete=True).findings
 
 
 @final
@@ -150,35 +175,25 @@ class _Candidate(NamedTuple):
 
     read: _Read
     figures: Figures
-    found: Outcome | Counted
+    outcome: Outcome
 
     def record(self, plan: Plan, *, fields: bool, matches: bool) -> RecordResult:
         """Return the record to keep, with its field results and its comparison if asked for."""
-        read, found = self.read, self.found
-        shown: Sequence[FieldResult] = ()
+        read, outcome = self.read, self.outcome
+        counts = Counter(map(_STATUS, outcome.findings))
+        if outcome.matches:
+            counts[MATCH] += outcome.matches
         match: MatchResult | None = None
-        if isinstance(found, Counted):
-            counts = found.counts()
-            if fields:
-                # Copies: the caller may change its dicts before the results are looked at.
-                expected, actual = dict(read.expected), dict(read.actual)
-                shown = FieldResults(None, (plan, expected, actual))
-                if matches:
-                    match = MatchResult(plan, None, (expected, actual), read.warnings)
-        else:
-            counts = dict(Counter(map(_STATUS, found.rows)))
-            if fields:
-                shown = FieldResults(found.rows)
-                if matches:
-                    # The comparison adds the warning of an approximate alignment by itself.
-                    warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
-                    match = MatchResult(plan, found, None, warnings, (read.expected, read.actual))
+        if fields and matches:
+            # The comparison adds the warning of an approximate alignment by itself.
+            warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
+            match = MatchResult(plan, (read.expected, read.actual), outcome, warnings)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
             *self.figures,
-            counts=counts,
-            field_results=shown,
+            counts=dict(counts),
+            field_results=FieldResults(_Findings(plan, read, outcome)) if fields else (),
             error=read.error,
             warnings=read.warnings,
             match=match,
@@ -189,66 +204,32 @@ class _Candidate(NamedTuple):
 class _Scorer:
     """Scores the records of one chunk and adds them up."""
 
-    __slots__ = (
-        "_figures",
-        "_flat",
-        "_known",
-        "_made",
-        "_nodes",
-        "_others",
-        "_plan",
-        "_special",
-        "_task",
-        "_totals",
-        "_worst",
-    )
+    __slots__ = ("_figures", "_findings", "_made", "_plan", "_seen", "_sums", "_task", "_worst")
 
     def __init__(self, task: Task, plan: Plan) -> None:
         self._task = task
         self._plan = plan
         self._made = ChunkResult()
-        self._flat = None if task.post_process else FlatTally(plan)
-        self._known: dict[Totals, Figures] = {}
         self._figures: list[Figures] = []
-        self._totals: list[Totals] = []
-        self._nodes: Counter[PlanNode] = Counter()  # all rows
-        self._others: Counter[tuple[PlanNode, str]] = Counter()  # of these, all but plain matches
-        self._special: list[Row] = []  # of the latter, those that say more than their status
+        self._sums: list[Sums] = []
+        self._seen = Seen()
+        self._findings: list[Finding] = []
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        plan, without_id = self._plan, self._task.reading.without_id
+        plan = self._plan
         if plan.has_batch or plan.preloads:
-            from pytest_jsonmatch.engine.ask.rounds_ import score_batch
-
             asked = [self._read(pair) for pair in pairs]
             records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
-            outcomes = score_batch(plan, records, self._task.judge)
-            for read, outcome in zip(asked, outcomes):
+            for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
                 self._add(read, outcome)
         else:
             for pair in pairs:
-                gold, extracted = pair.gold, pair.extracted
-                if type(gold) is dict and type(extracted) is dict:
-                    gold, extracted = without_id(gold), without_id(extracted)
-                    if self._counted(_Read(pair, gold, extracted, warnings=pair.warnings)):
-                        continue
                 read = self._read(pair)
-                if not (
-                    type(gold) is not dict
-                    and type(read.expected) is dict
-                    and type(read.actual) is dict
-                    and self._counted(read)
-                ):
-                    self._add(read, _score(plan, read))
-        return self._finished()
-
-    def _finished(self) -> ChunkResult:
+                self._add(read, _score(plan, read))
         made = self._made
-        made.sums.extend(self._figures, self._totals)
-        if self._flat is not None:
-            made.sums.add_keys(self._flat.by_key())
-        made.sums.add_rows(self._nodes, self._others, self._special)
+        made.sums.extend(self._figures, self._sums)
+        made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
         if self._task.keep == "worst":
             made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
         else:
@@ -262,11 +243,9 @@ class _Scorer:
         if type(gold) is dict and type(extracted) is dict:
             one, other = flat_copy(gold), flat_copy(extracted)
             if one is not None and other is not None:
-                return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings, flat=True)
+                return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
         try:
             if isinstance(gold, (str, bytes, bytearray)):
-                from pytest_jsonmatch.reading.extract import parse_json
-
                 expected = parse_json(plain_text(gold))
             else:
                 expected = to_json_value(gold, side="expected")
@@ -277,8 +256,6 @@ class _Scorer:
             if extracted is MISSING:
                 read.error = "there is no answer for it"
             elif isinstance(extracted, (str, bytes, bytearray)):
-                from pytest_jsonmatch.reading.extract import extract_json
-
                 want = _WANTED.get(type(expected))
                 extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
@@ -293,23 +270,6 @@ class _Scorer:
         return read
 
     # -- adding --------------------------------------------------------------------------------------------
-
-    def _counted(self, read: _Read) -> bool:
-        """Count two flat objects; return False if they are not flat, or not to be counted."""
-        counted = None if self._flat is None else self._flat.add(read.expected, read.actual)
-        if counted is None:
-            return False
-        pair, totals = read.pair, counted.totals
-        if read.warnings:
-            self._warn(pair, read.warnings)
-        figures = self._known.get(totals)
-        if figures is None:
-            figures = self._known[totals] = figures_of(totals, self._plan.options.reduce)
-        self._figures.append(figures)
-        self._totals.append(totals)
-        if self._keeps(pair, figures):
-            self._keep(totals, _Candidate(read, figures, counted))
-        return True
 
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
@@ -333,20 +293,17 @@ class _Scorer:
         if read.warnings:
             self._warn(pair, read.warnings)
         if self._task.post_process:
-            outcome = self._processed(pair, outcome)
-        rows, totals = outcome.rows, outcome.totals
-        self._nodes.update(map(_NODE, rows))
-        others = [row for row in rows if _STATUS(row) != MATCH or _DETAIL(row) is not None]
-        if others:
-            self._others.update(map(_NODE_AND_STATUS, others))
-            self._special += [row for row in others if _DETAIL(row) is not None or _SCORE(row)]
-            for error in errors_of(others):
+            outcome = self._processed(read, outcome)
+        self._seen.merge(outcome.seen)
+        self._findings += outcome.findings
+        if not outcome.sums.perfect or plan.has_batch:
+            for error in errors_of(outcome.findings):
                 self._note(pair, error.path, error.comparator, error.reason)
-        figures = figures_of(totals, plan.options.reduce)
+        figures = figures_of(outcome.sums, plan.options.reduce)
         self._figures.append(figures)
-        self._totals.append(totals)
+        self._sums.append(outcome.sums)
         if self._keeps(pair, figures):
-            self._keep(totals, _Candidate(read, figures, outcome))
+            self._keep(_Candidate(read, figures, outcome))
 
     def _keeps(self, pair: Pair, figures: Figures) -> bool:
         """Tell whether anything is to be kept of a record."""
@@ -355,7 +312,7 @@ class _Scorer:
             return keep != "none"
         return (figures.score, figures.f1, pair.position) < worst[-1][0]
 
-    def _keep(self, totals: Totals, candidate: _Candidate) -> None:
+    def _keep(self, candidate: _Candidate) -> None:
         """Keep what is to be kept of a record."""
         keep = self._task.keep
         if keep == "worst":
@@ -363,15 +320,17 @@ class _Scorer:
             insort(self._worst, (rank, candidate))
             del self._worst[MOST_WORST:]
         else:
-            fields = keep == "all" or not totals.perfect
+            fields = keep == "all" or not candidate.outcome.sums.perfect
             self._made.records.append(self._record(candidate, fields=fields))
 
     def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
         return candidate.record(self._plan, fields=fields, matches=self._task.matches)
 
-    def _processed(self, pair: Pair, outcome: Outcome) -> Outcome:
+    def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
         """Return the outcome after all post-processors; one that fails changes nothing."""
-        results: list[FieldResult] = list(map(FieldResult, outcome.rows))
+        pair = read.pair
+        outcome = written(self._plan, outcome, read.expected, read.actual)
+        results: list[FieldResult] = list(FieldResults(outcome.findings))
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:
@@ -385,8 +344,9 @@ class _Scorer:
                 self._note(pair, None, None, why)
                 continue
             results = changed
-        rows: list[Row] = [tuple(each) for each in results]
-        return Outcome(rows, sum_rows(rows), outcome.alignments, outcome.gap)
+        # (Every result is a finding now: nothing is left to be counted by places.)
+        sums = total_of(each.sums for each in results)
+        return outcome._replace(findings=results, sums=sums, seen=Seen())
 
     def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
         made = self._made
@@ -408,8 +368,6 @@ _WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", lis
 
 def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
     try:
-        if read.flat and plan.flat and read.expected and read.actual:
-            return walk_flat(plan, read.expected, read.actual)
         return score(plan, read.expected, read.actual)
     except JsonMatchError as error:
         return error

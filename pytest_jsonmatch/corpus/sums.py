@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.result.match import (
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
     LEAFLESS,
@@ -14,16 +15,15 @@ from pytest_jsonmatch.engine.result.match import (
     MISMATCH,
     OMISSION,
     SKIPPED,
-    FieldAggregation,
-    Figures,
 )
+from pytest_jsonmatch.engine.value.sums import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.corpus.tally import KeyCounts
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import Row, Totals
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["ExactSum", "RunSums"]
 
@@ -142,7 +142,7 @@ class RunSums:
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=dict)
     """By path and weight."""
 
-    def extend(self, figures: Sequence[Figures], totals: Sequence[Totals]) -> None:
+    def extend(self, figures: Sequence[Figures], totals: Sequence[Sums]) -> None:
         """Add records by their figures, and by the totals that these are made of."""
         if not totals:
             return
@@ -156,43 +156,23 @@ class RunSums:
         self.actual.extend(actual)
         self.perfect = self.perfect and all(perfect)
 
-    def add_rows(
-        self,
-        nodes: Mapping[PlanNode, int],
-        others: Mapping[tuple[PlanNode, str], int],
-        special: Iterable[Row],
-    ) -> None:
-        """Add results.
-
-        Args:
-            nodes: the number of rows of each node.
-            others: of these, the number that are not plain matches, by node and status.
-            special: of the latter, those that say more than their status.
-        """
-        for node, number in nodes.items():
-            self._of(node).counts[0] += number
-        for (node, status), number in others.items():
-            counts = self._of(node).counts
-            counts[0] -= number
-            counts[_STATUS[status]] += number
-        for node, _, _, _, status, score, _, _, detail in special:
-            if status in LEAFLESS:
-                continue
-            sums = self._of(node)
-            if status == MISMATCH and score:
-                sums.partial.add(score)
-            if detail is not None and detail.weights is not None:
+    def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> None:
+        """Add plain matches, counted by schema path, and findings."""
+        known: dict[PlanNode, _FieldSums] = {}
+        for node, number in matches.items():
+            if number:
+                self._of(node).counts[0] += number
+        for finding in findings:
+            node, status, detail = finding.node, finding.status, finding.detail
+            sums = known.get(node)
+            if sums is None:
+                sums = known[node] = self._of(node)
+            sums.counts[_STATUS[status]] += 1
+            if status == MISMATCH and finding.score:
+                sums.partial.add(finding.score)
+            if detail is not None and detail.weights is not None and status not in LEAFLESS:
                 sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
                 sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
-
-    def add_keys(self, keys: Iterable[KeyCounts]) -> None:
-        """Add the results of flat records, counted by key."""
-        for key in keys:
-            sums = self._of(key.node)
-            matches = key.present - key.mismatches - key.omissions
-            for at, number in enumerate((matches, key.mismatches, key.omissions, key.hallucinations)):
-                sums.counts[at] += number
-            sums.partial.extend(key.partial)
 
     def _of(self, node: PlanNode) -> _FieldSums:
         key = (node.short_path(200), node.weight)

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
-    from pytest_jsonmatch.engine.result.match import Totals, Trail
+    from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["Aligner", "Pair", "Pairing", "pair_by_key"]
 
@@ -120,7 +121,7 @@ class Aligner:
     def __init__(
         self,
         plan: Plan,
-        measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Totals],
+        measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Sums],
         book: BatchBook | None = None,
     ) -> None:
         """`measure(self, element, pair, count_extra, asking)` gives the totals of two elements alone.
@@ -134,13 +135,13 @@ class Aligner:
         self._measure = measure
         self._canon = Canon(nulls_absent=plan.options.nulls == "absent")
         self._kept: dict[tuple[int, int, bool], Pairing] = {}
-        self.totals: dict[tuple[PlanNode, int, int, bool], Totals] = {}
+        self.totals: dict[tuple[PlanNode, int, int, bool], Sums] = {}
         self.leaves: dict[tuple[PlanNode, int], tuple[int, float]] = {}
         self._depth = 0
         self.gap: float | None = None
         """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
 
-    def keep_totals(self, key: tuple[PlanNode, int, int, bool], totals: Totals) -> None:
+    def keep_totals(self, key: tuple[PlanNode, int, int, bool], totals: Sums) -> None:
         """Keep the sums of two nested arrays for when they are met again."""
         if len(self.totals) < _MAX_KEPT:
             self.totals[key] = totals

@@ -353,7 +353,7 @@ class GoldenCase:
                 return load(data, name, limit=self._document.bounds.size).value
             except GoldenFileError as error:
                 raise self.error(f"{key} is not valid: {error}", key) from None
-        from pytest_jsonmatch.reading.extract import parse_json
+        from pytest_jsonmatch.reading.strict import parse_json
 
         try:
             return parse_json(_text(data))

@@ -16,7 +16,8 @@ import pytest
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
 from pytest_jsonmatch.golden.writing import JsonWriter
-from pytest_jsonmatch.reading.extract import extract_json, parse_json
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.edit import identical, merge
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.golden.yamlevents import load
-from pytest_jsonmatch.reading.extract import parse_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

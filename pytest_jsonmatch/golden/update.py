@@ -308,7 +308,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
 
 
 def _read_value(text: str) -> JsonValue:
-    from pytest_jsonmatch.reading.extract import parse_json
+    from pytest_jsonmatch.reading.strict import parse_json
 
     return parse_json(text)
 

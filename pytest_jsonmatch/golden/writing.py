@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import number_text
+from pytest_jsonmatch.engine.value.text import number_text
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import json_type, parse_number, render
+from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.bounds import DEFAULT_SIZE, Bounds, size_text
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
 

@@ -1,3 +1,3 @@
-"""JSON out of text: strictly, or found in a model's answer."""
+"""Read JSON from text: strictly, or found in a model's answer."""
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

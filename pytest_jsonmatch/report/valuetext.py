@@ -6,7 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, render
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import clip, clip_middle, clip_start, display_width, mark, printable
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, line_width
 from pytest_jsonmatch.report.textdiff import shared_prefix, spans

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.schema.references import Files, read_file
 
 if TYPE_CHECKING:

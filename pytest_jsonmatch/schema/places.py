@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import json_equal, json_type
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.references import open_scope
 from pytest_jsonmatch.schema.rules import DECISIVE, OVERRIDE, RULE_KEYS, own_rules

@@ -101,7 +101,7 @@ def read_file(path: Path) -> tuple[bytes, Schema]:
     Raises:
         ConfigurationError: it cannot be read, or holds no JSON Schema; the message names the file.
     """
-    from pytest_jsonmatch.reading.extract import parse_json
+    from pytest_jsonmatch.reading.strict import parse_json
 
     try:
         content = path.read_bytes()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
 

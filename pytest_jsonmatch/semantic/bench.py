@@ -9,8 +9,8 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:

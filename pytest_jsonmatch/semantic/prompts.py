@@ -7,9 +7,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import render
 from pytest_jsonmatch.engine.value.errors import JsonParseError
-from pytest_jsonmatch.reading.extract import parse_json
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.judging import JudgeError
 
 if TYPE_CHECKING:

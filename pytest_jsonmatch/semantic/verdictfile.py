@@ -18,7 +18,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.reading.extract import parse_json
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text

@@ -171,6 +171,7 @@ def test_help_imports_no_subcommand():
         "pytest_jsonmatch.cli.arguments",
         "pytest_jsonmatch.cli.main",
         "pytest_jsonmatch.engine",
+        "pytest_jsonmatch.engine.value",
         "pytest_jsonmatch.engine.value.errors",
     }
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.compare import BUILTIN, explain
-from pytest_jsonmatch.engine.value.convert import json_equal, json_type
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.equality import json_equal
 
 BOUND = {
     "exact": {},

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch.engine.compare import BUILTIN
-from pytest_jsonmatch.engine.compare.numbers import as_number
+from pytest_jsonmatch.engine.value.text import as_number
 
 INF, NAN = float("inf"), float("nan")
 HUGE = Decimal("1e999999999")

@@ -12,7 +12,8 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch import InvalidExpectedError, UnsupportedValueError, compare_json, to_json_value
-from pytest_jsonmatch.engine.value.convert import json_equal, number_text, parse_number, render
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.text import number_text, parse_number, render
 
 
 class Color(enum.Enum):

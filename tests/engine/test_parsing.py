@@ -13,7 +13,8 @@ from time import process_time
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import Extraction, extract_json, parse_json
+from pytest_jsonmatch.reading.extract import Extraction, extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 LEVELS = 100_000
 

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import Extraction, extract_json, parse_json
+from pytest_jsonmatch.reading.extract import Extraction, extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 unhurried = settings(deadline=None)  # a busy machine is no failure
 scalars = (

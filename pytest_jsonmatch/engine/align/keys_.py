@@ -11,8 +11,9 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, number_text
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal, to_json_value
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key, strict_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
@@ -25,51 +26,9 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BINARY", "EXACT", "ONEOF", "equal_pairs", "in_same_group", "scalar_key", "strict_equal"]
+__all__ = ["BINARY", "EXACT", "ONEOF", "equal_pairs", "in_same_group"]
 
 _ATOMS: Final = frozenset({str, int, bool, NoneType})
-_TRUE: Final = object()
-_FALSE: Final = object()
-
-
-def scalar_key(value: JsonValue) -> object:
-    """Return something hashable that is equal for equal JSON scalars, and for no others.
-
-    >>> scalar_key(1) == scalar_key(1.0), scalar_key(1) == scalar_key(True)
-    (True, False)
-    """
-    kind = type(value)
-    if kind is bool:
-        return _TRUE if value else _FALSE
-    if kind is float and value - value != 0.0:
-        return object()  # NaN and infinities equal nothing
-    key: object = value
-    return key
-
-
-def strict_equal(expected: JsonValue, actual: JsonValue) -> bool:
-    """Tell whether two JSON values are equal and their numbers of one kind: 42 is not 42.0, at any depth.
-
-    >>> strict_equal({"n": [42]}, {"n": [42]}), strict_equal({"n": [42]}, {"n": [42.0]})
-    (True, False)
-    """
-    stack = [(expected, actual)]
-    while stack:
-        left, right = stack.pop()
-        kind = type(left)
-        if kind is not type(right):
-            return False
-        if kind is dict:
-            if len(left) != len(right):
-                return False
-            stack.extend((item, right.get(key, MISSING)) for key, item in left.items())
-        elif kind is list:
-            if len(left) != len(right):
-                return False
-            stack.extend(zip(left, right, strict=True))
-        elif not json_equal(left, right):
-            return False
-    return True
 
 
 def _exact(expected: JsonValue, actual: JsonValue) -> float:

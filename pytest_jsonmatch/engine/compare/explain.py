@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.equality import in_same_group
-from pytest_jsonmatch.engine.compare.numbers import (
-    as_number,
-    difference,
-    numeric_tolerance,
-    percent_difference,
-)
+from pytest_jsonmatch.engine.compare.numbers import difference, numeric_tolerance, percent_difference
 from pytest_jsonmatch.engine.compare.text import tokens
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text, strip_accents
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal, json_type
+from pytest_jsonmatch.engine.value.convert import MISSING, json_type
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from bisect import bisect_left, bisect_right
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +20,7 @@ from pytest_jsonmatch.engine.compare.parameters import (
     number_parameter,
     required,
 )
-from pytest_jsonmatch.engine.value.convert import parse_number
+from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +44,6 @@ __all__ = [
     "NUMERIC",
     "RELATIVE",
     "THRESHOLD",
-    "as_number",
     "difference",
     "numeric_tolerance",
     "percent_difference",
@@ -57,55 +55,6 @@ _ZERO: Final = 1e-12
 _EXACT_INTEGER: Final = 2**53
 # Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't tell.
 _DOUBT: Final = 2.0**-50
-_NUMERAL: Final = re.compile(r"([+-]?)(\d*)(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
-# An integer of JSON has at most 100,000 digits; a longer text is no number that anybody compares.
-_LONGEST_NUMERAL: Final = 100_010
-
-
-def as_number(value: JsonValue) -> int | float | Decimal | None:
-    """Return a finite number for a number or numeric string, else None; booleans are no numbers.
-
-    A numeric string is digits with an optional sign, decimal point and exponent, white space around it
-    allowed: "42", "-3.50", " 1e3 ". Thousands separators, units and "NaN" are not read.
-
-    >>> as_number("+3.50"), as_number(7), as_number("1,000"), as_number(True)
-    (3.5, 7, None, None)
-    """
-    kind = type(value)
-    number: int | float | Decimal
-    if kind is int or kind is Decimal:
-        number = value
-        return number
-    if kind is str:
-        parsed = _read_numeral(value)
-        if parsed is None:
-            return None
-        number = parsed
-    elif kind is float:
-        number = value
-    else:
-        return None
-    return number if type(number) is not float or number - number == 0.0 else None
-
-
-def _read_numeral(text: str) -> int | float | Decimal | None:
-    if len(text) > _LONGEST_NUMERAL:
-        return None
-    found = _NUMERAL.fullmatch(text.strip())
-    if found is None:
-        return None
-    sign, whole, fraction, exponent = found.groups(default="")
-    if not whole and len(fraction) < 2:
-        return None
-    if fraction == ".":
-        fraction = ".0"
-    # What JSON's grammar has no room for: a plus sign, leading zeros, a bare point.
-    sign = sign.strip("+")
-    try:
-        return parse_number(f"{sign}{whole.lstrip('0') or '0'}{fraction}{exponent}")
-    except ValueError:
-        return None
-
 
 # Exact arithmetic, for the rare numbers and the rare doubts
 

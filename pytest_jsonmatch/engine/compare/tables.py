@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.compare.equality import scalar_key, strict_equal
-from pytest_jsonmatch.engine.value.convert import json_equal
+from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key, strict_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

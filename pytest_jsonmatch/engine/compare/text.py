@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
-from pytest_jsonmatch.engine.value.convert import MISSING, json_equal
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -327,8 +328,6 @@ def _contains(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def _list_contains(actual: list[JsonValue], expected: JsonValue) -> bool:
-    from pytest_jsonmatch.engine.compare.equality import scalar_key
-
     scalars: set[object] = set()
     containers: list[JsonValue] = []
     for item in actual:

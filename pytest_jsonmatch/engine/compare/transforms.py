@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, required
-from pytest_jsonmatch.engine.value.convert import JsonValue, number_text, parse_number
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.text import as_number, number_text, parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -230,9 +231,6 @@ def _to_text(value: JsonValue) -> JsonValue:
 
 
 def _to_number(value: JsonValue) -> JsonValue:
-    # Imported here: the comparators import this module.
-    from pytest_jsonmatch.engine.compare.numbers import as_number
-
     if type(value) is not str:
         return value
     number = as_number(value)

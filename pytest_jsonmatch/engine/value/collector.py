@@ -1,8 +1,7 @@
-"""The garbage collector, out of the way of deep documents.
+"""Pause the garbage collector for deep documents.
 
-Chains of 100,000 containers are its worst case: each full collection walks them all, and making them asks for
-one again and again, so that most of the time goes there. Nothing the engine builds is cyclic garbage while it
-works.
+Chains of 100,000 containers are its worst case: building them triggers full collections again and again, each
+of which walks the whole chain, and most of the time goes there. The engine makes no cyclic garbage meanwhile.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import Final, final
 __all__ = ["DEEP", "CollectorPause"]
 
 DEEP: Final = 1_000
-"""From this depth on it pays to pause."""
+"""From this depth on, a pause saves time."""
 
 
 @final
 class CollectorPause:
-    """Switches the collector off when asked, and on again at the end if it was on."""
+    """Switches the collector off, and on again at the end if it was on."""
 
     __slots__ = ("_paused",)
 
@@ -26,13 +25,13 @@ class CollectorPause:
         self._paused = False
 
     def begin(self) -> None:
-        """Pause the collector, unless it is off already (then it is somebody else's to switch on)."""
+        """Pause the collector, unless it is off already: whoever did that switches it on again."""
         if gc.isenabled():
             gc.disable()
             self._paused = True
 
     def end(self) -> None:
-        """Let the collector go on, if `begin` paused it."""
+        """Resume the collector, if `begin` paused it."""
         if self._paused:
             self._paused = False
             gc.enable()

@@ -1,8 +1,9 @@
-"""Every exception this project raises on purpose, and the sentences they share."""
+"""Every exception that this package raises on purpose, and the hints that their messages share."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ class JsonMatchError(Exception):
 
 
 class ConfigurationError(JsonMatchError, ValueError):
-    """A metric, option, comparator, transform, parameter or path pattern is not what it should be."""
+    """A metric, option, comparator, transform, parameter or path pattern is unknown or invalid."""
 
 
 class JsonParseError(JsonMatchError, ValueError):
-    """A text that has to be strict JSON is not.
+    """A text that must be strict JSON is not.
 
     `reason` says why; `line` and `column` count from 1; `excerpt` shows the place.
     """
@@ -48,15 +49,11 @@ class JsonParseError(JsonMatchError, ValueError):
         self.excerpt = excerpt
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_parse_error, (self.reason, self.line, self.column, self.excerpt)
-
-
-def _rebuild_parse_error(reason: str, line: int, column: int, excerpt: str) -> JsonParseError:
-    return JsonParseError(reason, line=line, column=column, excerpt=excerpt)
+        return partial(type(self), self.reason, line=self.line, column=self.column, excerpt=self.excerpt), ()
 
 
 class JsonExtractionError(JsonMatchError, ValueError):
-    """No JSON could be found in a model's output: `reason` says why, `excerpt` shows its beginning."""
+    """No JSON was found in a model's output: `reason` says why, `excerpt` shows how the output begins."""
 
     def __init__(self, reason: str, *, excerpt: str = "") -> None:
         seen = f"; the text begins {excerpt!r}" if excerpt else ""
@@ -65,11 +62,7 @@ class JsonExtractionError(JsonMatchError, ValueError):
         self.excerpt = excerpt
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_extraction_error, (self.reason, self.excerpt)
-
-
-def _rebuild_extraction_error(reason: str, excerpt: str) -> JsonExtractionError:
-    return JsonExtractionError(reason, excerpt=excerpt)
+        return partial(type(self), self.reason, excerpt=self.excerpt), ()
 
 
 class UnsupportedValueError(JsonMatchError, TypeError):
@@ -77,13 +70,13 @@ class UnsupportedValueError(JsonMatchError, TypeError):
 
 
 class InvalidExpectedError(JsonMatchError, ValueError):
-    """Expected data holds something that JSON cannot say (NaN, an infinity); the message names its path."""
+    """Expected data holds something that JSON cannot express (NaN, infinity); the message names its path."""
 
 
 class GoldValidationError(JsonMatchError, ValueError):
-    """Expected data does not fit the schema that says how to score them, such as a field it does not list.
+    """Expected data does not fit the schema that says how to score it: it has an unlisted field, for example.
 
-    `record_id` is the record's id or its index (None where there is one record only); `path` is the instance
+    `record_id` is the record's id or its index (None if there is only one record); `path` is the instance
     path of the value.
     """
 
@@ -97,7 +90,7 @@ class GoldValidationError(JsonMatchError, ValueError):
 
 
 class UnlistedFieldError(JsonMatchError, ValueError):
-    """An answer has a member that the schema does not list, under a metric that refuses such members.
+    """An answer has a field that the schema does not list, under a metric that refuses such fields.
 
     >>> error = UnlistedFieldError("actual: 'colour' is not in the schema", path="colour")
     >>> error.path
@@ -113,7 +106,7 @@ class UnlistedFieldError(JsonMatchError, ValueError):
 
 
 class RootTypeError(JsonMatchError, TypeError):
-    """The metric compares objects and was given something else; the message names metrics that fit."""
+    """The metric compares objects and was given something else; the message names suitable metrics."""
 
 
 class TargetPathError(JsonMatchError, ValueError):
@@ -121,11 +114,11 @@ class TargetPathError(JsonMatchError, ValueError):
 
 
 class ComparatorError(JsonMatchError, RuntimeError):
-    """A comparator raised, or scored outside [0, 1], in an assertion."""
+    """A comparator raised an error, or returned a score outside [0, 1], in an assertion."""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most like `word`, or None when none comes near.
+    """Return the candidate most like `word`, or None if none is close.
 
     >>> nearest("feild_match", ["field_match", "json_similarity"])
     'field_match'
@@ -135,7 +128,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the nearest candidate, or "; known: ..." when none comes near.
+    """Return "; did you mean 'x'?" for the nearest candidate, or "; known: ..." if none is close.
 
     >>> did_you_mean("exakt", ["exact", "numeric"])
     "; did you mean 'exact'?"
@@ -147,7 +140,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"; known: {', '.join(names)}" if names else ""
 
 
-# Tracebacks show these under the name by which users import and catch them.
+# Tracebacks show these under the name that users import and catch.
 for _name in __all__:
     if isinstance(globals()[_name], type):
         globals()[_name].__module__ = "pytest_jsonmatch"

@@ -26,7 +26,7 @@ __all__ = [
 
 @final
 class _Marker:
-    """A segment that is no key and no index."""
+    """A segment that is neither a key nor an index."""
 
     __slots__ = ("_name",)
 
@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(
 
 
 def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
-    """Return the text of a path; a path of more than `limit` segments ends in `…`.
+    """Return the text of a path; `…` stands for what follows the first `limit` segments.
 
     >>> format_path(("items", 0, "unit price")), format_path((ELEMENT, "price")), format_path(())
     ('items[0]["unit price"]', '[].price', '$')
@@ -93,15 +93,14 @@ def parse_path(text: str) -> tuple[Segment, ...]:
     """Read a schema or instance path.
 
     Raises:
-        ConfigurationError: `text` is no path; the message shows where.
+        ConfigurationError: `text` is not a path; the message shows where.
 
     >>> parse_path('items[0]["unit price"]')
     ('items', 0, 'unit price')
     """
     segments = _parse(text, "path")
     if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in segments):
-        message = f"{text!r} is a pattern, not a path: * and ** stand for many places"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{text!r} is a pattern, not a path: * and ** stand for many places")
     return segments
 
 
@@ -109,24 +108,22 @@ def parse_pattern(text: str) -> Pattern:
     """Read a path pattern: `*` is one key, `[]` any element, `**` any number of segments.
 
     Raises:
-        ConfigurationError: `text` is no pattern; the message shows where.
+        ConfigurationError: `text` is not a pattern; the message shows where.
 
     >>> parse_pattern("**.price").matches(parse_path("items[].price"))
     True
     """
     segments = _parse(text, "path pattern")
     if any(type(segment) is int for segment in segments):
-        message = (
+        raise ConfigurationError(
             f"{text!r} names one element; a rule holds for every element of an array: write [] for the index"
         )
-        raise ConfigurationError(message)
     return Pattern(text, segments)
 
 
 def _parse(text: str, what: str) -> tuple[Segment, ...]:
     if not isinstance(cast("object", text), str):
-        message = f"a {what} is a string such as 'items[].price', not {type(text).__name__}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"a {what} is a string such as 'items[].price', not {type(text).__name__}")
     if text == "$":
         return ()
     segments: list[Segment] = []
@@ -186,15 +183,15 @@ class Pattern:
 
     @property
     def literals(self) -> int:
-        """How many segments are keys or `[]`: of two patterns that match, the one with more wins."""
+        """The number of segments that are keys or `[]`; of two matching patterns the one with more wins."""
         return sum(1 for segment in self.segments if segment is not ANY_KEY and segment is not ANY_DEPTH)
 
     def start(self) -> frozenset[int]:
-        """Return the positions of the pattern that are open before the first segment."""
+        """Return the positions in the pattern where matching can begin."""
         return self._closure({0})
 
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
-        """Return the positions that are open after one more segment of a schema path."""
+        """Return the positions that can follow `states` after one more segment of a schema path."""
         reached: set[int] = set()
         for state in states:
             if state == len(self.segments):
@@ -210,11 +207,11 @@ class Pattern:
         return self._closure(reached)
 
     def accepts(self, states: frozenset[int]) -> bool:
-        """Tell whether a path that led to `states` matches."""
+        """Tell whether a path that led to `states` matches the pattern."""
         return len(self.segments) in states
 
     def matches(self, segments: Sequence[Segment]) -> bool:
-        """Tell whether a schema path, given as segments, matches."""
+        """Tell whether a path, given as segments, matches; any index matches `[]`."""
         states = self.start()
         for segment in segments:
             states = self.step(states, ELEMENT if type(segment) is int else segment)
@@ -223,6 +220,7 @@ class Pattern:
         return self.accepts(states)
 
     def _closure(self, states: set[int]) -> frozenset[int]:
+        """Add the positions reached by letting `**` stand for no segment."""
         for state in sorted(states):
             after = state
             while after < len(self.segments) and self.segments[after] is ANY_DEPTH:

@@ -241,7 +241,7 @@ class _File:
 def _parse(data: bytes, name: str, *, is_json: bool) -> JsonValue:
     if not is_json:
         return load(data, name, limit=UNLIMITED).value
-    from pytest_jsonmatch.reading.extract import parse_json
+    from pytest_jsonmatch.reading.strict import parse_json
 
     try:
         return parse_json(data.decode("utf-8").removeprefix("\ufeff"))

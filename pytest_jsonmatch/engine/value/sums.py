@@ -1,0 +1,91 @@
+"""The sums that all figures are computed from, and the three divisions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Figures", "Sums", "figures_of", "ratio", "total_of"]
+
+_BELOW_ONE: Final = math.nextafter(1.0, 0.0)
+
+
+class Sums(NamedTuple):
+    """Sums over leaves: of weighted scores, and of the weights of each side.
+
+    Attributes:
+        score: the sum of scores times weights (Σ).
+        expected: the sum of the weights of expected's leaves (E).
+        actual: the sum of the weights of actual's leaves (A).
+        perfect: whether every leaf that counts scored 1.
+
+    >>> sums = Sums(1.5, 2.0, 4.0, perfect=False)
+    >>> sums.precision, sums.recall, sums.f1
+    (0.375, 0.75, 0.5)
+    """
+
+    score: float
+    expected: float
+    actual: float
+    perfect: bool
+
+    @property
+    def precision(self) -> float:
+        """Σ / A, 1 for 0/0."""
+        return ratio(self.score, self.actual, perfect=self.perfect)
+
+    @property
+    def recall(self) -> float:
+        """Σ / E, 1 for 0/0."""
+        return ratio(self.score, self.expected, perfect=self.perfect)
+
+    @property
+    def f1(self) -> float:
+        """2Σ / (E + A), 1 for 0/0."""
+        return ratio(2 * self.score, self.expected + self.actual, perfect=self.perfect)
+
+    def times(self, weight: float) -> Sums:
+        """Return the sums as they are where everything weighs so much more."""
+        return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
+
+
+class Figures(NamedTuple):
+    """What is said of one comparison."""
+
+    precision: float
+    recall: float
+    f1: float
+    score: float
+    """The metric's own figure."""
+
+
+def figures_of(sums: Sums, reduce: str) -> Figures:
+    """Return the figures of one comparison, under a metric that reduces to "f1" or to a "ratio"."""
+    recall, f1 = sums.recall, sums.f1
+    return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
+
+
+def total_of(parts: Iterable[Sums]) -> Sums:
+    """Return the sum of sums, the same in whatever order they come."""
+    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
+    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
+
+
+def total_of(parts: Iterable[Sums]) -> Sums:
+    """Return the sum of sums, the same in whatever order they come."""
+    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
+    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
+
+
+def ratio(part: float, whole: float, *, perfect: bool) -> float:
+    """Return part / whole, at most 1, and 1 for 0/0; rounding never makes it 1 unless all is `perfect`.
+
+    >>> ratio(1.0, 4.0, perfect=False), ratio(0.0, 0.0, perfect=True)
+    (0.25, 1.0)
+    """
+    if not whole:
+        return 1.0
+    return min(part / whole, 1.0 if perfect or part >= whole else _BELOW_ONE)

@@ -1,0 +1,173 @@
+"""Numbers from text, and text from JSON values: exact at any size, and of any depth."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from decimal import Decimal
+from itertools import repeat
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.value.convert import MAX_INTEGER_DIGITS, MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["as_number", "number_text", "parse_number", "read_real", "render"]
+
+# The group of both patterns is a fraction with an exponent; it is empty for integers.
+_LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
+_NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", re.ASCII)
+# Room for the longest integer, a sign and some white space; longer text is not read as a number.
+_LONGEST_NUMERAL: Final = MAX_INTEGER_DIGITS + 10
+# Python refuses str(int) and int(str) above 4,300 digits, or above a limit that programs may set, but never
+# below 640. Longer integers are read in parts, and written by Decimal, which has no such limit.
+_PLAIN_DIGITS: Final = 600
+_string_text: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def parse_number(text: str) -> int | float | Decimal:
+    """Read a JSON number literal.
+
+    Integers are exact. A literal with a fraction or an exponent is the nearest double; one too large for a
+    double is a Decimal, which is never expanded.
+
+    Raises:
+        ValueError: `text` is not a JSON number, an integer of more than 100,000 digits, or has an exponent of
+            more than 18.
+
+    >>> parse_number("1e3"), parse_number("9007199254740993"), parse_number("1e400")
+    (1000.0, 9007199254740993, Decimal('1E+400'))
+    """
+    literal = _LITERAL.fullmatch(text)
+    if literal is None:
+        raise ValueError(f"{text[:40]!r} is not a JSON number")
+    return read_real(text) if literal[1] else _integer(text)
+
+
+def as_number(value: JsonValue) -> int | float | Decimal | None:
+    """Return a finite number for a number or numeric string, else None; booleans are not numbers.
+
+    A numeric string is digits with an optional sign, decimal point and exponent; white space around it is
+    allowed: "42", "-3.50", " 1e3 ". Thousands separators, units and "NaN" are not read.
+
+    >>> as_number("+3.50"), as_number(7), as_number("1,000"), as_number(True)
+    (3.5, 7, None, None)
+    """
+    kind = type(value)
+    if kind is int or kind is Decimal or (kind is float and value - value == 0.0):
+        number: int | float | Decimal = value
+        return number
+    if kind is not str or len(value) > _LONGEST_NUMERAL:
+        return None
+    numeral = _NUMERAL.fullmatch(value.strip())
+    if numeral is None:
+        return None
+    try:
+        return read_real(numeral[0]) if numeral[1] else _integer(numeral[0])
+    except ValueError:
+        return None
+
+
+def _integer(text: str) -> int:
+    if len(text) <= _PLAIN_DIGITS:
+        return int(text)
+    digits = text.lstrip("+-0") or "0"
+    if len(digits) > MAX_INTEGER_DIGITS:
+        raise ValueError(f"an integer of more than {MAX_INTEGER_DIGITS:,} digits; give it as a string")
+    return -_long_integer(digits) if text[0] == "-" else _long_integer(digits)
+
+
+def _long_integer(digits: str) -> int:
+    """Read many digits by halves, each short enough for Python's limit."""
+    if len(digits) <= _PLAIN_DIGITS:
+        return int(digits)
+    low = len(digits) // 2
+    shifted: int = _long_integer(digits[:-low]) * 10**low
+    return shifted + _long_integer(digits[-low:])
+
+
+def read_real(text: str) -> float | Decimal:
+    """Read a number with a fraction or exponent: the nearest double, or a Decimal if a double overflows.
+
+    >>> read_real("1.50"), read_real("1e400")
+    (1.5, Decimal('1E+400'))
+    """
+    number = float(text)
+    if not math.isinf(number):
+        return number
+    try:
+        if (decimal := Decimal(text)).is_finite():
+            return decimal
+    except ArithmeticError:
+        pass  # a program may have Decimal return NaN or an infinity instead
+    raise ValueError("a number with an exponent of more than 18 digits; give it as a string")
+
+
+def number_text(number: float | Decimal) -> str:
+    """Return a number as JSON text, whatever its size.
+
+    >>> number_text(10**5000)[:3], number_text(1.0), number_text(float("nan"))
+    ('100', '1.0', 'NaN')
+    """
+    if type(number) is int and number.bit_length() >= 2 * _PLAIN_DIGITS:
+        return str(Decimal(number))
+    if type(number) is float and not math.isfinite(number):
+        return "NaN" if math.isnan(number) else ("Infinity" if number > 0 else "-Infinity")
+    return str(number)
+
+
+def render(value: JsonValue, limit: int | None = None) -> str:
+    """Return compact JSON text of any depth, cut with "…" after `limit` characters.
+
+    >>> render({"a": [1, None, "é"]}), render(["long"] * 9, limit=12)
+    ('{"a": [1, null, "é"]}', '["long", "l…')
+    """
+    if type(value) is not dict and type(value) is not list:
+        stack: list[Iterator[JsonValue]] = [iter((_scalar_text(value, limit),))]
+    else:
+        stack = [_pieces(value, limit)]
+    parts: list[str] = []
+    length = 0
+    while stack:
+        for piece in stack[-1]:
+            if type(piece) is not str:
+                stack.append(_pieces(piece, limit))
+                break
+            parts.append(piece)
+            length += len(piece)
+            if limit is not None and length > limit:
+                return "".join(parts)[: limit - 1] + "…"
+        else:
+            stack.pop()
+    return "".join(parts)
+
+
+def _pieces(container: JsonValue, limit: int | None) -> Iterator[JsonValue]:
+    """Yield the text of an object or array in pieces; where one stands inside it, yield that itself."""
+    is_object = type(container) is dict
+    lead, closing = ("{", "}") if is_object else ("[", "]")
+    for key, item in container.items() if is_object else zip(repeat(None), container):
+        if is_object:
+            lead += _scalar_text(key, limit) + ": "
+        if type(item) is dict or type(item) is list:
+            yield lead
+            yield item
+        else:
+            yield lead + _scalar_text(item, limit)
+        lead = ", "
+    yield closing if container else lead + closing
+
+
+def _scalar_text(value: JsonValue, limit: int | None) -> str:
+    if type(value) is str:
+        # The rest of a long string would be cut off anyway.
+        return _string_text(value if limit is None else value[: limit + 1])
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "true" if value else "false"
+    return "(missing)" if value is MISSING else number_text(value)

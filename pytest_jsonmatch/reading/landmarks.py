@@ -1,0 +1,233 @@
+"""Find the places in a model's answer where JSON may stand: reasoning blocks, fences, balanced brackets.
+
+All scans are driven by regular expressions that look at each character a bounded number of times, so hostile
+text costs linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple, TypeAlias, final
+
+__all__ = ["LOOSE_OPENER", "Landmarks", "Span", "Unclosed", "balanced_spans", "skip_spaces", "span_end"]
+
+Span: TypeAlias = tuple[int, int]
+"""Where a piece of the text starts and ends."""
+
+_SPACES: Final = re.compile(r"[ \t\n\r]*")
+
+
+def skip_spaces(text: str, pos: int = 0) -> int:
+    """Return where the white space of JSON ends that begins at `pos`."""
+    found = _SPACES.match(text, pos)
+    return pos if found is None else found.end()
+
+
+# Balanced brackets.
+
+_OPENER: Final = re.compile(
+    r'\{(?=[ \t\n\r]*["}])'
+    r'|\[(?=[ \t\n\r]*(?:["{\[\]]|-?[0-9]|(?:true|false|null|NaN|-?Infinity)\b))'
+)
+LOOSE_OPENER: Final = re.compile(r"""\{(?=\s*["'}A-Za-z_“])|\[(?=\s*["'{\[\]0-9“-])""")
+"""Opens what may be damaged JSON: objects as JavaScript and Python write them, too."""
+# At most 256 escapes are matched at once: `re` remembers each, and a long string would take gigabytes.
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*){0,256}("?)|[\[{]+|[\]}]+', re.DOTALL)
+_REST_OF_STRING: Final = re.compile(r'[^"\\]*(?:\\.[^"\\]*){0,4096}("?)', re.DOTALL)
+_CLOSER: Final = re.compile(r"[\]}]")
+_CLOSERS: Final = str.maketrans("[{", "]}")
+
+
+class Unclosed(NamedTuple):
+    """A span opened at `start` that never closes, or meets the wrong bracket at `wrong`."""
+
+    start: int
+    wrong: int | None = None
+
+
+def span_end(text: str, start: int) -> int | Unclosed:
+    """Return where the span that opens at `start` ends; brackets in strings do not count."""
+    if _CLOSER.search(text, start) is None:
+        return Unclosed(start)  # the most common hostile text, recognised ten times faster
+    closers: list[str] = []
+    pos = start
+    while (found := _TOKEN.search(text, pos)) is not None:
+        token, pos = found[0], found.end()
+        if token[0] == '"':
+            closed = found[1]
+            while not closed:
+                rest = _REST_OF_STRING.match(text, pos)
+                if rest is None or rest.end() == pos:
+                    return Unclosed(start)
+                closed, pos = rest[1], rest.end()
+        elif token[0] in "[{":
+            closers.extend(token.translate(_CLOSERS))
+        elif token == closers[-1] and len(closers) > 1:
+            closers.pop()
+        else:
+            count = min(len(token), len(closers))
+            if "".join(closers[: -count - 1 : -1]) != token[:count]:
+                wrong = next(i for i in range(count) if closers[-1 - i] != token[i])
+                return Unclosed(start, found.start() + wrong)
+            del closers[-count:]
+            if not closers:
+                return found.start() + count
+    return Unclosed(start)
+
+
+def balanced_spans(text: str, opener: re.Pattern[str] = _OPENER) -> tuple[list[Span], Unclosed | None]:
+    """Return the balanced top-level spans up to the first that does not close, and that one."""
+    spans: list[Span] = []
+    found = opener.search(text)
+    while found is not None:
+        end = span_end(text, found.start())
+        if isinstance(end, Unclosed):
+            return spans, end
+        spans.append((found.start(), end))
+        found = opener.search(text, end)
+    return spans, None
+
+
+# Reasoning blocks and fences.
+
+_MARGIN: Final = re.compile(r"[\s\ufeff]*")
+_CORE: Final = re.compile(r"[^\s\ufeff](?:.*[^\s\ufeff])?", re.DOTALL)
+_TAGS: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+_LANDMARK: Final = re.compile(
+    rf"`{{3,}}|~{{3,}}|<(?P<closing>/?)(?P<tag>{_TAGS})(?:\s[^<>]*)?>", re.IGNORECASE
+)
+_CLOSING_TAG: Final = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _TAGS.split("|")}
+_BLANK: Final = re.compile(r"[ \t\ufeff]*")
+_AFTER_REASONING: Final = re.compile(r"[ \t]*(?:$|[\[{]|```)", re.MULTILINE)
+# A run of the fence's own character; the second group is None if it does not end a line. "]```" closes, too:
+# models like to write it, and a line of JSON never ends in three backticks.
+_FENCE_END: Final = {mark: re.compile(rf"({mark}{{3,}})[ \t\r]*($)?", re.MULTILINE) for mark in "`~"}
+_INFO: Final = re.compile(r"[ \t]*([^\s{\[`]*)[ \t]*")
+_JSON_TAGS: Final = frozenset({"json", "jsonc", "json5"})
+
+
+@final
+class Landmarks:
+    """The reasoning blocks and fences of a text, found in one pass from left to right.
+
+    Inside a block only its closing tag counts, inside a fence only its closing line. A tag within quotes on
+    its line is text and no block: JSON strings may well mention `<think>`.
+
+    Attributes:
+        blocks: where the reasoning blocks stand.
+        open_block: where a block starts that never closes, and its tag.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.blocks: list[Span] = []
+        self._tagged: list[Span] = []
+        self._untagged: list[Span] = []
+        self._fenced: list[Span] = []
+        self.open_block: tuple[int, str] | None = None
+        # Where the last landmark ended, whether what follows counts as a line's start, and how many quotes
+        # stood on its line so far. Counting them again would make an endless line cost quadratic time.
+        self._done = 0
+        self._fresh = True
+        self._quotes = 0
+        self._find()
+
+    def masked(self) -> str:
+        """Return the text with blocks and fences blotted out, every other character at its place."""
+        parts: list[str] = []
+        done = 0
+        for start, end in sorted([*self.blocks, *self._fenced]):
+            parts += (self._text[done:start], "\0" * (end - start))
+            done = end
+        return "".join((*parts, self._text[done:]))
+
+    def bodies(self) -> list[Span]:
+        """Return the bodies of fences in the order to try them: JSON-tagged first, the last first.
+
+        Blank ones are left out. The body of a fence that never closes ends with the text.
+        """
+        return [*reversed(self._tagged), *reversed(self._untagged)]
+
+    def core(self) -> Span:
+        """Return what is left without byte-order mark, white space and blocks at both ends."""
+        text = self._text
+        start, end = 0, len(text)
+        for block_start, block_end in self.blocks:
+            if not _MARGIN.fullmatch(text, start, block_start):
+                break
+            start = block_end
+        for block_start, block_end in reversed(self.blocks):
+            if block_start < start or not _MARGIN.fullmatch(text, block_end, end):
+                break
+            end = block_start
+        found = _CORE.search(text, start, end)
+        return (start, start) if found is None else found.span()
+
+    def _find(self) -> None:
+        text = self._text
+        lost: set[str] = set()
+        found = _LANDMARK.search(text)
+        while found is not None:
+            start, end = found.span()
+            at_line_start = self._look_back(start)
+            tag = (found["tag"] or "").lower()
+            self._fresh = False
+            if not tag:
+                if at_line_start:
+                    end = self._fence(start, end)
+            elif at_line_start or self._quotes % 2 == 0:
+                if found["closing"]:
+                    if at_line_start or _AFTER_REASONING.match(text, end):
+                        self.blocks = [(0, end)]
+                        self._fenced, self._tagged, self._untagged = [], [], []
+                        self._fresh = True
+                elif tag not in lost:
+                    closing = _CLOSING_TAG[tag].search(text, end)
+                    if closing is not None:
+                        end = closing.end()
+                        self.blocks.append((start, end))
+                        self._fresh = True
+                    elif at_line_start:
+                        self.open_block = (start, tag)
+                        self.blocks.append((start, len(text)))
+                        return
+                    else:
+                        lost.add(tag)
+            self._quotes = 0 if self._fresh else self._quotes + text.count('"', start, end)
+            self._done = end
+            found = _LANDMARK.search(text, end)
+
+    def _look_back(self, pos: int) -> bool:
+        """Bring the count of quotes up to `pos`; tell whether only white space precedes it on its line."""
+        text, start = self._text, self._done
+        newline = text.rfind("\n", start, pos)
+        if newline >= 0:
+            start = newline + 1
+            self._quotes = 0
+        self._quotes += text.count('"', start, pos) - text.count('\\"', start, pos)
+        return (newline >= 0 or self._fresh) and _BLANK.fullmatch(text, start, pos) is not None
+
+    def _fence(self, start: int, end: int) -> int:
+        """Take in the fence that text[start:end] opens; return where it ends, or `end` if it is none."""
+        text = self._text
+        size = end - start
+        # A newline after another backtick is not looked for: else an endless line would be read many times.
+        tick = text.find("`", end) if text[start] == "`" else -1
+        newline = text.find("\n", end, tick if tick >= 0 else len(text))
+        if newline < 0 <= tick:
+            return end  # a code span of three backticks, not a fence
+        line_end = newline if newline >= 0 else len(text)
+        info = _INFO.match(text, end, line_end)
+        body_start = min(line_end + 1, len(text))
+        if info is not None and _OPENER.match(text, info.end()):
+            body_start = info.end()  # the JSON begins on the fence's own line
+        runs = _FENCE_END[text[start]].finditer(text, body_start)
+        closing = next(
+            (run for run in runs if run[2] is not None and run.end(1) >= run.start(1) + size), None
+        )
+        body_end, fence_end = closing.span() if closing is not None else (len(text), len(text))
+        self._fenced.append((start, fence_end))
+        if skip_spaces(text, body_start) < body_end:
+            tagged = info is not None and info[1].lower() in _JSON_TAGS
+            (self._tagged if tagged else self._untagged).append((body_start, body_end))
+        return fence_end
