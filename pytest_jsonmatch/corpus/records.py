@@ -54,6 +54,8 @@ class Pair(NamedTuple):
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
     """Warnings of reading the answer."""
+    is_read: bool = False
+    """Whether both sides are JSON values that belong to nobody else, without an id that is not scored."""
 
 
 @final
@@ -246,6 +248,7 @@ class Pairing:
         self.unreadable: list[Unreadable] = []
         self._reading = reading
         self._as_text = as_text
+        self._reads = gold.path is not None and extracted.path is not None and not as_text
 
     def __iter__(self) -> Iterator[Pair]:
         name = self._reading.id_field
@@ -331,7 +334,7 @@ class Pairing:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
                 raise GoldValidationError(message, index, name)
-            gold = _Gold(index, where, self._kept(record, parsed, name), offset)
+            gold = _Gold(index, where, self._kept(record, parsed), offset)
             if seen is not None:
                 if record_id in seen:
                     raise _twice(gold, record_id, name)
@@ -350,16 +353,15 @@ class Pairing:
                 why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
                 self._note_unreadable(where or f"extracted[{index}]", why)
                 continue
-            yield found, _Answer(self._kept(record, answer.record, name), answer.warnings), offset
+            yield found, _Answer(self._kept(record, answer.record), answer.warnings), offset
 
-    def _kept(self, record: Any, parsed: Any, name: str) -> Any:
+    def _kept(self, record: Any, parsed: Any) -> Any:
         """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
-        if not isinstance(record, _TEXT):
-            return parsed
-        if self._as_text:
-            return record
-        if not self._reading.scores_id:
-            del parsed[name]
+        if isinstance(record, _TEXT):
+            if self._as_text:
+                return record
+            if not self._reading.scores_id:
+                del parsed[self._reading.id_field]
         return parsed
 
     def _note_unreadable(self, where: str, why: str) -> None:
@@ -372,12 +374,14 @@ class Pairing:
     def _pair(self, record_id: _Id, gold: _Gold, answer: _Answer | int) -> Pair:
         if not isinstance(answer, _Answer):
             line = self.extracted.line_at(answer)
-            answer = _Answer(line) if self._as_text else self._read(line)
+            answer = self._read(line)
+            answer = answer._replace(record=self._kept(line, answer.record))
         record = gold.record
         if record is MISSING and gold.offset is not None:
             line = self.gold.line_at(gold.offset)
-            record = line if self._as_text else _parsed_gold(line, gold.where, gold.position)
-        return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings)
+            record = self._kept(line, _parsed_gold(line, gold.where, gold.position))
+        is_read = self._reads and answer.record is not MISSING
+        return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings, is_read)
 
     def _read(self, record: Any) -> _Answer:
         if not isinstance(record, _TEXT):

@@ -240,6 +240,8 @@ class _Scorer:
 
     def _read(self, pair: Pair) -> _Read:
         gold, extracted, without_id = pair.gold, pair.extracted, self._task.reading.without_id
+        if pair.is_read:
+            return _Read(pair, gold, extracted, warnings=pair.warnings)
         if type(gold) is dict and type(extracted) is dict:
             one, other = flat_copy(gold), flat_copy(extracted)
             if one is not None and other is not None:
