@@ -25,17 +25,34 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
 )
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["Pair", "Pairing", "Place", "Source", "gold_error", "in_chunks", "open_pairing", "plain_text"]
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = [
+    "TEXT",
+    "Pair",
+    "Pairing",
+    "Place",
+    "Reading",
+    "Source",
+    "gold_error",
+    "in_chunks",
+    "open_pairing",
+    "plain_text",
+    "read_gold",
+]
 
 _HELD: Final = 100
 """Up to this many waiting records of a file are held whole."""
 
-_TEXT: Final = (str, bytes, bytearray)
+TEXT: Final = (str, bytes, bytearray)
+"""The types of records that have to be parsed."""
 
 _Id: TypeAlias = "str | int"
 
@@ -75,6 +92,20 @@ def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -
         reason = error.reason.replace(" opened at line 1", "")
         return GoldValidationError(f"{where}:{error.column}: not valid JSON: {reason}{near}", record_id)
     return GoldValidationError(f"{at}record {record_id!r}: {error}", record_id, getattr(error, "path", ""))
+
+
+def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue:
+    """Return a gold record as a JSON value.
+
+    Raises:
+        GoldValidationError: it is not JSON, or has no JSON form.
+    """
+    try:
+        if isinstance(record, TEXT):
+            return parse_json(plain_text(record))
+        return to_json_value(record, side="expected")
+    except JsonMatchError as error:
+        raise gold_error(record_id, where, error) from None
 
 
 def plain_text(text: str | bytes | bytearray) -> str | bytes:
@@ -357,7 +388,7 @@ class Pairing:
 
     def _kept(self, record: Any, parsed: Any) -> Any:
         """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
-        if isinstance(record, _TEXT):
+        if isinstance(record, TEXT):
             if self._as_text:
                 return record
             if not self._reading.scores_id:
@@ -384,10 +415,8 @@ class Pairing:
         return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings, is_read)
 
     def _read(self, record: Any) -> _Answer:
-        if not isinstance(record, _TEXT):
+        if not isinstance(record, TEXT):
             return _Answer(record)
-        from pytest_jsonmatch.reading.extract import extract_json
-
         found = extract_json(plain_text(record), want="object", repair=self._reading.repair)
         return _Answer(found.value, tuple(found.warnings))
 
@@ -407,16 +436,7 @@ def _twice(gold: _Gold, record_id: _Id, name: str) -> GoldValidationError:
 
 
 def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
-    if type(record) is dict:
-        return record
-    try:
-        if not isinstance(record, _TEXT):
-            return to_json_value(record, side="expected")
-        from pytest_jsonmatch.reading.strict import parse_json
-
-        return parse_json(plain_text(record))
-    except JsonMatchError as error:
-        raise gold_error(index, where, error) from None
+    return record if type(record) is dict else read_gold(record, index, where)
 
 
 def _id_of(record: Any, name: str) -> _Id | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import gold_error, plain_text
+from pytest_jsonmatch.corpus.records import TEXT, gold_error, plain_text, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
@@ -29,7 +29,6 @@ from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_va
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
 from pytest_jsonmatch.reading.extract import extract_json
-from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
@@ -246,18 +245,12 @@ class _Scorer:
             one, other = flat_copy(gold), flat_copy(extracted)
             if one is not None and other is not None:
                 return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
-        try:
-            if isinstance(gold, (str, bytes, bytearray)):
-                expected = parse_json(plain_text(gold))
-            else:
-                expected = to_json_value(gold, side="expected")
-        except JsonMatchError as error:
-            raise gold_error(pair.record_id, pair.where, error) from None
+        expected = read_gold(gold, pair.record_id, pair.where)
         read = _Read(pair, expected, MISSING, warnings=pair.warnings)
         try:
             if extracted is MISSING:
                 read.error = "there is no answer for it"
-            elif isinstance(extracted, (str, bytes, bytearray)):
+            elif isinstance(extracted, TEXT):
                 want = _WANTED.get(type(expected))
                 extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
