@@ -208,7 +208,7 @@ class Seen:
         for node, keys in other.keys.items():
             own = self.keys.get(node)
             if own is None:
-                self.keys[node] = keys
+                self.keys[node] = list(keys)
             else:
                 own += keys
         for element, number in other.elements.items():
