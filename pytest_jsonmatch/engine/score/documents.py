@@ -17,7 +17,8 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

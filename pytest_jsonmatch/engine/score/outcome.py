@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.arrays import Pairs
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import Question
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 MATCH: Final = "match"
@@ -209,7 +208,7 @@ class Seen:
         for node, keys in other.keys.items():
             own = self.keys.get(node)
             if own is None:
-                self.keys[node] = keys
+                self.keys[node] = list(keys)
             else:
                 own += keys
         for element, number in other.elements.items():
