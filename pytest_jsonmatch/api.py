@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.ask.rounds import answered
+from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
@@ -100,8 +100,6 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     repair, options = take_repair(options)
     options = _take_judge(options)[2]
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
-
-
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:

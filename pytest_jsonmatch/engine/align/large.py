@@ -222,12 +222,11 @@ class ArrayGrid(Grid):
             whole *= 0.5
         return float(whole)
 
-    def finish(self, largest: int) -> None:
+    def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
-        shade = TIE / max(largest, 1)
-        self._share = share = shade / (float(self.score.max(initial=0.0)) or 1.0)
+        self._share = share = TIE / (float(self.score.max(initial=0.0)) or 1.0)
         if self.unknown:
-            self._worth = np.full(self.score.shape, 1.0 + shade)
+            self._worth = np.full(self.score.shape, 1.0 + TIE)
             return
         wholes = self._wholes()
         empty = wholes <= NOTHING
@@ -239,10 +238,10 @@ class ArrayGrid(Grid):
         if self.is_corrected or self.parts:
             np.minimum(worth, 1.0, out=worth)
         admissible = worth > self.aligner.threshold
+        worth += share * self.score
         worth *= STEPS
         np.rint(worth, out=worth)
         worth *= 1.0 / STEPS
-        worth += share * self.score
         worth *= admissible
         if nothing:
             worth[empty] = 1.0
@@ -265,10 +264,10 @@ class ArrayGrid(Grid):
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         if (len(rows), len(columns)) == self._worth.shape:
-            self._bounds=self._worth
+            self._bounds = self._worth
             return self._worth if self.is_exact else self._worth.copy()
         self._bounds = self._worth[np.array(rows, dtype=np.intp)[:, None], columns]
-        return self._bounds.copy() 
+        return self._bounds.copy()
 
     def _solve(self, block: Matrix) -> list[tuple[int, int]]:
         rows, columns = assign(block)

@@ -99,6 +99,9 @@ class PlanNode:
             or any(isinstance(transform, UserFunction) for transform in self.transforms)
         )
         """Whether equal scalars of one type match without a further look."""
+        named = bool(explicit or self.transforms or not self.types.has_tables)
+        self.quick = None if named or not self.plain else self.types.by_type
+        """What scores two scalars of one Python type, where nothing is said of this place; it never fails."""
         plan.nodes += 1
         self.reflexive = self.types.reflexive
         self.special = bool(self.explicit or self.transforms or not (self.plain and self.reflexive))

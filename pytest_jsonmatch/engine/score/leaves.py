@@ -38,7 +38,8 @@ def without_nulls(value: JsonValue) -> JsonValue:
 
 def leaves_of(node: PlanNode, value: JsonValue) -> Leaves:
     """Count the leaves of a container: scalars, what a comparator takes whole and, if the metric says so, empty
-    containers; with an explicit stack."""
+    containers; with an explicit stack.
+    """
     options = node.plan.options
     nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
     number, weight = 0, 0.0

@@ -64,10 +64,16 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
 def _folded(unit: Spot, below: list[Finding]) -> Finding:
     """Return what a unit is, given what was found below it."""
     node = unit.node
-    if len(below) == 1 and below[0].node is node and (below[0].detail is None or below[0].detail.leaves is None):
+    if (
+        len(below) == 1
+        and below[0].node is node
+        and (below[0].detail is None or below[0].detail.leaves is None)
+    ):
         return below[0]
     differences = tuple(
-        found for found in below if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
+        found
+        for found in below
+        if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
     )
     detail: Detail | None = None
     if not differences:

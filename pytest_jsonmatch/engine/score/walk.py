@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
 from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.score.leaves import Leaves, check_listed, leaves_of, refused, weight_between, without_nulls
+from pytest_jsonmatch.engine.score.leaves import (
+    Leaves,
+    check_listed,
+    leaves_of,
+    refused,
+    weight_between,
+    without_nulls,
+)
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -124,9 +131,7 @@ class Pass:
     def pairs(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Any:
         """Return the task that pairs two unordered arrays."""
         if self.aligner is None:
-            self.aligner = Aligner(
-                self.plan, self.measure, count_extra=self.count_extra, rounds=self.rounds
-            )
+            self.aligner = Aligner(self.plan, self.measure, count_extra=self.count_extra, rounds=self.rounds)
         return self.aligner.pair(node, trail, expected, actual)
 
     def measure(
@@ -177,7 +182,12 @@ class Walk:
     )
 
     def __init__(
-        self, own: Pass, *, base: PlanNode | None = None, complete: bool = False, record: Outcome | None = None
+        self,
+        own: Pass,
+        *,
+        base: PlanNode | None = None,
+        complete: bool = False,
+        record: Outcome | None = None,
     ) -> None:
         """Begin a walk.
 
@@ -642,7 +652,9 @@ def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterato
         keys, values, nodes = count(), value, repeat(node.children[ELEMENT])
     nothing: Any = repeat(MISSING)
     return (
-        zip(keys, nothing, values, nothing, nodes) if of_expected else zip(nothing, keys, nothing, values, nodes)
+        zip(keys, nothing, values, nothing, nodes)
+        if of_expected
+        else zip(nothing, keys, nothing, values, nodes)
     )
 
 

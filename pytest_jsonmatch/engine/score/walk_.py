@@ -26,6 +26,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Aligned,
     Detail,
     Outcome,
+    Seen,
     instance_path,
     new_finding,
     place_below,
@@ -151,7 +152,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
         raise
     finally:
         walk.pause.end()
-    return Outcome(walk.rows, walk.totals(), walk.alignments, walk.gap)
+    return Outcome(plan.root, walk.rows, 0, walk.totals(), walk.alignments, Seen(), walk.gap)
 
 
 def score_flat(
@@ -217,7 +218,8 @@ def walk_flat(
         # The collector would go through all rows made so far, again and again.
         pause.begin()
     try:
-        return Outcome(rows, _fill_flat(rows, plan, expected, actual, values), [])
+        sums = _fill_flat(rows, plan, expected, actual, values)
+        return Outcome(plan.root, rows, 0, sums, [], Seen())
     finally:
         pause.end()
 
