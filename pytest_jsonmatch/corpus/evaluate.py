@@ -60,9 +60,7 @@ class Evaluation:
     matches: bool
 
 
-def evaluate_corpus(
-    asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]
-) -> RunResult:
+def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]) -> RunResult:
     """Score a corpus as `api.evaluate` says.
 
     Args:

@@ -181,8 +181,10 @@ class _Candidate(NamedTuple):
         """Return the record to keep, with its field results and its comparison if asked for."""
         read, outcome = self.read, self.outcome
         counts = Counter(map(_STATUS, outcome.findings))
+        findings: Sequence[Finding] | _Findings = outcome.findings
         if outcome.matches:
             counts[MATCH] += outcome.matches
+            findings = _Findings(plan, read, outcome)
         match: MatchResult | None = None
         if fields and matches:
             # The comparison adds the warning of an approximate alignment by itself.
@@ -193,7 +195,7 @@ class _Candidate(NamedTuple):
             read.pair.position,
             *self.figures,
             counts=dict(counts),
-            field_results=FieldResults(_Findings(plan, read, outcome)) if fields else (),
+            field_results=FieldResults(findings) if fields else (),
             error=read.error,
             warnings=read.warnings,
             match=match,
@@ -292,9 +294,8 @@ class _Scorer:
             outcome = self._processed(read, outcome)
         self._seen.merge(outcome.seen)
         self._findings += outcome.findings
-        if not outcome.sums.perfect or plan.has_batch:
-            for error in errors_of(outcome.findings):
-                self._note(pair, error.path, error.comparator, error.reason)
+        for error in errors_of(outcome.findings):
+            self._note(pair, error.path, error.comparator, error.reason)
         figures = figures_of(outcome.sums, plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)

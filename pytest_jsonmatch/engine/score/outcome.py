@@ -200,8 +200,11 @@ class Seen:
     def enter_array(self, node: PlanNode, values: Sequence[JsonValue]) -> None:
         """Take note of an array of expected and its elements."""
         self.entered.append(node)
-        element = node.children[ELEMENT]
-        self.elements[element] = self.elements.get(element, 0) + len(values)
+        self.meet(node.children[ELEMENT], len(values))
+
+    def meet(self, node: PlanNode, times: int = 1) -> None:
+        """Take note of places of expected that are in no object."""
+        self.elements[node] = self.elements.get(node, 0) + times
 
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
@@ -212,7 +215,7 @@ class Seen:
             else:
                 own += keys
         for element, number in other.elements.items():
-            self.elements[element] = self.elements.get(element, 0) + number
+            self.meet(element, number)
         self.entered += other.entered
 
     def places(self) -> dict[PlanNode, int]:

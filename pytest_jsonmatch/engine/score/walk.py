@@ -390,7 +390,10 @@ class Walk:
                 rest = range(shared, len(actual))
                 return chain(items, ((at, at, MISSING, actual[at], element) for at in rest))
             return items
-        pairs = pair_by_key(element, align[1], expected, actual)
+        if self._recorded is not None:
+            pairs = next(self._recorded[1]).pairs
+        else:
+            pairs = pair_by_key(element, align[1], expected, actual)
         if self._base is None:
             self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
         return self._aligned(element, pairs, expected, actual)
@@ -465,9 +468,11 @@ class Walk:
             # The node that is missing counts at least once; what is empty inside it, not.
             if not leaves_of(node, value, self._pass.leaves).number:
                 self._one_sided(spot)
-                if spot.actual is MISSING and value:
-                    # (Both a leaf and gone down into.)
-                    self.seen.entered.append(node.place)
+                if not value:
+                    return None
+                if spot.actual is MISSING:
+                    # (It is a leaf, and gone down into as well: members of it may be skipped.)
+                    self.seen.meet(node)
         return node
 
     def _take_leaves(self, spot: Spot, leaves: Leaves) -> None:
