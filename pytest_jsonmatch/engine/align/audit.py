@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Measure
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix: TypeAlias = NDArray[np.float64]
@@ -305,7 +306,8 @@ class _Audit:
             costs = np.where(admissible, prices[:, None] + others - bounds, np.inf)
             near = np.argwhere(is_open & (costs <= self._limit)).tolist()
             if not near:
-                return np.maximum(np.block([[costs, prices[:, None]], [others, np.zeros(1)]]), 0.0)
+                costs = np.block([[costs, prices[:, None]], [others, np.zeros(1)]])
+                return np.maximum(costs, 0.0, out=costs)
             for row, column in near:
                 similarities.exact(rows[row], columns[column])
 
