@@ -221,15 +221,30 @@ class Seen:
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""
         counts: dict[PlanNode, int] = {}
+        below: dict[PlanNode, dict[PlanNode, None]] = {}
         for node, keys in self.keys.items():
+            members = below.setdefault(node.place, {})
             for key, number in Counter(keys).items():
                 place = node.children[key].place
                 counts[place] = counts.get(place, 0) + number
+                members[place] = None
         for element, number in self.elements.items():
-            counts[element.place] = counts.get(element.place, 0) + number
+            place = element.place
+            counts[place] = counts.get(place, 0) + number
+            if element.parent is not None:
+                below.setdefault(element.parent.place, {})[place] = None
         for node, number in Counter(self.entered).items():
             counts[node.place] = counts.get(node.place, 0) - number
-        return counts
+        inner = {place for members in below.values() for place in members}
+        waiting = [place for place in (*below, *counts) if place not in inner]
+        ordered: dict[PlanNode, int] = {}
+        waiting.reverse()
+        while waiting:
+            place = waiting.pop()
+            if place not in ordered:
+                ordered[place] = counts.get(place, 0)
+                waiting.extend(reversed(below.get(place, {})))
+        return ordered
 
 
 @final
