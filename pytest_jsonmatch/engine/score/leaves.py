@@ -130,11 +130,10 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
             members = value.items() if type(value) is dict else enumerate(value)
             for key, item in members:
                 below = node.children[key if type(key) is str else ELEMENT]
-                if type(item) is dict or type(item) is list:
+                if type(item) is dict or type(item) is list or ((below.unlisted or below.branches is not None) and not (
+                    item is None and nulls_absent and type(key) is str
+                )):
                     waiting.append((below, new_trail((trail, key, key)), item))
-                elif below.unlisted or below.branches is not None:
-                    if not (item is None and nulls_absent and type(key) is str):
-                        waiting.append((below, new_trail((trail, key, key)), item))
 
 
 def weight_between(base: PlanNode, node: PlanNode) -> float:
