@@ -220,7 +220,8 @@ class Grid:
         if self.is_exact:
             score = self.score
             return sum([float(score[row][column]) for row, column in pairs])
-        return sum([self.aligner.run(self.measure(row, column)).score for row, column in pairs])
+        cells: list[Cell] = [self.aligner.run(self.measure(row, column)) for row, column in pairs]
+        return sum([cell.score for cell in cells])
 
     def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Best]:
         """Pair some rows with some columns for the greatest total similarity above the threshold.

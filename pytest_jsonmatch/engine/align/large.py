@@ -315,7 +315,7 @@ class ArrayGrid(Grid):
 
 
 def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
-    """Return what arrays of the left can match at most, each of their elements the best partner of the right.
+    """Return what arrays of the left can match at most: each element its best partner in the array of the right.
 
     Partners that many elements want have a price: for any prices, the sum of all prices and of what each
     element gets beyond its partner's price is a bound (linear programming duality). Prices are found, by a few

@@ -217,7 +217,7 @@ class ListGrid(Grid):
 
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[list[float]]:
-    """Return the scores of all pairs of distinct values; 1, as a bound, where only the walk can score them."""
+    """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1."""
     if bound.table is None:
         return [[1.0] * len(actual) for _ in expected]
     prepare, prepared = bound.prepare, bound.prepared

@@ -72,23 +72,23 @@ class Places(Findings):
         if self._base is not None:
             self.take_leaves(spot, leaves_of(node, value, self._pass.leaves))
             return None
-        if spot.is_itself_missing and self._pass.empties == "if_absent":
+        counts = spot.is_itself_missing and self._pass.empties == "if_absent"
+        if counts and not leaves_of(node, value, self._pass.leaves).number:
             # The node that is missing counts at least once; what is empty inside it, not.
-            if not leaves_of(node, value, self._pass.leaves).number:
-                self._one_sided(spot)
-                if not value:
-                    return None
-                if spot.actual is MISSING:
-                    # (It is a leaf, and gone down into as well: members of it may be skipped.)
-                    self.seen.meet(node)
+            self._one_sided(spot)
+            if not value:
+                return None
+            if spot.actual is MISSING:
+                # (It is a leaf, and gone down into as well: members of it may be skipped.)
+                self.seen.meet(node)
         return node
 
     def refuse_unlisted(self, spot: Spot) -> None:
         """Raise for a member of actual that the schema does not list, where the metric does not take that."""
         # (Elements that are measured may not be paired in the end.)
-        if spot.node.unlisted and spot.expected is MISSING and self._base is None:
-            if self._plan.options.unlisted == "reject":
-                raise refused(spot.node, spot.path, of_expected=False)
+        invented = spot.node.unlisted and spot.expected is MISSING and self._base is None
+        if invented and self._plan.options.unlisted == "reject":
+            raise refused(spot.node, spot.path, of_expected=False)
 
     def _one_sided(self, spot: Spot) -> None:
         """Add one omission or hallucination."""
@@ -205,9 +205,9 @@ class Places(Findings):
         """Add one mismatch that stands for the leaves of both sides."""
         node, expected, actual = spot.node, spot.expected, spot.actual
         counts_actual = self._pass.count_extra or (type(actual) is not dict and type(actual) is not list)
-        if counts_actual and self._base is None and self._plan.options.unlisted == "reject":
-            if self._plan.schema is not None:
-                check_listed(node, spot.inner, actual, of_expected=False)
+        listed = self._plan.schema is not None and self._plan.options.unlisted == "reject"
+        if counts_actual and listed and self._base is None:
+            check_listed(node, spot.inner, actual, of_expected=False)
         own = self._leaves(node, expected)
         other = self._leaves(node, actual) if counts_actual else Leaves(0, 0.0)
         if self._base is not None:
