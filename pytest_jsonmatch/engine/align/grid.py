@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.leaves import leaves_of
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
@@ -189,6 +191,16 @@ class Grid:
     ) -> None:
         """Tell where the elements stand, for the walk."""
         self._element, self._trail, self._sources = element, trail, (rows, columns)
+
+    def _set_share(self, most: float) -> None:
+        """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
+        if self.unknown:
+            # Without any Σ: none is greater than the weighted leaves of expected's element.
+            elements = [value for array, at in self._sources[0] if type(value := array[at]) in {dict, list}]
+            nodes = [self._element.chosen(value, value) for value in elements]
+            leaves = [leaves_of(*place, self.aligner.leaves) for place in zip(nodes, elements)]
+            most = max([1.0, *(each.weight for each in leaves)])
+        self._share = TIE / (most or 1.0)
 
     def worth(self, cell: Cell) -> float:
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""

@@ -240,13 +240,13 @@ class ArrayGrid(Grid):
 
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
-        self._share = share = TIE / (float(self.score.max(initial=0.0)) or 1.0)
+        self._set_share(float(self.score.max(initial=0.0)))
         if self.unknown:
             self._worth = np.full(self.score.shape, 1.0 + TIE)
             return
         worth = self.similarities()
         admissible = worth > self.aligner.threshold
-        worth += share * self.score
+        worth += self._share * self.score
         worth *= STEPS
         np.rint(worth, out=worth)
         worth *= 1.0 / STEPS

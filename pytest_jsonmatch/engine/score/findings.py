@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.score.leaves import Leaves, weight_between
+from pytest_jsonmatch.engine.plan.leaves import Leaves
+from pytest_jsonmatch.engine.score.leaves import weight_between
 from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, Seen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import Sums, total_of

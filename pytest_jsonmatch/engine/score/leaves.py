@@ -1,9 +1,8 @@
-"""Leaves of what only one side has, and members that the schema does not list."""
+"""Members that the schema does not list, and weights counted from a node down."""
 
 from __future__ import annotations
 
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.score.outcome import instance_path, new_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -11,79 +10,12 @@ from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFi
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-__all__ = ["Leaves", "check_listed", "leaves_of", "refused", "weight_between", "without_nulls"]
-
-
-@final
-class Leaves(NamedTuple):
-    """How many leaves a value has, and what they weigh where the value's own place weighs 1."""
-
-    number: int
-    weight: float
-
-
-Known: TypeAlias = "dict[tuple[PlanNode, int], Leaves]"
-"""Leaves of containers, by where they stand and their identity."""
-
-
-def without_nulls(value: JsonValue) -> JsonValue:
-    """Return an object without its null members; anything else as it is."""
-    if type(value) is dict and None in value.values():
-        return {key: item for key, item in value.items() if item is not None}
-    return value
-
-
-def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
-    """Count the leaves of a container: scalars, what a comparator takes whole and maybe empty containers.
-
-    Args:
-        node: where it stands.
-        value: an object or array.
-        known: keeps what was counted, of all containers inside it too.
-    """
-    options = node.plan.options
-    nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
-    waiting = [(node, value)]
-    while waiting:
-        below, item = waiting[-1]
-        ident = below, id(item)
-        if ident in known:
-            waiting.pop()
-            continue
-        whole = without_nulls(item) if nulls_absent else item
-        number, weight = (1, 1.0) if empties and not whole else (0, 0.0)
-        todo = []
-        for child, member in _members(below, whole):
-            if child.branches is not None:
-                child = child.chosen(member, MISSING)  # noqa: PLW2901 - what holds for this value
-            if child.skip:
-                continue
-            if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
-                number += 1
-                weight += child.own_weight
-            elif (leaves := known.get((child, id(member)))) is None:
-                todo.append((child, member))
-            else:
-                number += leaves.number
-                weight += child.own_weight * leaves.weight
-        if todo:
-            waiting += todo
-        else:
-            known[ident] = Leaves(number, weight)
-    return known[node, id(value)]
-
-
-def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
-    if type(value) is dict:
-        return zip(map(node.children.__getitem__, value), value.values())
-    return zip(repeat(node.children[ELEMENT]), value)
+__all__ = ["check_listed", "refused", "weight_between"]
 
 
 def refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:

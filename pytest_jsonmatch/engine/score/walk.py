@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
 from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
-from pytest_jsonmatch.engine.score.leaves import weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.score.leaves import weight_between
 from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, Aligned, new_finding
 from pytest_jsonmatch.engine.score.passes import Pass, Spot
 from pytest_jsonmatch.engine.score.places import Places
