@@ -347,9 +347,7 @@ def shuffled(value, rng):
 
 def without_comparators_and_orders(fields):
     """Rules under which an array is never compared whole, nor by position or key."""
-    return {
-        pattern: rule for pattern, rule in fields.items() if not {"compare", "align"}.intersection(rule)
-    }
+    return {pattern: rule for pattern, rule in fields.items() if not {"compare", "align"}.intersection(rule)}
 
 
 def headline(result):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Known", "Leaves", "leaves_of", "without_nulls"]
+__all__ = ["Known", "Leaves", "leaves_of", "weight_between", "without_nulls"]
 
 
 @final
@@ -80,3 +80,14 @@ def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonV
     if type(value) is dict:
         return zip(map(node.children.__getitem__, value), value.values())
     return zip(repeat(node.children[ELEMENT]), value)
+
+
+def weight_between(base: PlanNode, node: PlanNode) -> float:
+    """Return what a node weighs where its ancestor `base` weighs 1."""
+    if base.weight:
+        return node.weight / base.weight
+    weight, above = 1.0, node
+    while above.depth > base.depth and above.parent is not None:
+        weight *= above.own_weight
+        above = above.parent
+    return weight

@@ -1,4 +1,4 @@
-"""Members that the schema does not list, and weights counted from a node down."""
+"""Members that the schema does not list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-__all__ = ["check_listed", "refused", "weight_between"]
+__all__ = ["check_listed", "refused"]
 
 
 def refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
@@ -66,14 +66,3 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
                 container = type(item) is dict or type(item) is list
                 if container or ((below.unlisted or below.branches is not None) and not absent):
                     waiting.append((below, new_trail((trail, key, key)), item))
-
-
-def weight_between(base: PlanNode, node: PlanNode) -> float:
-    """Return what a node weighs where its ancestor `base` weighs 1."""
-    if base.weight:
-        return node.weight / base.weight
-    weight, above = 1.0, node
-    while above.depth > base.depth and above.parent is not None:
-        weight *= above.own_weight
-        above = above.parent
-    return weight
