@@ -239,6 +239,24 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         assert one.pairs == other.pairs
 
 
+def pairs(result):
+    return [(at, to) for at, to, _ in result.alignments[0].pairs]
+
+
+def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
+    expected, actual = [{"a": [1]}, {"a": [2, 3, 4, 5, 6, 7]}], [{"a": [9, 1, 2, 3, 4, 5, 6, 7]}]
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", extra="ignore")
+    assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
+
+
+def test_an_array_full_of_what_weighs_nothing_is_not_empty():
+    expected, actual = [{"a": [7], "b": 1}, {"b": 1, "c": 5, "d": 4}], [{"b": 1, "c": 5, "x": 3}]
+    rules = {"[].a[]": {"weight": 0}}
+    result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", fields=rules)
+    # All that weighs anything in the first is right, and two thirds of the second.
+    assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
+
+
 # -- larger grids ----------------------------------------------------------------------------------------------
 
 WORDS = [one + other for one in ("ba", "ko", "lu", "mi", "ne") for other in ("da", "fe", "gi", "ro")]

@@ -157,8 +157,7 @@ class Canon:
     def text(self, node: PlanNode, value: JsonValue) -> str:
         """Return a text that values of equal contents share, in whatever order their unordered arrays are.
 
-        Skipped members are left out: which of two elements that differ only there is still to be paired depends
-        on their places.
+        Skipped members are left out: of elements that differ only there, twins take those that come first.
         """
         if type(value) is not dict and type(value) is not list:
             return _encoded(value)
