@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, run
+from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.context import Source, run
 from pytest_jsonmatch.engine.align.large import ArrayGrid
-from pytest_jsonmatch.engine.align.nested import Source
 from pytest_jsonmatch.engine.align.solve import dual_prices
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.arrays import Measure
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
+    from pytest_jsonmatch.engine.align.context import Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.columns import blocks_of
-from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.context import NOTHING
+from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 
 if TYPE_CHECKING:
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.columns import Column
-    from pytest_jsonmatch.engine.align.grid import Cell
+    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.context import Cell, Context
     from pytest_jsonmatch.engine.align.nested import Flat, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
 
@@ -42,7 +42,7 @@ class ArrayGrid(Grid):
 
     __slots__ = ("_bounds", "_less_actual", "_less_expected", "_worth")
 
-    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
         self.score: Matrix = np.zeros((rows, columns))
         self.expected: Matrix = np.zeros(rows)
@@ -52,7 +52,7 @@ class ArrayGrid(Grid):
         self._worth: Matrix = self.score
 
     @classmethod
-    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:
+    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:
         """Tell whether a grid of this size fits the memory limit."""
         return rows * columns * _BYTES_A_CELL <= aligner.plan.options.memory_limit
 
@@ -315,7 +315,7 @@ class ArrayGrid(Grid):
 
 
 def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
-    """Return what arrays of the left can match at most: each element its best partner in the array of the right.
+    """Return what arrays of the left can match at most: each element its best partner on the right.
 
     Partners that many elements want have a price: for any prices, the sum of all prices and of what each
     element gets beyond its partner's price is a bound (linear programming duality). Prices are found, by a few

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.compare.equality import json_key
+from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

@@ -10,11 +10,11 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, json_key
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
