@@ -318,7 +318,7 @@ def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
     """Return what arrays of the left can match at most: each element its best partner on the right.
 
     Partners that many elements want have a price: for any prices, the sum of all prices and of what each
-    element gets beyond its partner's price is a bound (linear programming duality). Prices are found, by a few
+    element gets beyond its partner's price is a bound (linear programming duality). Prices are found by a few
     steps of subgradient descent, for each array of the right against the average array of the left.
     """
     owned = left.matrix(len(score))

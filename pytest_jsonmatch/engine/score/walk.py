@@ -75,7 +75,6 @@ class Walk(Places):
             for expected_key, actual_key, expected, actual, node in items:
                 kind = type(expected)
                 if kind is type(actual) and kind is not dict and kind is not list:
-                    status, score = "", 0.0
                     if expected == actual and node.plain:
                         if not complete:
                             matches += 1
@@ -86,6 +85,8 @@ class Walk(Places):
                         status = MATCH if score == 1.0 else MISMATCH
                         if limit is not None and score <= limit and status is MISMATCH:
                             score = 0.0
+                    else:
+                        status, score = "", 0.0
                     if status:
                         scores.append(score)
                         append(
