@@ -125,8 +125,7 @@ def _ours_by_schema(factory: Callable[..., Callable[[Shape], PairScorer]]) -> Ca
 
 def _compare_json(metric: str, options: dict[str, object]) -> Callable[..., Any]:
     try:
-        from pytest_jsonmatch import compare_json
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
+        from pytest_jsonmatch import ConfigurationError, compare_json
     except ImportError as error:
         raise NotThereError(f"compare_json: {error}") from error
     try:
@@ -306,21 +305,19 @@ def _assignment_floor(_shape: Shape) -> PairScorer:
     from scipy.optimize import linear_sum_assignment
 
     def column(left: list[Json], right: list[Json]) -> Any:
-        if isinstance(left[0], str):
-            return cdist(
-                [value or "" for value in left],
-                [value or "" for value in right],
-                scorer=normalized_similarity,
-            )
-        first = np.array([np.nan if value is None else value for value in left], dtype=float)[:, None]
-        second = np.array([np.nan if value is None else value for value in right], dtype=float)[None, :]
-        if isinstance(left[0], int):
-            return first == second
-        return np.abs(first - second) <= 0.001
+        # What is null, missing or of another type is like nothing.
+        kind = next((type(value) for value in left if value is not None), str)
+        sides = [[value if type(value) is kind else None for value in side] for side in (left, right)]
+        if kind is str:
+            return cdist(*[[value or "" for value in side] for side in sides], scorer=normalized_similarity)
+        numbers = [np.array([np.nan if x is None else x for x in side], dtype=float) for side in sides]
+        if kind is float:
+            return np.abs(numbers[0][:, None] - numbers[1][None, :]) <= 0.001
+        return numbers[0][:, None] == numbers[1][None, :]
 
     def score(expected: Json, actual: Json) -> float:
         left, right = expected["items"], actual["items"]
-        keys: Iterable[str] = left[0] if isinstance(left[0], dict) else ()
+        keys = list(dict.fromkeys(key for one in left for key in one)) if isinstance(left[0], dict) else []
         columns = [column([one.get(key) for one in left], [one.get(key) for one in right]) for key in keys]
         matrix = sum(columns) / len(columns) if columns else column(left, right)
         rows, chosen = linear_sum_assignment(matrix, maximize=True)

@@ -19,11 +19,12 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import cliffs
 import extras
 import tables
 from adapters import ROWS
 from environments import HERE, OURS, NotInstallableError, find_interpreter, python_of
-from workloads import WORKLOADS
+from workloads import SAME, WORKLOADS
 
 if TYPE_CHECKING:
     from adapters import Row
@@ -43,6 +44,15 @@ class Limits:
     rounds: int
     slice: float
     row: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which sizes and noises to measure; an empty list means all."""
+
+    quick: bool
+    sizes: list[int]
+    noises: list[str]
 
 
 FULL = Limits(loading=60.0, cap=30.0, rounds=5, slice=1.0, row=4.0)
@@ -167,6 +177,55 @@ def _growth(times: list[tuple[int, float]]) -> float | None:
     return math.log(second / first) / math.log(large / small)
 
 
+Measured = dict[int, dict[str, dict[str, Outcome]]]
+"""The outcomes of every row, by size and noise."""
+
+
+def _extremes(rows: list[Row], measured: Measured) -> str:
+    """Return a table of each row's best and worst noise; a peer's ratios are those to ours at one noise."""
+    lines: list[list[str]] = []
+    for size, by_noise in measured.items():
+        for row in rows:
+            times = {
+                noise: median
+                for noise, outcomes in by_noise.items()
+                if row.name in outcomes and (median := outcomes[row.name].median)
+            }
+            if len(times) < 2:
+                continue
+            best, worst = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
+            ratios = [
+                median / base
+                for noise, median in times.items()
+                if row.against and (base := by_noise[noise][row.against].median)
+            ]
+            lines.append(
+                [
+                    row.name,
+                    f"{size:,}",
+                    tables.seconds(times[best]),
+                    tables.seconds(times[worst]),
+                    tables.ratio(times[worst] / times[best]),
+                    tables.ratio(min(ratios, default=None)),
+                    tables.ratio(max(ratios, default=None)),
+                    row.against or "–",
+                    f"{best} – {worst}",
+                ]
+            )
+    header = [
+        "tool",
+        "size",
+        "best",
+        "worst",
+        "worst / best",
+        "least ratio",
+        "greatest",
+        "against ours",
+        "noises",
+    ]
+    return tables.render(header, lines)
+
+
 def _table(rows: list[Row], outcomes: dict[str, Outcome], history: dict[str, list[tuple[int, float]]]) -> str:
     lines: list[list[str]] = []
     for row in rows:
@@ -196,22 +255,25 @@ def _table(rows: list[Row], outcomes: dict[str, Outcome], history: dict[str, lis
 
 
 def run_workload(
-    workload: Workload, rows: list[Row], found: Environments, limits: Limits, *, quick: bool
+    workload: Workload, rows: list[Row], found: Environments, limits: Limits, choice: Choice
 ) -> None:
-    """Measure one workload at all its sizes and noises and print its tables."""
+    """Measure one workload at its sizes and noises and print its tables."""
     pythons, missing = found
     present = [row for row in rows if row.environment in pythons]
     for row in rows:
         if row.environment in missing:
             print(f"\n{row.name} could not be installed: {missing[row.environment]}")
-    for noise in workload.noises:
+    measured: Measured = {}
+    for noise in [noise for noise in workload.noises if not choice.noises or noise in choice.noises]:
         history: dict[str, list[tuple[int, float]]] = {}
         hopeless: dict[str, str] = {}
-        for size in workload.quick_sizes if quick else workload.sizes:
+        sizes = workload.quick_sizes if choice.quick else workload.sizes
+        for size in [size for size in sizes if not choice.sizes or size in choice.sizes]:
             outcomes = measure(
                 [row for row in present if row.name not in hopeless], pythons, workload, size, noise, limits
             )
             outcomes |= {name: Outcome(note=note) for name, note in hopeless.items()}
+            measured.setdefault(size, {})[noise] = outcomes
             for name, outcome in outcomes.items():
                 if outcome.median:
                     history.setdefault(name, []).append((size, outcome.median))
@@ -222,6 +284,9 @@ def run_workload(
             print(_table(rows, outcomes, history), flush=True)
             if absent:
                 print(f"\nNot there yet: {'; '.join(absent)}.")
+    if any(len(by_noise) > 1 for by_noise in measured.values()):
+        print(f"\n### {workload.name} · {workload.title} · the best noise and the worst\n")
+        print(_extremes(rows, measured), flush=True)
 
 
 def _environments(rows: list[Row], interpreter: Interpreter) -> Environments:
@@ -238,7 +303,8 @@ def _environments(rows: list[Row], interpreter: Interpreter) -> Environments:
 def main(arguments: list[str]) -> None:
     """Run the named benchmarks, all of them by default."""
     parser = argparse.ArgumentParser(prog="run.py", description="Side-by-side benchmarks against peers.")
-    names = [*WORKLOADS, *extras.BENCHMARKS]
+    others = {**extras.BENCHMARKS, "C1": cliffs.run}
+    names = [*WORKLOADS, *others]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(names)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes, short slices: a smoke test")
     parser.add_argument(
@@ -249,6 +315,21 @@ def main(arguments: list[str]) -> None:
         action="append",
         metavar="TEXT",
         help="only peers whose name contains TEXT; may be repeated (our own rows always run)",
+    )
+    parser.add_argument(
+        "--noise",
+        action="append",
+        default=[],
+        choices=list(SAME),
+        help="only this noise of each workload; may be repeated",
+    )
+    parser.add_argument(
+        "--size",
+        action="append",
+        type=int,
+        default=[],
+        metavar="N",
+        help="only this size of each workload; may be repeated",
     )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in names]
@@ -271,9 +352,9 @@ def main(arguments: list[str]) -> None:
     for name in chosen:
         if name in WORKLOADS:
             here = [row for row in rows if name in row.workloads]
-            run_workload(WORKLOADS[name], here, found, limits, quick=given.quick)
+            run_workload(WORKLOADS[name], here, found, limits, Choice(given.quick, given.size, given.noise))
         else:
-            extras.BENCHMARKS[name](interpreter, given.quick)
+            others[name](interpreter, given.quick)
 
 
 if __name__ == "__main__":

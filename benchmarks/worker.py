@@ -32,7 +32,8 @@ _MEMORY_LIMIT = 10 * 2**30
 Answer = dict[str, object]
 
 
-def _limit_memory() -> None:
+def limit_memory() -> None:
+    """Let the process have 10 GiB at most, where the system can."""
     try:
         import resource
     except ImportError:  # not on this system
@@ -47,7 +48,7 @@ def _status_kib(name: str) -> int:
     return 0
 
 
-def _start_watching_memory() -> int | None:
+def start_watching_memory() -> int | None:
     """Reset the process's peak and return its size in KiB; None where the system has no such figures."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
@@ -56,7 +57,8 @@ def _start_watching_memory() -> int | None:
         return None
 
 
-def _grown_mb(before: int | None) -> float | None:
+def grown_mb(before: int | None) -> float | None:
+    """Return by how much the peak is above what `start_watching_memory` returned."""
     return None if before is None else max(0, _status_kib("VmHWM") - before) / 1024
 
 
@@ -100,9 +102,9 @@ class Job:
     def run(self, budget: float) -> Answer:
         """Run over the pairs within the budget; short runs are repeated and averaged."""
         gc.collect()
-        before = _start_watching_memory() if self.first else None
+        before = start_watching_memory() if self.first else None
         seconds, done, score = self._once(budget)
-        grown = _grown_mb(before) if self.first else None
+        grown = grown_mb(before) if self.first else None
         self.first = False
         if seconds < _SHORT:
             times = max(1, int(_LONG_ENOUGH / max(seconds, 1e-5)))
@@ -137,7 +139,7 @@ def _sentence(error: BaseException) -> str:
 
 def main(requests: TextIO, answers: TextIO) -> None:
     """Serve requests until the input ends."""
-    _limit_memory()
+    limit_memory()
     job: Job | None = None
     for line in requests:
         request = json.loads(line)

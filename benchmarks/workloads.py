@@ -19,8 +19,11 @@ Pair: TypeAlias = tuple[Json, Json]
 Shape: TypeAlias = str | dict[str, "Shape"] | list["Shape"]
 """How the data of a workload look: a scalar kind, an object of members, or an array of one element."""
 
-SAME = {"default": 0.45, "hard": 0.05}
+SAME = {"default": 0.45, "hard": 0.05, "default, few values": 0.45, "hard, few values": 0.05}
 """Share of elements (records in W1) that stay as they are, by noise."""
+
+FEW_VALUES = frozenset({"default, few values", "hard, few values"})
+"""Noises of data as real ones are: small vocabularies, nulls, missing and extra keys."""
 
 _SYLLABLES = [
     "ba",
@@ -59,6 +62,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MAX_DRIFT = 0.08
 _DROP_KEY, _EXTRA_KEY, _TOUCH_FIELD = 0.03, 0.01, 0.3
 _DROP_ELEMENT = 0.02
+_FEW_DROP_KEY, _FEW_EXTRA_KEY = 0.1, 0.02
+_NULL, _MISSING_KEY = 0.07, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,26 @@ SCALARS: dict[str, Callable[[random.Random], Json]] = {
 }
 """Scalar kinds of a shape, each with its generator."""
 
+_FEW_WORDS = [one + other for one in _SYLLABLES[:6] for other in _SYLLABLES[10:14]]
+
+FEW_SCALARS: dict[str, Callable[[random.Random], Json]] = {
+    "word": lambda rng: rng.choice(_FEW_WORDS),
+    "name": lambda rng: " ".join(rng.choices(_FEW_WORDS[:12], k=2)).title(),
+    "text": lambda rng: " ".join(rng.choices(_FEW_WORDS, k=rng.randint(3, 6))),
+    "code": lambda rng: f"{rng.choice('AB')}K-{rng.randint(0, 199):06d}",
+    "date": lambda rng: f"2026-{rng.randint(1, 3):02d}-{rng.randint(1, 28):02d}",
+    "integer": lambda rng: rng.randint(1, 12),
+    "number": lambda rng: rng.randint(1, 80) / 4,
+    "boolean": lambda rng: rng.random() < 0.5,
+}
+"""The same where there are few values."""
+
+
+def _scalar(rng: random.Random, kind: str, noise: str) -> Json:
+    if noise not in FEW_VALUES:
+        return SCALARS[kind](rng)
+    return None if rng.random() < _NULL else FEW_SCALARS[kind](rng)
+
 
 def _typo(rng: random.Random, text: str) -> str:
     for _ in range(rng.randint(1, 2)):
@@ -147,7 +172,9 @@ def _typo(rng: random.Random, text: str) -> str:
     return text
 
 
-def _perturb_scalar(rng: random.Random, value: Json) -> Json:
+def _perturb_scalar(rng: random.Random, value: Json, noise: str) -> Json:
+    if noise in FEW_VALUES:
+        return _other_scalar(rng, value)
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -157,31 +184,48 @@ def _perturb_scalar(rng: random.Random, value: Json) -> Json:
     return _typo(rng, str(value))
 
 
-def _perturb_members(rng: random.Random, record: dict[str, Json]) -> dict[str, Json]:
+def _other_scalar(rng: random.Random, value: Json) -> Json:
+    """Return null, or a value of the same small vocabulary: one word of several is another."""
+    if value is not None and rng.random() < 4 * _NULL:
+        return None
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return FEW_SCALARS["integer" if isinstance(value, int) else "number"](rng)
+    words = str(value or "").split() or [""]
+    words[rng.randrange(len(words))] = rng.choice(_FEW_WORDS)
+    return " ".join(words)
+
+
+def _perturb_members(rng: random.Random, record: dict[str, Json], noise: str) -> dict[str, Json]:
     """Return a copy with typos, drifted numbers, missing and extra keys; nested containers are kept."""
+    few = noise in FEW_VALUES
+    drop, extra = (_FEW_DROP_KEY, _FEW_EXTRA_KEY) if few else (_DROP_KEY, _EXTRA_KEY)
     scalars = [key for key, value in record.items() if not isinstance(value, (dict, list))]
-    touched = {key for key in scalars if rng.random() < _TOUCH_FIELD} or {rng.choice(scalars)}
+    touched = {key for key in scalars if rng.random() < _TOUCH_FIELD}
+    if scalars and not touched:
+        touched.add(rng.choice(scalars))
     changed: dict[str, Json] = {}
     for key, value in record.items():
         if key in touched:
-            if rng.random() < _DROP_KEY / _TOUCH_FIELD:
+            if rng.random() < drop / _TOUCH_FIELD:
                 continue
-            changed[key] = _perturb_scalar(rng, value)
+            changed[key] = _perturb_scalar(rng, value, noise)
         else:
             changed[key] = value
-    if rng.random() < _EXTRA_KEY * len(record):
-        changed[f"extra_{_word(rng)}"] = _word(rng)
+    if rng.random() < extra * len(record):
+        changed[f"extra_{rng.choice(_FEW_WORDS[:3]) if few else _word(rng)}"] = _scalar(rng, "word", noise)
     return changed
 
 
-def _build(rng: random.Random, shape: Shape) -> dict[str, Json]:
+def _build(rng: random.Random, shape: Shape, noise: str) -> dict[str, Json]:
     if not isinstance(shape, dict):
         message = "only objects are built here; arrays have their own generators"
         raise TypeError(message)
     return {
-        key: SCALARS[part](rng) if isinstance(part, str) else _build(rng, part)
+        key: _scalar(rng, part, noise) if isinstance(part, str) else _build(rng, part, noise)
         for key, part in shape.items()
-        if not isinstance(part, list)
+        if not isinstance(part, list) and not (noise in FEW_VALUES and rng.random() < _MISSING_KEY)
     }
 
 
@@ -195,19 +239,19 @@ def example(shape: Shape) -> Json:
 
 
 def _perturb_elements(
-    rng: random.Random, elements: list[Json], fresh: Callable[[], Json], same: float
+    rng: random.Random, elements: list[Json], fresh: Callable[[], Json], noise: str
 ) -> list[Json]:
-    """Return the elements shuffled, some dropped or invented, all but a share `same` of them perturbed."""
+    """Return the elements shuffled, some dropped or invented, all but a share of them perturbed."""
     changed: list[Json] = []
     for element in elements:
         if rng.random() < _DROP_ELEMENT:
             changed.append(fresh())
-        elif rng.random() < same:
+        elif rng.random() < SAME[noise]:
             changed.append(element)
         elif isinstance(element, dict):
-            changed.append(_perturb_members(rng, element))
+            changed.append(_perturb_members(rng, element, noise))
         else:
-            changed.append(_perturb_scalar(rng, element))
+            changed.append(_perturb_scalar(rng, element, noise))
     rng.shuffle(changed)
     return changed
 
@@ -273,30 +317,30 @@ def _flat_records(rng: random.Random, size: int, noise: str) -> list[Pair]:
     pairs: list[Pair] = []
     for _ in range(size):
         keys = set(rng.sample(sorted(FLAT), k=rng.randint(_FEWEST_FIELDS, len(FLAT))))
-        expected = _build(rng, {key: part for key, part in FLAT.items() if key in keys})
+        expected = _build(rng, {key: part for key, part in FLAT.items() if key in keys}, noise)
         same = rng.random() < SAME[noise]
-        pairs.append((expected, dict(expected) if same else _perturb_members(rng, expected)))
+        pairs.append((expected, dict(expected) if same else _perturb_members(rng, expected, noise)))
     return pairs
 
 
 def _invoices(rng: random.Random, size: int, noise: str) -> list[Pair]:
     pairs: list[Pair] = []
     for _ in range(size):
-        expected = _build(rng, INVOICE)
-        lines: list[Json] = [_build(rng, ITEM) for _ in range(rng.randint(_FEWEST_LINES, _MOST_LINES))]
-        actual = dict(expected) if rng.random() < SAME[noise] else _perturb_members(rng, expected)
+        expected = _build(rng, INVOICE, noise)
+        lines: list[Json] = [_build(rng, ITEM, noise) for _ in range(rng.randint(_FEWEST_LINES, _MOST_LINES))]
+        actual = dict(expected) if rng.random() < SAME[noise] else _perturb_members(rng, expected, noise)
         expected["items"] = lines
-        actual["items"] = _perturb_elements(rng, lines, lambda: _build(rng, ITEM), SAME[noise])
+        actual["items"] = _perturb_elements(rng, lines, lambda: _build(rng, ITEM, noise), noise)
         pairs.append((expected, actual))
     return pairs
 
 
 def _objects(rng: random.Random, size: int, noise: str) -> list[Pair]:
-    elements: list[Json] = [_build(rng, OBJECT) for _ in range(size)]
+    elements: list[Json] = [_build(rng, OBJECT, noise) for _ in range(size)]
     return [
         (
             {"items": elements},
-            {"items": _perturb_elements(rng, elements, lambda: _build(rng, OBJECT), SAME[noise])},
+            {"items": _perturb_elements(rng, elements, lambda: _build(rng, OBJECT, noise), noise)},
         )
     ]
 
@@ -306,7 +350,7 @@ def _strings(rng: random.Random, size: int, noise: str) -> list[Pair]:
     return [
         (
             {"items": elements},
-            {"items": _perturb_elements(rng, elements, lambda: _words(rng, 2, 4), SAME[noise])},
+            {"items": _perturb_elements(rng, elements, lambda: _words(rng, 2, 4), noise)},
         )
     ]
 
@@ -319,7 +363,7 @@ def _wide(rng: random.Random, size: int, noise: str) -> list[Pair]:
         (
             expected,
             {
-                key: value if rng.random() < same else _perturb_scalar(rng, value)
+                key: value if rng.random() < same else _perturb_scalar(rng, value, noise)
                 for key, value in expected.items()
             },
         )
@@ -340,21 +384,22 @@ def _orders(rng: random.Random, size: int, noise: str) -> list[Pair]:
     same = SAME[noise]
 
     def line() -> dict[str, Json]:
-        return {**_build(rng, LINE), "tags": [_word(rng) for _ in range(_TAGS_OF_LINE)]}
+        return {**_build(rng, LINE, noise), "tags": [tag() for _ in range(_TAGS_OF_LINE)]}
+
+    def tag() -> Json:
+        return _scalar(rng, "word", noise)
 
     def order() -> dict[str, Json]:
-        return {**_build(rng, ORDER), "items": [line() for _ in range(_LINES_OF_ORDER)]}
+        return {**_build(rng, ORDER, noise), "items": [line() for _ in range(_LINES_OF_ORDER)]}
 
     def changed(record: dict[str, Json], inner: str, fresh: Callable[[], Json]) -> dict[str, Json]:
-        copy = dict(record) if rng.random() < same else _perturb_members(rng, record)
+        copy = dict(record) if rng.random() < same else _perturb_members(rng, record, noise)
         below = record[inner]
         if not isinstance(below, list):
             raise TypeError
-        parts = [
-            changed(part, "tags", lambda: _word(rng)) if isinstance(part, dict) else part for part in below
-        ]
+        parts = [changed(part, "tags", tag) if isinstance(part, dict) else part for part in below]
         if inner == "tags":
-            parts = [tag if rng.random() < same else _perturb_scalar(rng, tag) for tag in parts]
+            parts = [part if rng.random() < same else _perturb_scalar(rng, part, noise) for part in parts]
         elif rng.random() < _DROP_ELEMENT:
             parts[0] = fresh()
         rng.shuffle(parts)
@@ -382,6 +427,7 @@ WORKLOADS: dict[str, Workload] = {
             (2_000,),
             FLAT,
             _flat_records,
+            noises=tuple(SAME),
             warm_size=3,
         ),
         Workload(
@@ -392,6 +438,7 @@ WORKLOADS: dict[str, Workload] = {
             (100,),
             INVOICE,
             _invoices,
+            noises=tuple(SAME),
             warm_size=2,
         ),
         Workload(
@@ -402,6 +449,7 @@ WORKLOADS: dict[str, Workload] = {
             (50, 200),
             {"items": [OBJECT]},
             _objects,
+            noises=tuple(SAME),
         ),
         Workload(
             "W4",
@@ -434,6 +482,7 @@ WORKLOADS: dict[str, Workload] = {
             (5, 10),
             {"orders": [ORDER]},
             _orders,
+            noises=tuple(SAME),
             warm_size=1,
         ),
     )

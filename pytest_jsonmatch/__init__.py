@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.registry import (
         Registry,
         register_comparator,
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
         register_transform,
     )
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.match import (
-        ErrorEntry,
-        FieldAggregation,
-        FieldResult,
-        MatchResult,
-        Signature,
-    )
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
     from pytest_jsonmatch.engine.value.errors import (
         ComparatorError,
@@ -158,7 +155,10 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.result.match": ("ErrorEntry", "FieldAggregation", "FieldResult", "MatchResult", "Signature"),
+    "engine.result.field": ("FieldResult",),
+    "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
+    "engine.plan.compile": ("Signature",),
+    "engine.result.match": ("MatchResult",),
     "corpus.result": ("RecordResult", "RunError", "RunResult"),
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),

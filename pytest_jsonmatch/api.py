@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.score.walk_ import score
-from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
+    from pytest_jsonmatch.corpus.evaluate import Progress
     from pytest_jsonmatch.corpus.result import RunResult
-    from pytest_jsonmatch.corpus.run import Keep, PostProcess, Progress
+    from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -64,15 +65,6 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    if type(expected) is dict and type(actual) is dict and _ALONE.isdisjoint(options):
-        one, other = flat_copy(expected), flat_copy(actual)
-        if one and other:
-            # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
-            plan = prepare(metric, options)
-            if plan.flat:
-                return MatchResult(plan, None, (one, other))
-            outcome = score(plan, one, other, _bench(plan, None))
-            return MatchResult(plan, outcome, documents=(one, other))
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -95,10 +87,10 @@ def compare_values(
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    outcome = score(plan, expected, actual, _bench(plan, judge), triage)
+    outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside):
         _note_triage(triage)
-    return MatchResult(plan, outcome, warnings=warnings, documents=(expected, actual))
+    return MatchResult(plan, (expected, actual), outcome, warnings)
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
@@ -110,8 +102,6 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
 
 
-_ALONE: Final = frozenset({"repair", "judge", "judge_triage"})
-"""Options that are none of the metric."""
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
@@ -211,7 +201,7 @@ def evaluate(
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
-    from pytest_jsonmatch.corpus.run import run
+    from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
 
     if options.get("judge_triage"):
         message = (
@@ -219,8 +209,7 @@ def evaluate(
         )
         raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    return run(
-        prepare,
+    asked = Evaluation(
         gold,
         extracted,
         metric=metric,
@@ -232,8 +221,8 @@ def evaluate(
         keep=keep,
         chunk_size=chunk_size,
         matches=matches,
-        judge=lambda plan: _sendable(_bench(plan, judge), executor),
     )
+    return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:

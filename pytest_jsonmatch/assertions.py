@@ -19,7 +19,8 @@ from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Threshold
@@ -420,13 +421,7 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
 
 def _not_asked(result: MatchResult) -> list[str]:
     """Return the schema paths of the fields that triage has left out."""
-    from pytest_jsonmatch.engine.score.walk_ import NOT_ASKED
-
-    return [
-        field.path
-        for field in result.field_results
-        if field.status == "skipped" and field.reason == NOT_ASKED
-    ]
+    return [field.path for field in result.field_results if field.is_not_asked]
 
 
 def _left_open(result: MatchResult) -> Iterator[str]:

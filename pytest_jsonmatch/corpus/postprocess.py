@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.match import BATCH_ERROR, HALLUCINATION, MATCH, OMISSION, SKIPPED
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, OMISSION, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_jsonmatch.engine.result.match import FieldResult
+    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["NullHandling", "propagate_batch_errors", "reclassify_nulls"]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
-    from pytest_jsonmatch.engine.result.match import Trail
+    from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 

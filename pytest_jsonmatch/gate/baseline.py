@@ -11,7 +11,7 @@ from pytest_jsonmatch.results.model import merged_fields
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.match import FieldAggregation
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["BaselineDiff", "Delta", "Mismatch", "compare_runs"]

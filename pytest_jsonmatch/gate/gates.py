@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate

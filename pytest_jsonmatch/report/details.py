@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audit import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
-    from pytest_jsonmatch.engine.result.match import FieldResult, MatchResult
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["MAX_LEAVES", "details_of", "details_of_leaves"]
@@ -77,8 +78,6 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:
     """Return both documents as marked text; actual is left out where it reads as expected does."""
-    if result.documents is None:
-        return ""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
     marked: tuple[set[str], set[str]] = set(), set()
     room = _MAX_TEXTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.results.model import blended, segments_of

@@ -23,7 +23,7 @@ from pytest_jsonmatch.results.model import FIGURES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.result.match import FieldAggregation
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta, Mismatch
     from pytest_jsonmatch.gate.headlines import RunVerdict
     from pytest_jsonmatch.gate.session import Check

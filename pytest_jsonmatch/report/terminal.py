@@ -13,7 +13,7 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_marku
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.engine.result.match import FieldAggregation
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
     from pytest_jsonmatch.report.styled import Markup, StyledLine

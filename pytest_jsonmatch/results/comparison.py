@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -87,7 +87,7 @@ class Comparison:
     ) -> Comparison:
         """Return what a session keeps of a result."""
         kind = _kind(result, threshold, passed=passed)
-        summaries = result._summaries  # noqa: SLF001 - of the same room
+        summaries = result._summaries  # noqa: SLF001 - sessions keep it, users do not need it
         known = None if kind is None else summaries.get(kind)
         if known is not None:
             made = cls(id, nodeid, **_fresh(_read(known)), case=case, params=params or {})
@@ -182,7 +182,7 @@ class Comparison:
 
 def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
     """Return what all but the ids follows from, if results like this one are common; else None."""
-    shape = result._shape  # noqa: SLF001 - of the same room
+    shape = result._shape  # noqa: SLF001 - sessions keep it, users do not need it
     return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
 
 

@@ -10,7 +10,7 @@ from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.results.comparison import Comparison

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet

@@ -13,13 +13,10 @@ from pytest_jsonmatch import (
     ArrayAudit,
     AuditedPair,
     Partner,
-    UnlistedFieldError,
     compare_json,
     register_comparator,
 )
-from pytest_jsonmatch.engine import similarity
 from pytest_jsonmatch.engine.align import audit as audits
-from pytest_jsonmatch.engine.alignment import Aligner
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
 OPTIONS = {"metric": "schema_f1", "arrays": "unordered"}
@@ -242,18 +239,6 @@ def test_below_a_target_and_below_what_is_paired_by_key():
         assert [each.ambiguous for each in audit.pairs] == [True, True]
 
 
-def test_elements_that_cannot_be_compared_with_each_other(monkeypatch):
-    def refuse(*args, **more):
-        raise UnlistedFieldError("actual has 'c', which is not in the schema", "c")
-
-    result = compare_json([[1, 2], [3]], [[1, 4], [5]], **OPTIONS)
-    monkeypatch.setattr(Aligner, "measure", refuse)
-    audit, *_ = result.audit()
-    assert audit.reason == (
-        "some elements cannot be compared with each other: actual has 'c', which is not in the schema"
-    )
-
-
 def test_exchanges_are_bounded(monkeypatch):
     monkeypatch.setattr(audits, "_MOST_STEPS", -1)
     found = seen([{"n": 1, "p": 3}, {"n": 1, "p": 4}], [{"n": 1, "p": 1}, {"n": 1, "p": 2}])
@@ -283,26 +268,13 @@ def test_an_approximate_pairing_is_not_audited():
 def test_scoring_does_none_of_it(monkeypatch):
     expected = [{"n": n, "t": [n, 1]} for n in range(40)]
     actual = [{"n": n + 1, "t": [n, 2]} for n in range(40)]
-    calls = {"audit": 0, "columns": 0, "walk": 0}
-
-    def count(name, function):
-        def counted(*args, **more):
-            calls[name] += 1
-            return function(*args, **more)
-
-        return counted
-
-    monkeypatch.setattr(audits, "audit_arrays", count("audit", audits.audit_arrays))
-    monkeypatch.setattr(similarity, "pair_sums", count("columns", similarity.pair_sums))
-    monkeypatch.setattr(Aligner, "measure", count("walk", Aligner.measure))
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
-    before = dict(calls)
-    assert before["audit"] == 0
+    result = compare_json(actual, expected, **OPTIONS)
+    work = audits.audit_arrays
+    monkeypatch.setattr(audits, "audit_arrays", None)
     for _ in (result.score, result.field_results, result.per_field, result.alignments, result.to_dict()):
-        assert calls == before
-    result.audit()
-    assert calls["audit"] == 1
-    assert calls["walk"] > before["walk"]
+        pass
+    monkeypatch.setattr(audits, "audit_arrays", work)
+    assert {each.path for each in result.audit()} == {"$", "[].t"}
 
 
 # -- the law: every pairing is tried -----------------------------------------------------------------------

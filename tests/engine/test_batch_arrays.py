@@ -268,17 +268,30 @@ def options(seed, name):
     return chosen
 
 
-def figures(actual, expected, chosen):
+def compared(actual, expected, chosen):
     try:
-        result = compare_json(actual, expected, **chosen)
+        return compare_json(actual, expected, **chosen)
     except JsonMatchError as error:
         return str(error)
+
+
+def figures(result):
+    if isinstance(result, str):
+        return result
     fields = {
         path: [round(number, 9) for number in aggregate.to_list()]
         for path, aggregate in result.per_field.items()
     }
     sums = [round(number, 9) for number in (result.score, result.precision, result.recall)]
     return sums, result.counts, fields
+
+
+def assert_as_good(one, other):
+    """Check that two results have the same figures, or, with pairings that tie, the same sum of scores."""
+    if isinstance(one, str) or isinstance(other, str) or one.alignments == other.alignments:
+        assert figures(one) == figures(other)
+        return
+    assert one.matched_leaves == pytest.approx(other.matched_leaves, abs=1e-9)
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -290,9 +303,9 @@ def test_figures_are_those_of_the_same_comparator_asked_one_by_one(registry, par
         draw = random.Random(number)
         expected = [generated(draw, 1) for _ in range(draw.randint(2, 9))]
         actual = perturbed(draw, expected)
-        wanted = figures(actual, expected, options(random.Random(number), "scalar"))
+        wanted = compared(actual, expected, options(random.Random(number), "scalar"))
         for name in ("batch", "chunk"):
-            assert figures(actual, expected, options(random.Random(number), name)) == wanted, number
+            assert_as_good(compared(actual, expected, options(random.Random(number), name)), wanted)
 
 
 def test_units_in_field_match_too(registry):
@@ -303,14 +316,14 @@ def test_units_in_field_match_too(registry):
         expected = {key: generated(draw, 1) for key in "abc"}
         actual = {key: perturbed(draw, value) for key, value in expected.items()}
         one, other = (
-            figures(
+            compared(
                 actual,
                 expected,
                 {"metric": "field_match", "arrays": "unordered", "compare": {"string": name}},
             )
             for name in ("scalar", "batch")
         )
-        assert one == other, number
+        assert figures(one) == figures(other), number
 
 
 def test_the_order_of_elements_changes_no_figure(registry):
@@ -321,7 +334,7 @@ def test_the_order_of_elements_changes_no_figure(registry):
         actual = perturbed(draw, expected)
         chosen = {"metric": "schema_f1", "arrays": "unordered", "compare": {"string": "batch"}}
         shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
-        one, two = figures(actual, expected, chosen), figures(other, shuffled, chosen)
+        one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
         assert one[:2] == two[:2], number
 
 

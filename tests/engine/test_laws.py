@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchError, compare_json
-from pytest_jsonmatch.engine.plan.compile import compile_plan
-from pytest_jsonmatch.engine.score.walk_ import score, score_flat, walk_flat
-from pytest_jsonmatch.engine.value.convert import flat_copy
 
+STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
 SCALARS = (
     st.none()
@@ -122,16 +122,27 @@ def test_any_pair_gets_a_score_or_an_error_of_ours(metric, expected, actual):
 
 @pytest.mark.parametrize("metric", METRICS)
 @quiet
-@given(FLAT, FLAT)
-def test_the_short_way_for_flat_objects_is_the_walk(metric, expected, actual):
-    one, other = flat_copy(expected), flat_copy(actual)
-    if one and other:
-        plan = compile_plan(metric, {})
-        walked = score(plan, expected, actual)
-        totals, values = score_flat(plan, one, other)
-        assert totals == walked.totals
-        assert walk_flat(plan, one, other, values) == walked
-        assert walk_flat(plan, one, other) == walked
+@given(OBJECTS | FLAT, OBJECTS | FLAT)
+def test_figures_are_the_sums_of_the_results(metric, expected, actual):
+    compared = compare_json(actual, expected, metric=metric)
+    figures = compared.matched_leaves, compared.total_leaves, compared.counts
+    fields = {path: each.to_list() for path, each in compared.per_field.items()}
+    results = list(compare_json(actual, expected, metric=metric).field_results)
+    assert figures == (
+        pytest.approx(math.fsum(each.score * each.weight for each in results)),
+        sum(each.expected_leaves for each in results),
+        Counter(each.status for each in results),
+    )
+    assert fields == {
+        path: [
+            *(sum(each.status == status for each in results if each.path == path) for status in STATUSES),
+            pytest.approx(math.fsum(each.score for each in results if each.path == path)),
+            pytest.approx(math.fsum(each.score * each.weight for each in results if each.path == path)),
+            sum(each.expected_leaves for each in results if each.path == path),
+            sum(each.actual_leaves for each in results if each.path == path),
+        ]
+        for path in {each.path for each in results}
+    }
 
 
 @pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1", "json_similarity"])

@@ -1,8 +1,9 @@
 """A slow, plain reading of the metric semantics: the engine's second opinion.
 
 Written from the specification alone; it shares no line with the engine and imports nothing from it.
-Everything is recursion over (expected, actual), everything is decided again at every node, and unordered
-arrays are paired by trying every one-to-one assignment, so arrays beyond six elements take long.
+Everything is recursion over (expected, actual), and everything is decided again at every node. Which of the
+pairings of an unordered array that tie is taken is not specified, so the reference can be given another one's
+pairs: it checks that they are one of these, and says which rows and figures follow from them.
 
 Where the specification leaves a choice, the one taken here is marked "Reading N" at the line that takes it.
 """
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 
 # --------------------------------------------------------------------------------------------- values
 
@@ -76,6 +79,7 @@ ELEMENT = ("any element",)
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+@lru_cache(4096)
 def path_text(segments: tuple) -> str:
     text = ""
     for segment in segments:
@@ -390,11 +394,14 @@ class Plan:
     type_defaults: Mapping = field(default_factory=dict)
     rules: list = field(default_factory=list)
     similarities: dict = field(default_factory=dict)
+    optima: dict = field(default_factory=dict)
     pairs: list = field(default_factory=list)
     containers: dict = field(default_factory=dict)
     nodes: dict = field(default_factory=dict)
     doubts: list = field(default_factory=list)  # what the specification does not say and the case depends on
     refused: list = field(default_factory=list)
+    pairings: Mapping | None = None  # pairs to follow, by the two paths of their array
+    objections: list = field(default_factory=list)  # what is wrong with these pairs
 
     @classmethod
     def of(cls, options: Mapping, type_defaults: Mapping) -> Plan:
@@ -423,6 +430,9 @@ class Plan:
         return cls(**chosen, config=config, type_defaults=type_defaults, rules=rules)
 
     def rule(self, place: Place, word: str) -> object:
+        return self.rule_at(place.schema, place.node, word)
+
+    def rule_at(self, schema: tuple, node: Mapping | None, word: str) -> object:
         """What `fields` says here, else the schema; None if neither says anything.
 
         Among the patterns that match here and have this word the best decides.
@@ -431,9 +441,9 @@ class Plan:
         """
         best, answer = -1, None
         for pattern, rule in self.rules:
-            if word in rule and pattern_matches(pattern, place.schema) and literal_segments(pattern) >= best:
+            if word in rule and pattern_matches(pattern, schema) and literal_segments(pattern) >= best:
                 best, answer = literal_segments(pattern), rule[word]
-        return schema_rule(place.node, word) if answer is None else answer
+        return schema_rule(node, word) if answer is None else answer
 
 
 # -------------------------------------------------------------------------------------------- schemas
@@ -618,12 +628,17 @@ class Place:
         """
         written = None if self.written is UNLISTED else self.written
         node = chosen_node(plan, written, actual if expected is MISSING else expected)
-        there = replace(self, node=node)
-        weight, transforms = plan.rule(there, "weight"), plan.rule(there, "transform")
-        return replace(
-            there,
-            weight=self.outer[0] * (1.0 if weight is None else weight),
-            transforms=self.outer[1] if transforms is None else transforms,
+        weight, transforms = (plan.rule_at(self.schema, node, word) for word in ("weight", "transform"))
+        return Place(
+            self.schema,
+            self.expected,
+            self.actual,
+            self.outer,
+            self.written,
+            node,
+            self.outer[0] * (1.0 if weight is None else weight),
+            self.outer[1] if transforms is None else transforms,
+            self.alone,
         )
 
     def refused(self, plan: Plan) -> bool:
@@ -672,6 +687,9 @@ class ReferenceResult:
     results: list[tuple[str, str | None, str | None, str, float]]
     pairs: list[tuple[str, str, int, int, float]]
     containers: dict[tuple[str | None, str | None], tuple[float, float, float]]
+    fields: dict[str, list[float]]
+    objections: list[str]
+    tied: bool
     doubts: list[str]
     matched_leaves: float
     total_leaves: float
@@ -1020,9 +1038,6 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
     equal under the plan if and only if these texts are equal (and hold no NaN).
     Reading 14: a container of which all is skipped is still not equal to an empty one (which may count as
     a leaf); arrays paired by key stay in order; what a comparator makes one leaf is a plain value inside.
-    Reading 15: it is also the "canonical JSON" of the tie rule: keys sorted by code point, no spaces,
-    characters not escaped, integral numbers without a fraction. Raw texts would break the law that the
-    order inside nested unordered arrays changes nothing.
     """
     if plan.rule(place, "skip"):
         return SKIPPED
@@ -1073,20 +1088,24 @@ def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
 
 
 def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
-    ours = [place.element(plan, i, i, item) for i, item in enumerate(expected)]
-    theirs = [place.element(plan, j, j, item) for j, item in enumerate(actual)]
-    e_text = [canonical(plan, there, item) for there, item in zip(ours, expected, strict=True)]
-    a_text = [canonical(plan, there, item) for there, item in zip(theirs, actual, strict=True)]
-    # Twins first: equal elements, in order of position.
-    twins: list[tuple[int, int]] = []
-    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, theirs[j], item)]
-    for i, text in enumerate(e_text):
-        twin = next((j for j in free if a_text[j] == text), None)
-        if twin is not None:
-            free.remove(twin)
-            twins.append((i, twin))
-    left = [i for i in range(len(expected)) if i not in {i for i, _ in twins}]
-    right = [j for j in range(len(actual)) if j not in {j for _, j in twins}]
+    """The pairs of an unordered array: those that are to be followed, where there are any."""
+    where = place.expected, place.actual
+    if where not in plan.optima:
+        plan.optima[where] = optimum(plan, place, expected, actual)
+    twins, best, admissible = plan.optima[where]
+    if plan.pairings is None or place.alone:
+        return sorted(twins + best)
+    paths = path_text(place.expected), path_text(place.actual)
+    given = plan.pairings.get(paths, [])
+    plan.objections.extend(f"{paths}: {text}" for text in objections(given, twins, best, admissible))
+    return sorted(given)
+
+
+def optimum(plan: Plan, place: Place, expected: list, actual: list) -> tuple:
+    """The twins, the best pairs of the rest, and the figures of all pairs of the rest that are admissible."""
+    twins = twins_of(plan, place, expected, actual)
+    left = set(range(len(expected))) - {i for i, _ in twins}
+    right = set(range(len(actual))) - {j for _, j in twins}
     # Reading 16: "greater" than the threshold means by more than rounding.
     admissible = {
         (i, j): alone
@@ -1094,21 +1113,88 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
         for j in right
         if (alone := similarity(plan, place, expected, actual, i, j)).score > plan.array_threshold + 1e-12
     }
-    # Reading 25: an admissible pair of two free elements is always made, be it worth less than the 1e-9 of a tie.
-    candidates = [
-        pairs
-        for pairs in assignments(left, right, admissible)
-        if not any(i not in dict(pairs) and j not in dict(pairs).values() for i, j in admissible)
-    ]
-    candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].score for pair in pairs))
-    candidates = greatest(candidates, lambda pairs: math.fsum(admissible[pair].matched for pair in pairs))
+    return twins, best_pairs(admissible), admissible
 
-    def last_resort(pairs: list[tuple[int, int]]) -> tuple:
-        texts = sorted((e_text[i], a_text[j]) for i, j in pairs)
-        # Reading 17: whatever is still equal goes to the smaller positions.
-        return texts, sum(abs(i - j) for i, j in pairs), pairs
 
-    return sorted(twins + min(candidates, key=last_resort))
+def twins_of(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
+    """Equal elements, in order of position."""
+    theirs = [place.element(plan, j, j, item) for j, item in enumerate(actual)]
+    texts = [canonical(plan, there, item) for there, item in zip(theirs, actual, strict=True)]
+    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, theirs[j], item)]
+    twins: list[tuple[int, int]] = []
+    for i, item in enumerate(expected):
+        text = canonical(plan, place.element(plan, i, i, item), item)
+        twin = next((j for j in free if texts[j] == text), None)
+        if twin is not None:
+            free.remove(twin)
+            twins.append((i, twin))
+    return twins
+
+
+def objections(
+    given: list[tuple[int, int]],
+    twins: list[tuple[int, int]],
+    best: list[tuple[int, int]],
+    admissible: Mapping[tuple[int, int], Figures],
+) -> list[str]:
+    """What keeps the given pairs from being one of the best pairings.
+
+    Reading 25: an admissible pair of two free elements is always made, be it worth less than the 1e-9 of a tie.
+    """
+    rest = [pair for pair in given if pair not in twins]
+    ours, theirs = {i for i, _ in given}, {j for _, j in given}
+    wrong = {
+        "an element is paired twice": not len(ours) == len(theirs) == len(given),
+        "twins are not paired": not set(twins) <= set(given),
+        "a pair is not above the threshold": not admissible.keys() >= set(rest),
+        "a pair is not made": any(i not in ours and j not in theirs for i, j in admissible),
+    }
+    if not any(wrong.values()):
+        sums, most = ([sum(worth) for worth in worths(pairs, admissible)] for pairs in (rest, best))
+        within = 1e-9 * max(1, len(rest), len(best))
+        wrong["the sum of similarities is not the greatest"] = abs(sums[0] - most[0]) > within
+        wrong["the sum of scores is not the greatest of these"] = abs(sums[1] - most[1]) > within
+    return [text for text, found in wrong.items() if found]
+
+
+def worths(pairs: list[tuple[int, int]], admissible: Mapping[tuple[int, int], Figures]) -> list[list[float]]:
+    """The pairs' similarities, and their Σ."""
+    return [[getattr(admissible[pair], name) for pair in pairs] for name in ("score", "matched")]
+
+
+def best_pairs(admissible: Mapping[tuple[int, int], Figures]) -> list[tuple[int, int]]:
+    """The one-to-one pairs with the greatest sum of similarities, and of those that tie with the greatest Σ.
+
+    Pairs are added by one path after the other that gains most, until none gains anything; a path takes a
+    column from a row which takes another column. All Σ together add less than the 1e-9 of a tie, in integers.
+    """
+    most = max((alone.matched for alone in admissible.values()), default=0.0)
+    shade = 5e-10 / max(1.0, most * len({i for i, _ in admissible}))
+    worth = {
+        pair: int(alone.score * 2**60) + int(alone.matched * shade * 2**60)
+        for pair, alone in admissible.items()
+    }
+    row_of: dict[int, int] = {}
+    while True:
+        gained = dict.fromkeys({i for i, _ in worth} - set(row_of.values()), 0)
+        reached: dict[int, tuple[int, int]] = {}
+        longer = True
+        while longer:
+            longer = False
+            for (i, j), value in worth.items():
+                if i in gained and row_of.get(j) != i and gained[i] + value > reached.get(j, (0, 0))[0]:
+                    reached[j] = gained[i] + value, i
+                    longer = True
+                    if j in row_of:
+                        gained[row_of[j]] = gained[i] + value - worth[row_of[j], j]
+        ends = reached.keys() - row_of.keys()
+        if not ends:
+            return [(i, j) for j, i in row_of.items()]
+        column: int | None = max(ends, key=lambda j: reached[j])
+        while column is not None:
+            row = reached[column][1]
+            before = next((j for j, i in row_of.items() if i == row), None)
+            row_of[column], column = row, before
 
 
 def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j: int) -> Figures:
@@ -1125,25 +1211,16 @@ def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j
     return plan.similarities[key][0]
 
 
-def assignments(left: list[int], right: list[int], admissible: Mapping) -> Iterator[list[tuple[int, int]]]:
-    """Every one-to-one pairing of some of `left` with some of `right` over the admissible pairs."""
-    if not left:
-        yield []
-        return
-    first, *others = left
-    for rest in assignments(others, right, admissible):
-        yield rest
-    for j in right:
-        if (first, j) in admissible:
-            for rest in assignments(others, [k for k in right if k != j], admissible):
-                yield [(first, j), *rest]
-
-
-def greatest(candidates: list, worth: Callable[[list], float]) -> list:
-    """Those whose worth is within 1e-9 of the greatest."""
-    worths = [worth(candidate) for candidate in candidates]
-    best = max(worths)
-    return [candidate for candidate, value in zip(candidates, worths, strict=True) if value >= best - 1e-9]
+def shuffled(plan: Plan, place: Place, value: object, rng: random.Random) -> object:
+    """A copy whose unordered arrays, at any depth, are in another order."""
+    if plan.rule(place, "skip") or plan.rule(place, "compare"):
+        return value
+    if isinstance(value, dict):
+        return {key: shuffled(plan, place.member(plan, key, item), item, rng) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    items = [shuffled(plan, place.element(plan, i, i, item), item, rng) for i, item in enumerate(value)]
+    return rng.sample(items, len(items)) if alignment(plan, place, value, value) == "unordered" else items
 
 
 # --------------------------------------------------------------------------------------------- fields
@@ -1222,13 +1299,43 @@ def part(value: object, segment: str | int) -> object:
     return MISSING
 
 
+def aggregates(rows: list[Row]) -> dict[str, list[float]]:
+    """By schema path: how many results have each status, then the four sums."""
+    sums: dict[str, list[float]] = {}
+    for row in rows:
+        numbers = sums.setdefault(row.path, [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0])
+        numbers[COUNTED.index(row.status)] += 1
+        for at, more in enumerate(
+            (row.score, row.weight * row.score, row.expected_leaves, row.actual_leaves)
+        ):
+            numbers[6 + at] += more
+    return sums
+
+
+COUNTED = ("match", "mismatch", "omission", "hallucination", "skipped")
+
+
+def shuffled_sides(
+    expected: object, actual: object, options: Mapping, type_defaults: Mapping, rng: random.Random
+) -> tuple[object, object]:
+    """Both sides with their unordered arrays, at any depth, in another order."""
+    plan = Plan.of(options, type_defaults)
+    one, other = (shuffled(plan, Place.top(plan, value, MISSING), value, rng) for value in (expected, actual))
+    return one, other
+
+
 def reference_score(
-    expected: object, actual: object, options: Mapping, type_defaults: Mapping | None = None
+    expected: object,
+    actual: object,
+    options: Mapping,
+    type_defaults: Mapping | None = None,
+    pairings: Mapping | None = None,
 ) -> ReferenceResult:
     """Score `actual` against `expected`, both JSON values, under `compare_json`'s options.
 
-    `type_defaults` is what `set_type_default` was told. Raises `RefusedError` with the name of the error that
-    the metric raises instead of a figure.
+    `type_defaults` is what `set_type_default` was told. `pairings`, if given, are to be followed: the pairs of each
+    unordered array by its paths in expected and actual. Raises `RefusedError` with the name of the error that the
+    metric raises instead of a figure.
     """
     plan = Plan.of(options, type_defaults or {})
     place, expected, actual = at_target(plan, expected, actual)
@@ -1245,6 +1352,10 @@ def reference_score(
     start = walk_fields if plan.granularity == "fields" else walk
     rows = start(plan, place, expected, actual)
     raise_refused(plan)
+    unguided = figures(plan, rows)
+    if pairings is not None:
+        plan = replace(plan, pairings=pairings, pairs=[], containers={})
+        rows = start(plan, place, expected, actual)
     total = figures(plan, rows)
     return ReferenceResult(
         score=total.score,
@@ -1258,6 +1369,11 @@ def reference_score(
         ),
         pairs=sorted(plan.pairs),
         containers=plan.containers,
+        fields=aggregates(rows),
+        objections=plan.objections,
+        tied=any(
+            abs(one - other) > 1e-9 for one, other in zip(astuple(total), astuple(unguided), strict=True)
+        ),
         doubts=sorted(set(plan.doubts)),
         matched_leaves=total.matched,
         total_leaves=total.expected,

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
-from pytest_jsonmatch.engine.result.match import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.alignment import Pairing
     from pytest_jsonmatch.engine.plan.compile import BoundComparator, Plan, PlanNode
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
-    from pytest_jsonmatch.engine.result.match import Trail
-    from pytest_jsonmatch.engine.score.walk_ import AlignedRow
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.score.outcome import Aligned, Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
     Matrix: TypeAlias = NDArray[np.float64]
 
@@ -259,7 +258,7 @@ def _text(value: Any) -> str:
 
 def audit_arrays(
     plan: Plan,
-    rows: Sequence[AlignedRow],
+    arrays: Sequence[Aligned],
     alignments: Iterable[ArrayAlignment],
     documents: tuple[JsonValue, JsonValue],
     *,
@@ -270,8 +269,8 @@ def audit_arrays(
 
     Args:
         plan: what the arrays were paired under.
-        rows: how they were aligned.
-        alignments: the same, as people see it, side by side with `rows`.
+        arrays: how they were aligned.
+        alignments: the same, as users see it, in the same order.
         documents: expected and actual as a whole.
         approximate: an array may not have been paired exactly.
         tolerance: pairings whose totals differ by no more are as good as tied.
@@ -279,13 +278,16 @@ def audit_arrays(
     room = _Room(MOST_CELLS, _MOST_WALKED, _MOST_STEPS, _MOST_SEEN)
     canon = Canon(nulls_absent=plan.options.nulls == "absent")
     found: list[ArrayAudit] = []
-    for (node, inner, paired, _, _), alignment in zip(rows, alignments):
+    for array, alignment in zip(arrays, alignments):
         if len(found) == MOST_ARRAYS:
             break
         if alignment.kind != "unordered":
             continue
-        sides = tuple(_array_at(document, inner, at) for at, document in enumerate(documents, 1))
-        one = _Audit(plan, node, paired, (sides[0], sides[1]), room, tolerance)
+        sides = (
+            _array_at(documents[0], array.trail, "expected"),
+            _array_at(documents[1], array.trail, "actual"),
+        )
+        one = _Audit(plan, array.node, array.pairs, sides, room, tolerance)
         reason: str | None = None
         pairs: list[AuditedPair] = []
         try:
@@ -312,12 +314,12 @@ def audit_arrays(
     return tuple(found)
 
 
-def _array_at(document: JsonValue, trail: Trail | None, side: int) -> list[JsonValue]:
-    """Return the array whose elements have a trail, on one side of it (1: expected, 2: actual)."""
+def _array_at(document: JsonValue, trail: Trail | None, side: Side) -> list[JsonValue]:
+    """Return the array that has a trail, on one side of it."""
     keys: list[Any] = []
     while trail is not None:
-        keys.append(trail[side])
-        trail = trail[0]
+        keys.append(trail.expected_key if side == "expected" else trail.actual_key)
+        trail = trail.parent
     found: Any = document
     for key in reversed(keys):
         found = found[key]

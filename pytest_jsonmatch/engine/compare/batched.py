@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Params, ScalarFunction
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import Trail
+    from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Batch", "BatchItem", "NoAnswer", "Question", "Request", "batch_comparator", "is_batch"]

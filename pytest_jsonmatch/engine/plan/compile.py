@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
@@ -17,7 +18,6 @@ from pytest_jsonmatch.engine.compare.transforms import UserFunction
 from pytest_jsonmatch.engine.plan.options import PRESETS, Options, given_comparators, lay_over, merge_options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.result.match import Signature
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path, parse_pattern
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
-__all__ = ["Plan", "PlanNode", "check_defaults", "check_rule", "compile_plan"]
+__all__ = ["Plan", "PlanNode", "Signature", "check_defaults", "check_rule", "compile_plan"]
 
 RULES_VERSION: Final = "1"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
@@ -46,6 +46,27 @@ _IGNORED: Final = SchemaNode(skip=True)
 """What a schema that allows additional members says of them, under a metric that ignores those."""
 
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a score was made with: two scores are comparable only if their signatures are equal.
+
+    `options` are those that differ from the metric's preset, as text; `schema` is the hash of the schema or
+    "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
+
+    >>> str(Signature("field_match", "", "none", "1"))
+    'field_match|options:none|schema:none|rules:1'
+    """
+
+    metric: str
+    options: str
+    schema: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
 
 
 @final
@@ -235,7 +256,7 @@ class PlanNode:
         self.skip = False
         self.align: Alignment = plan.align
         self.own_weight = 1.0
-        self.unlisted = unlisted
+        self.unlisted: bool = unlisted
         """The schema says nothing of a member here, and the metric does not take that."""
         self.branches: tuple[tuple[Callable[[JsonValue], bool], SchemaNode], ...] | None = None
         self._schema = schema

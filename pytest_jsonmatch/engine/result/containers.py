@@ -1,20 +1,18 @@
-"""Figures of every object and array of a comparison, and how its arrays were aligned: sums of its rows."""
+"""Figures of every object and array of a comparison, and how its arrays were aligned."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.match import LEAFLESS, instance_path, row_weights
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.result.match import Row, Trail
-    from pytest_jsonmatch.engine.score.walk_ import AlignedRow, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding, Trail
 
 __all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of"]
 
@@ -31,84 +29,73 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("_keys", "_parent", "_totals", "kind")
+    __slots__ = ("_place", "_sums", "kind")
 
-    def __init__(self, parent: Trail | None, keys: tuple[Any, Any] | None, kind: str, totals: Sums) -> None:
-        self._parent = parent
-        self._keys = keys
+    def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
+        self._place = place
         self.kind: str = kind
         """object or array; expected's, where the two sides differ."""
-        self._totals = totals
+        self._sums = sums
 
     @property
     def path(self) -> str:
         """The schema path; `$` is the root."""
-        if self._keys is None:
-            return "$"
-        segments: list[Any] = [_either(*self._keys)]
-        trail = self._parent
-        while trail is not None:
-            segments.append(_either(trail[1], trail[2]))
-            trail = trail[0]
-        return format_path([ELEMENT if type(each) is int else each for each in reversed(segments)])
+        keys: list[Any] = []
+        place = self._place
+        while place is not None:
+            keys.append(ELEMENT if type(place.key) is int else place.key)
+            place = place.parent
+        return format_path(keys[::-1])
 
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None where expected has no such container."""
-        return self._instance_path(1)
+        return None if self.is_only_in_actual else instance_path(self._place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has no such container."""
-        return self._instance_path(2)
+        gone = self._place is not None and self._place.actual_key is MISSING
+        return None if gone else instance_path(self._place, "actual")
 
     @property
     def is_root(self) -> bool:
         """Whether this is the whole value."""
-        return self._keys is None
-
-    def short_path(self, limit: int = 200) -> str:
-        """The instance path a person wants to see, cut after `limit` levels: expected's, else actual's."""
-        if self._keys is None:
-            return "$"
-        side = 1 if self._keys[0] is not MISSING else 2
-        return instance_path(self._parent, self._keys[side - 1], side, limit)
+        return self._place is None
 
     @property
     def is_only_in_actual(self) -> bool:
         """Whether expected has no such container."""
-        return self._keys is not None and self._keys[0] is MISSING
+        return self._place is not None and self._place.expected_key is MISSING
 
-    def _instance_path(self, side: int) -> str | None:
-        if self._keys is None:
-            return "$"
-        key = self._keys[side - 1]
-        return None if key is MISSING else instance_path(self._parent, key, side)
+    def short_path(self, limit: int = 200) -> str:
+        """Return the instance path in expected, else in actual, cut after `limit` levels."""
+        return instance_path(self._place, "actual" if self.is_only_in_actual else "expected", limit)
 
     @property
     def expected_leaves(self) -> float:
         """Expected's leaves in it, weighted."""
-        return self._totals.expected
+        return self._sums.expected
 
     @property
     def actual_leaves(self) -> float:
         """Actual's leaves in it, weighted."""
-        return self._totals.actual
+        return self._sums.actual
 
     @property
     def precision(self) -> float:
         """Σ score / actual's leaves, 0/0 being 1."""
-        return self._totals.precision
+        return self._sums.precision
 
     @property
     def recall(self) -> float:
         """Σ score / expected's leaves, 0/0 being 1."""
-        return self._totals.recall
+        return self._sums.recall
 
     @property
     def f1(self) -> float:
         """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return self._totals.f1
+        return self._sums.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -136,7 +123,7 @@ class ArrayAlignment:
 
     def __init__(
         self,
-        where: tuple[str, str, str] | tuple[PlanNode, Trail | None],
+        where: tuple[str, str, str] | Aligned,
         kind: str,
         pairs: tuple[tuple[int, int, float], ...],
         unmatched_expected: tuple[int, ...],
@@ -156,21 +143,24 @@ class ArrayAlignment:
     @property
     def path(self) -> str:
         """The schema path of the array."""
-        return self._where[0] if len(self._where) == 3 else self._where[0].path
+        where = self._where
+        return where.node.path if isinstance(where, Aligned) else where[0]
 
     @property
     def expected_path(self) -> str:
         """The instance path in expected."""
-        return self._where[1] if len(self._where) == 3 else _around(self._where[1], 1)
+        where = self._where
+        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where[1]
 
     @property
     def actual_path(self) -> str:
         """The instance path in actual."""
-        return self._where[2] if len(self._where) == 3 else _around(self._where[1], 2)
+        where = self._where
+        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where[2]
 
     def _items(self) -> tuple[Any, ...]:
-        found = self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
-        return ((self.path, self.expected_path, self.actual_path), *found)
+        paths = self.path, self.expected_path, self.actual_path
+        return paths, self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
 
     def __eq__(self, other: object) -> bool:
         return self._items() == other._items() if isinstance(other, ArrayAlignment) else NotImplemented
@@ -199,132 +189,99 @@ class ArrayAlignment:
 
 
 @final
-class _Entry:
-    """Sums of one container while they are made."""
+class _Container:
+    """An object or array while its sums are made."""
 
-    __slots__ = ("actual", "expected", "key", "perfect", "score", "trail")
+    __slots__ = ("actual", "around", "expected", "kind", "perfect", "place", "score")
 
-    def __init__(self, trail: Trail | None, key: Any) -> None:
-        self.trail = trail
-        self.key = key
+    def __init__(self, place: Trail | None, around: _Container | None, kind: str) -> None:
+        self.place = place
+        self.around = around
+        self.kind = kind
         self.score = self.expected = self.actual = 0.0
         self.perfect = True
 
-    def add(self, score: float, expected: float, actual: float, *, perfect: bool) -> None:
-        self.score += score
-        self.expected += expected
-        self.actual += actual
-        self.perfect = self.perfect and perfect
+    def add(self, sums: Sums) -> None:
+        self.score += sums.score
+        self.expected += sums.expected
+        self.actual += sums.actual
+        self.perfect = self.perfect and sums.perfect
 
-    def totals(self) -> Sums:
+    @property
+    def sums(self) -> Sums:
         return Sums(self.score, self.expected, self.actual, self.perfect)
 
 
-def _sum_up(rows: Sequence[Row]) -> tuple[list[_Entry | Row], dict[int, _Entry]]:
-    """Return containers in the order of the document, and those with something in them by their trail.
-
-    A container is known by the trail of what is in it: one tuple, shared by all of its members. One that is a
-    result itself (empty, mistyped, or compared as a whole) comes as its row.
-    """
-    order: list[_Entry | Row] = []
-    entries: dict[int, _Entry] = {}
-    for row in rows:
-        node, trail, expected_key, actual_key, status, score, one, other, detail = row
-        key = _either(expected_key, actual_key)
-        if key is not None:
-            entry = entries.get(id(trail)) or _enter(trail, key, order, entries)
-            if status not in LEAFLESS:
-                expected, actual = row_weights(node, status, detail)
-                perfect = score == 1.0 or not (expected or actual)
-                entry.add(score * node.weight, expected, actual, perfect=perfect)
-        if (type(one) in _CONTAINERS or type(other) in _CONTAINERS) and status not in LEAFLESS:
-            order.append(row)
-    for item in reversed(order):
-        if type(item) is _Entry and item.trail is not None:
-            parent = entries[id(item.trail[0])]
-            parent.add(item.score, item.expected, item.actual, perfect=item.perfect)
-    return order, entries
-
-
-def _enter(trail: Trail | None, key: Any, order: list[_Entry | Row], entries: dict[int, _Entry]) -> _Entry:
-    """Make the entries of a container and of those around it, the outermost first."""
-    fresh = []
-    while id(trail) not in entries:
-        fresh.append(_Entry(trail, key))
-        if trail is None:
-            break
-        trail, key = trail[0], _either(trail[1], trail[2])
-    for entry in reversed(fresh):
-        entries[id(entry.trail)] = entry
-        order.append(entry)
-    return fresh[0]
+def _sum_up(findings: Iterable[Finding]) -> list[_Container]:
+    """Return containers in the order of the document, each with the sums of all that is in it."""
+    order: list[_Container] = []
+    known: dict[Hashable, _Container] = {}
+    around: _Container | None = None
+    for finding in findings:
+        place = finding.place
+        if place is not None and (around is None or around.place is not place.parent):
+            around = _around(place, order, known)
+        kinds = {type(finding.expected), type(finding.actual)} & _CONTAINERS
+        if kinds and finding.status not in LEAFLESS:
+            # It is a finding itself: empty, mistyped or compared as a whole. Skipped ones may stand in it.
+            kind = type(finding.expected) if len(kinds) == 2 else kinds.pop()
+            container = _Container(place, around, "array" if kind is list else "object")
+            container.add(finding.sums)
+            known[_ident(place)] = container
+            order.append(container)
+        elif around is not None:
+            around.add(finding.sums)
+    for container in reversed(order):
+        if container.around is not None:
+            container.around.add(container.sums)
+    return order
 
 
-def containers_of(outcome: Outcome) -> list[ContainerResult]:
+def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Container]) -> _Container:
+    """Return the container around a place; it and those around it are made if they are new."""
+    fresh: list[Trail] = []
+    member: Trail | None = place
+    outer: _Container | None = None
+    while member is not None and (outer := known.get(_ident(member.parent))) is None:
+        fresh.append(member)
+        member = member.parent
+    for member in reversed(fresh):
+        outer = _Container(member.parent, outer, "array" if type(member.key) is int else "object")
+        known[_ident(member.parent)] = outer
+        order.append(outer)
+    return known[_ident(place.parent)]
+
+
+def _ident(place: Trail | None) -> Hashable:
+    """Return what tells containers apart: what stands in one container shares one trail."""
+    return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
+
+
+def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
-    found: list[ContainerResult] = []
-    order, _ = _sum_up(outcome.rows)
-    # One that is a result itself may have skipped results in it: it is one container all the same.
-    themselves = {(id(item[1]), item[2], item[3]) for item in order if type(item) is tuple}
-    for item in order:
-        if type(item) is _Entry:
-            at = (id(None), None, None) if item.trail is None else (id(item.trail[0]), *item.trail[1:])
-            if at in themselves:
-                continue
-            kind = "array" if type(item.key) is int else "object"
-            parent, keys = (None, None) if item.trail is None else (item.trail[0], item.trail[1:])
-            found.append(ContainerResult(parent, keys, kind, item.totals()))
-        elif type(item) is tuple:
-            node, trail, expected_key, actual_key, status, score, one, other, detail = item
-            expected, actual = row_weights(node, status, detail)
-            perfect = score == 1.0 or not (expected or actual)
-            kind = "array" if type(one if type(one) in _CONTAINERS else other) is list else "object"
-            keys = None if expected_key is None else (expected_key, actual_key)
-            totals = Sums(score * node.weight, expected, actual, perfect)
-            found.append(ContainerResult(trail, keys, kind, totals))
-    return found
+    return [ContainerResult(each.place, each.kind, each.sums) for each in _sum_up(findings)]
 
 
-def alignments_of(outcome: Outcome) -> Iterator[ArrayAlignment]:
-    """Yield how the arrays were aligned that are not compared by position, in the order of the document.
-
-    Each is made when it is asked for, and so are its paths.
-    """
-    if not outcome.alignments:
+def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
+    """Yield how arrays were aligned, with the F1 of each pair; each is made when it is asked for."""
+    if not arrays:
         return
-    order, _ = _sum_up(outcome.rows)
-    aligned = {id(inner) for _, inner, _, _, _ in outcome.alignments}
-    elements: dict[tuple[int, Any, Any], Sums] = {}
-    for item in order:
-        if type(item) is _Entry and item.trail is not None and id(item.trail[0]) in aligned:
-            elements[id(item.trail[0]), item.trail[1], item.trail[2]] = item.totals()
-    for node, trail, expected_key, actual_key, status, score, _, _, detail in outcome.rows:
-        if id(trail) in aligned and status not in LEAFLESS:
-            expected, actual = row_weights(node, status, detail)
-            perfect = score == 1.0 or not (expected or actual)
-            totals = Sums(score * node.weight, expected, actual, perfect)
-            elements[id(trail), expected_key, actual_key] = totals
-    for row in outcome.alignments:
-        yield _alignment(row, elements)
+    aligned = {id(each.trail) for each in arrays}
+    elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
+    for container in _sum_up(findings):
+        if container.place is not None and id(container.place.parent) in aligned:
+            elements[_ident(container.place)] = container.sums
+    for each in arrays:
+        yield _alignment(each, elements)
 
 
-def _alignment(row: AlignedRow, elements: dict[tuple[int, Any, Any], Sums]) -> ArrayAlignment:
-    node, inner, pairs, expected_size, actual_size = row
-    rows, columns = {i for i, _ in pairs}, {j for _, j in pairs}
-    nothing = Sums(0.0, 0.0, 0.0, perfect=True)
+def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignment:
+    paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
+    inside, nothing = id(aligned.trail), Sums(0.0, 0.0, 0.0, perfect=True)
     return ArrayAlignment(
-        (node, inner),
-        kind="unordered" if node.align == "unordered" else "key",
-        pairs=tuple((i, j, elements.get((id(inner), i, j), nothing).f1) for i, j in pairs),
-        unmatched_expected=tuple(i for i in range(expected_size) if i not in rows),
-        unmatched_actual=tuple(j for j in range(actual_size) if j not in columns),
+        aligned,
+        kind="unordered" if aligned.node.align == "unordered" else "key",
+        pairs=tuple((i, j, elements.get((inside, i, j), nothing).f1) for i, j in aligned.pairs),
+        unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
+        unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
     )
-
-
-def _around(trail: Trail | None, side: int) -> str:
-    """Return the instance path of the container whose members have a trail."""
-    return "$" if trail is None else instance_path(trail[0], trail[side], side)
-
-
-def _either(expected_key: Any, actual_key: Any) -> Any:
-    return actual_key if expected_key is MISSING else expected_key

@@ -1,4 +1,4 @@
-"""Results in a notebook: as a data frame, and as a small HTML table. Imports no library until it is asked."""
+"""Results in a notebook: a data frame of pandas or polars, or a small HTML table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.result.match import short_score
+from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
@@ -16,15 +16,27 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.corpus.result import RunResult
-    from pytest_jsonmatch.engine.result.match import FieldAggregation, MatchResult
+    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
-__all__ = ["Library", "data_frame", "leaves_of", "match_html", "per_field_of", "run_html"]
+__all__ = ["Library", "data_frame", "field_columns", "fields_html", "leaf_columns", "leaves_html"]
 
 Library = Literal["pandas", "polars"]
 LIBRARIES: Final[tuple[Library, ...]] = ("pandas", "polars")
 _MOST_ROWS: Final = 50
 _WIDEST: Final = 60
+_LEAF: Final = (
+    "path",
+    "expected_path",
+    "actual_path",
+    "status",
+    "score",
+    "weight",
+    "expected",
+    "actual",
+    "comparator",
+    "reason",
+)
 _FIGURES: Final = (
     "matches",
     "mismatches",
@@ -42,7 +54,7 @@ def data_frame(columns: Mapping[str, Sequence[Any]], library: Library | None = N
 
     Args:
         columns: by name, all of one length.
-        library: "pandas" or "polars"; None for the one that is imported already, else whichever is installed.
+        library: "pandas" or "polars"; None for the one imported already, else the first installed.
 
     Raises:
         ConfigurationError: there is no such library, or neither is installed.
@@ -57,7 +69,7 @@ def data_frame(columns: Mapping[str, Sequence[Any]], library: Library | None = N
             continue
         if name == "pandas":
             return module.DataFrame(dict(columns))
-        # Values of JSON have all sorts of types in one column; polars keeps them as they are only as text.
+        # A column of JSON values can hold several types at once; polars keeps those only as text.
         return module.DataFrame({key: _plain(values) for key, values in columns.items()}, strict=False)
     missing = " or ".join(wanted)
     raise ConfigurationError(f"to_dataframe needs {missing}: pip install {wanted[0]}")
@@ -72,75 +84,49 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     return [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in values]
 
 
-def leaves_of(result: MatchResult) -> dict[str, list[Any]]:
+def leaf_columns(fields: Sequence[FieldResult]) -> dict[str, list[Any]]:
     """Return the leaves of a comparison as columns; a side without a value has None."""
-    rows = result.field_results
-    return {
-        "path": [row.path for row in rows],
-        "expected_path": [row.expected_path for row in rows],
-        "actual_path": [row.actual_path for row in rows],
-        "status": [row.status for row in rows],
-        "score": [row.score for row in rows],
-        "weight": [row.weight for row in rows],
-        "expected": [None if row.expected is MISSING else row.expected for row in rows],
-        "actual": [None if row.actual is MISSING else row.actual for row in rows],
-        "comparator": [row.comparator for row in rows],
-        "reason": [row.reason for row in rows],
-    }
+    columns = {name: [getattr(field, name) for field in fields] for name in _LEAF}
+    for name in ("expected", "actual"):
+        columns[name] = [None if value is MISSING else value for value in columns[name]]
+    return columns
 
 
-def per_field_of(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]]:
-    """Return the figures by field as columns."""
+def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]]:
+    """Return figures by schema path as columns."""
     columns: dict[str, list[Any]] = {"path": list(fields)}
     for name in ("total", *_FIGURES):
         columns[name] = [getattr(figures, name) for figures in fields.values()]
     return columns
 
 
-def match_html(result: MatchResult) -> str:
-    """Return a comparison as an HTML table of what is not right, the figures above it."""
-    rows = [row for row in result.field_results if row.status not in {"match", "skipped"}]
-    head = (
-        f"{result.metric}: score {short_score(result.score)}, precision {short_score(result.precision)}, "
-        f"recall {short_score(result.recall)}, F1 {short_score(result.f1)}"
-    )
+def leaves_html(head: str, fields: Sequence[FieldResult]) -> str:
+    """Return an HTML table of the leaves that are not right, below a line of text."""
+    wrong = [field for field in fields if field.status not in {"match", "skipped"}]
     cells = (
         (
-            row.expected_path or row.actual_path or row.path,
-            row.status,
-            row.score,
-            _shown(row.expected),
-            _shown(row.actual),
+            field.expected_path or field.actual_path or field.path,
+            field.status,
+            field.score,
+            _shown(field.expected),
+            _shown(field.actual),
         )
-        for row in rows[:_MOST_ROWS]
+        for field in wrong[:_MOST_ROWS]
     )
     titles = ("path", "status", "score", "expected", "actual")
-    counts = ", ".join(f"{number:,} {status}" for status, number in result.counts.items())
-    return _table(f"{head} ({counts or 'nothing to compare'})", titles, cells, len(rows) - _MOST_ROWS)
+    return _table(head, titles, cells, len(wrong) - _MOST_ROWS)
 
 
-def run_html(run: RunResult) -> str:
-    """Return a corpus as an HTML table of its fields, the worst first."""
-    means = [
-        ("score", run.mean_score),
-        ("precision", run.mean_precision),
-        ("recall", run.mean_recall),
-        ("F1", run.mean_f1),
-    ]
-    figures = ", ".join(f"mean {name} {short_score(value)}" for name, value in means if value is not None)
-    fields = sorted(
-        run.per_field.items(),
-        key=lambda item: (1.0 if item[1].mean_score is None else item[1].mean_score, item[0]),
+def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
+    """Return an HTML table of figures by schema path, the worst first, below a line of text."""
+    worst = sorted(
+        fields.items(), key=lambda item: (1.0 if item[1].mean_score is None else item[1].mean_score, item[0])
     )
     cells = (
-        (path, each.total, *(getattr(each, name) for name in _FIGURES)) for path, each in fields[:_MOST_ROWS]
+        (path, each.total, *(getattr(each, name) for name in _FIGURES)) for path, each in worst[:_MOST_ROWS]
     )
     titles = ("field", "n", "match", "mismatch", "omitted", "invented", "score", "precision", "recall", "F1")
-    noun = "record" if run.total_records == 1 else "records"
-    head = f"{run.metric}: {run.total_records:,} {noun}, {figures or 'no figures'}"
-    if failed := run.total_batch_errors:
-        head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
-    return _table(head, titles, cells, len(fields) - _MOST_ROWS)
+    return _table(head, titles, cells, len(worst) - _MOST_ROWS)
 
 
 def _shown(value: Any) -> str:
@@ -160,7 +146,7 @@ def _table(head: str, titles: Iterable[str], rows: Iterable[Sequence[Any]], hidd
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
-        # (Controls would not show, and those of direction would turn the text around.)
+        # (Control characters would not show, and directional ones would reverse the text.)
         shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in value)
         return f'<td style="text-align: left">{escape(shown)}</td>'
     text = "–" if value is None else f"{value:,}" if isinstance(value, int) else short_score(value)

@@ -1,7 +1,7 @@
-"""The one walk: plan × (expected, actual) → rows and totals.
+"""Walk two documents under a plan, and make findings and totals.
 
-It keeps an explicit stack, so that depth costs no recursion, and appends a bare tuple per result (see
-`results.Row`). A place where one side has nothing is walked like any other, with MISSING on that side.
+The stack is explicit, so that depth costs no recursion. A place where one side has nothing is walked like any
+other, with MISSING on that side.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import Question, Request
-from pytest_jsonmatch.engine.result.match import (
+from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
     MATCH,
     MISMATCH,
+    NOT_ASKED,
     OMISSION,
     PENDING,
     SKIPPED,
+    Aligned,
     Detail,
+    Outcome,
     instance_path,
-    sum_rows,
+    new_finding,
+    place_below,
 )
 from pytest_jsonmatch.engine.value.collector import DEEP, CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
@@ -36,27 +40,20 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.value.sums import Sums
+from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from pytest_jsonmatch.engine.alignment import Pair, Pairing
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
-    from pytest_jsonmatch.engine.result.match import (
-        Row,
-        Trail,
-    )
+    from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
     from pytest_jsonmatch.triage import Triage
 
 __all__ = [
-    "NOT_ASKED",
-    "Outcome",
-    "flat_rows",
-    "is_not_asked",
     "pairwise_aligner",
     "score",
     "score_flat",
@@ -69,25 +66,8 @@ Item: TypeAlias = "tuple[Any, Any, JsonValue, JsonValue, PlanNode]"
 
 Below a container that only one side has, the other side's key is MISSING."""
 
-AlignedRow: TypeAlias = "tuple[PlanNode, Trail | None, Pairing, int, int]"
-"""(node, trail of the elements, pairs, sizes of both sides): how one array was aligned."""
-
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
-
-NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
-"""In place of an answer, and the reason of the skipped result: triage has left the question out."""
-
-
-@final
-class Outcome(NamedTuple):
-    """What a walk found: rows in the order of the document, totals, and how arrays were aligned."""
-
-    rows: list[Row]
-    totals: Sums
-    alignments: list[AlignedRow]
-    gap: float | None = None
-    """Where an array was too large for the memory limit: what its pairs may be short of the optimum."""
 
 
 def score(
@@ -103,7 +83,7 @@ def score(
         triage: says which of their questions need an answer; None: all.
 
     Returns:
-        The rows, the totals every figure is made of, and the alignments.
+        The findings, the totals every figure is made of, and the alignments.
 
     Raises:
         RootTypeError: the metric compares objects and one side is none.
@@ -138,7 +118,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
     for segment in plan.target:
         # Results below a target keep the paths of the whole document.
         if node is not plan.root:
-            trail = (trail, key, key)
+            trail = place_below(trail, key, key)
         if node.branches is not None:
             node = node.chosen(expected, actual)
         node = node.children[ELEMENT if type(segment) is int else segment]
@@ -159,8 +139,8 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
             if node.branches is not None:
                 node = node.chosen(expected, actual)
             if node.unlisted:
-                raise _refused(node, instance_path(trail, key, 1), of_expected=True)
-            walk.run_units(node, None if key is None else (trail, key, key), expected, actual)
+                raise _refused(node, place_below(trail, key, key), of_expected=True)
+            walk.run_units(node, place_below(trail, key, key), expected, actual)
         else:
             walk.run(node, trail, key, key, expected, actual)
     except UnlistedFieldError:
@@ -229,30 +209,19 @@ def walk_flat(
         actual: from `flat_copy`.
         values: what comparators said, if `score_flat` has asked them already.
     """
-    return Outcome(*flat_rows(plan, expected, actual, values), [])
-
-
-def flat_rows(
-    plan: Plan,
-    expected: dict[str, JsonValue],
-    actual: dict[str, JsonValue],
-    values: list[float] | None = None,
-) -> tuple[list[Row], Sums]:
-    """Return rows and totals alone: `walk_flat` without the rest."""
-    rows: list[Row] = []
-    if len(expected) <= DEEP:
-        return rows, _fill_flat(rows, plan, expected, actual, values)
+    rows: list[Finding] = []
     pause = CollectorPause()
-    # The collector would go through all rows made so far, again and again.
-    pause.begin()
+    if len(expected) > DEEP:
+        # The collector would go through all rows made so far, again and again.
+        pause.begin()
     try:
-        return rows, _fill_flat(rows, plan, expected, actual, values)
+        return Outcome(rows, _fill_flat(rows, plan, expected, actual, values), [])
     finally:
         pause.end()
 
 
 def _fill_flat(
-    rows: list[Row],
+    rows: list[Finding],
     plan: Plan,
     expected: dict[str, JsonValue],
     actual: dict[str, JsonValue],
@@ -270,18 +239,18 @@ def _fill_flat(
         kind = type(one)
         if kind is type(other):
             if one == other:
-                append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+                append(new_finding((children[key], None, key, key, MATCH, 1.0, one, other, None)))
                 continue
             left, right = one, other
             if kind is str and transforms:
                 for transform in transforms:
                     left, right = transform(left), transform(right)
                 if left == right:
-                    append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+                    append(new_finding((children[key], None, key, key, MATCH, 1.0, one, other, None)))
                     continue
             value = by_type[kind](left, right) if known is None else next(known)
         elif other is MISSING:
-            append((children[key], None, key, MISSING, OMISSION, 0.0, one, MISSING, None))
+            append(new_finding((children[key], None, key, MISSING, OMISSION, 0.0, one, MISSING, None)))
             gone += 1
             continue
         elif kind in _NUMBERS and type(other) in _NUMBERS:
@@ -289,13 +258,13 @@ def _fill_flat(
         else:
             # (A unit counts once, whatever is wrong with it.)
             detail = _MISTYPED_UNIT if plan.options.granularity == "fields" else _MISTYPED
-            append((children[key], None, key, key, MISMATCH, 0.0, one, other, detail))
+            append(new_finding((children[key], None, key, key, MISMATCH, 0.0, one, other, detail)))
             both += 1
             continue
         if value == 1.0:
-            append((children[key], None, key, key, MATCH, 1.0, one, other, None))
+            append(new_finding((children[key], None, key, key, MATCH, 1.0, one, other, None)))
             continue
-        append((children[key], None, key, key, MISMATCH, value, one, other, None))
+        append(new_finding((children[key], None, key, key, MISMATCH, value, one, other, None)))
         both += 1
         if value:
             parts.append(value)
@@ -305,7 +274,9 @@ def _fill_flat(
         found = len(actual)
         for key, other in actual.items():
             if key not in expected:
-                append((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
+                append(
+                    new_finding((children[key], None, MISSING, key, HALLUCINATION, 0.0, MISSING, other, None))
+                )
     total = math.fsum((matches, *parts)) if parts else matches
     return Sums(total, len(expected), found, matches == len(expected) == found)
 
@@ -380,12 +351,12 @@ class _Walk:
         self.asking = aligner is None
         self.pause = CollectorPause()
         self.nested: list[Sums] = []
-        self.alignments: list[AlignedRow] = []
+        self.alignments: list[Aligned] = []
         self.count_extra = options.extra == "count"
         self.empties = options.empties
         self.nulls_absent = options.nulls == "absent"
         self.leaf_threshold = options.leaf_threshold
-        self.rows: list[Row] = []
+        self.rows: list[Finding] = []
         # Matches of score 1 are the rows not counted here; of the others:
         self.others = 0  # rows
         self.expected_leaves = 0  # leaves of expected
@@ -400,7 +371,7 @@ class _Walk:
     def totals(self) -> Sums:
         """Return the sums over all rows."""
         if self.plan.weighted:
-            totals = sum_rows(self.rows)
+            totals = total_of(finding.sums for finding in self.rows)
         else:
             matches = len(self.rows) - self.others
             totals = Sums(
@@ -409,7 +380,7 @@ class _Walk:
                 matches + self.actual_leaves,
                 perfect=not (self.expected_leaves or self.actual_leaves),
             )
-        return _total((totals, *self.nested)) if self.nested else totals
+        return total_of((totals, *self.nested)) if self.nested else totals
 
     # -- the walk ------------------------------------------------------------------------------------------
 
@@ -434,13 +405,13 @@ class _Walk:
                 if kind is type(actual) and not node.special:
                     if kind is not dict and kind is not list:
                         if expected == actual:
-                            append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                            append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
                         else:
                             fn = node.by_type[kind]
                             self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
                         continue
                 elif node.sure and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
-                    append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                    append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
                     continue
                 else:
                     if node.branches is not None:
@@ -448,14 +419,10 @@ class _Walk:
                     if self.settle(node, trail, ekey, akey, expected, actual):
                         continue
                 # The root has no key; what stands below it has no trail.
-                inner = (
-                    None
-                    if ekey is None
-                    else (
-                        trail,
-                        MISSING if expected is MISSING else ekey,
-                        MISSING if actual is MISSING else akey,
-                    )
+                inner = place_below(
+                    trail,
+                    MISSING if expected is MISSING else ekey,
+                    MISSING if actual is MISSING else akey,
                 )
                 if (
                     self._sums_only
@@ -517,7 +484,7 @@ class _Walk:
             kind = type(one)
             if kind is type(other) and kind is not dict and kind is not list and not child.special:
                 if one == other:
-                    rows.append((child, trail, key, key, MATCH, 1.0, one, other, None))
+                    rows.append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
                 else:
                     fn = child.by_type[kind]
                     self._compare(child, trail, key, key, one, other, fn, one, other)
@@ -551,30 +518,37 @@ class _Walk:
         """Make one row of the rows of a unit."""
         rows = self.rows
         below = rows[start:]
-        if len(below) == 1 and below[0][0] is node and (below[0][8] is None or below[0][8].leaves is None):
+        if (
+            len(below) == 1
+            and below[0].node is node
+            and (below[0].detail is None or below[0].detail.leaves is None)
+        ):
             return
         del rows[start:], self.parts[before.parts :], self.alignments[before.alignments :]
         self.others, self.expected_leaves, self.actual_leaves, *_ = before
         differences = tuple(
-            row for row in below if row[4] != SKIPPED and row[5] != 1.0 and _decides(row[0], node)
+            each
+            for each in below
+            if each.status != SKIPPED and each.score != 1.0 and _decides(each.node, node)
         )
         if not differences:
-            if self.book is not None and any(map(is_not_asked, below)):
+            if self.book is not None and any(each.is_not_asked for each in below):
                 # All else is equal: whether the unit is, nobody was asked.
                 detail = Detail(reason=NOT_ASKED)
                 self._append(node, trail, key, key, SKIPPED, 0.0, expected, actual, detail, 0, 0)
                 return
-            rows.append((node, trail, key, key, MATCH, 1.0, expected, actual, None))
+            rows.append(new_finding((node, trail, key, key, MATCH, 1.0, expected, actual, None)))
             return
-        if self.book is not None and all(row[4] == BATCH_ERROR for row in differences):
+        if self.book is not None and all(each.status == BATCH_ERROR for each in differences):
             # All else is equal: whether the unit is, the batch comparator has not said.
             detail = Detail(reason="a batch comparator failed below it", differences=differences)
             self._append(node, trail, key, key, BATCH_ERROR, 0.0, expected, actual, detail, 0, 0)
             return
         # A type mismatch of the unit itself needs no list of what differs below it.
-        detail = Detail() if differences[0][0] is node else Detail(differences=differences)
-        if differences[0][0] is node and differences[0][8] is not None:
-            detail = differences[0][8]._replace(leaves=None, weights=None)
+        first = differences[0]
+        detail = Detail() if first.node is node else Detail(differences=differences)
+        if first.node is node and first.detail is not None:
+            detail = first.detail._replace(leaves=None, weights=None)
         self._append(node, trail, key, key, MISMATCH, 0.0, expected, actual, detail, 1, 1)
 
     def _append(
@@ -592,7 +566,7 @@ class _Walk:
         actual_leaves: int,
     ) -> None:
         """Add a row that is not a plain match of score 1."""
-        self.rows.append((node, trail, ekey, akey, status, value, expected, actual, detail))
+        self.rows.append(new_finding((node, trail, ekey, akey, status, value, expected, actual, detail)))
         self.others += 1
         self.expected_leaves += expected_leaves
         self.actual_leaves += actual_leaves
@@ -637,7 +611,7 @@ class _Walk:
             if kind is dict or kind is list:
                 return False
             if node.reflexive and one == other:
-                self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                self.rows.append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
             else:
                 self._compare(node, trail, ekey, akey, expected, actual, node.by_type[kind], one, other)
         elif kind in _NUMBERS and other_kind in _NUMBERS:
@@ -735,9 +709,9 @@ class _Walk:
             # Inside a pair of elements the path is not known; the walk that asks for them comes by later.
             return
         if expected is not MISSING:
-            raise _refused(node, instance_path(trail, ekey, 1), of_expected=True)
+            raise _refused(node, place_below(trail, ekey, akey), of_expected=True)
         if self.plan.options.unlisted == "reject":
-            raise _refused(node, instance_path(trail, akey, 2), of_expected=False)
+            raise _refused(node, place_below(trail, ekey, akey), of_expected=False)
 
     def _compare_explicit(
         self,
@@ -803,7 +777,7 @@ class _Walk:
             elif not 0.0 <= value <= 1.0:
                 value, detail = _checked_score(value, detail)
         if value == 1.0:
-            self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, detail))
+            self.rows.append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, detail)))
             return
         if self.leaf_threshold is not None and value <= self.leaf_threshold:
             value = 0.0
@@ -870,7 +844,7 @@ class _Walk:
             if expected is MISSING or actual is MISSING:
                 self._one_sided(node, trail, ekey, akey, expected, actual)
             else:
-                self.rows.append((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None))
+                self.rows.append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
         return None
 
     def _pairs(
@@ -904,7 +878,7 @@ class _Walk:
         else:
             pairs = pair_by_key(element, align[1], expected, actual)
         if not self._sums_only:
-            self.alignments.append((node, inner, pairs, len(expected), len(actual)))
+            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
         return self._aligned(element, pairs, expected, actual)
 
     def _aligned(
@@ -950,11 +924,6 @@ def pairwise_aligner(plan: Plan) -> Aligner:
     return Aligner(plan, _measure)
 
 
-def is_not_asked(row: Row) -> bool:
-    """Tell whether triage has left the question of a row out."""
-    return row[4] == SKIPPED and row[8] is not None and row[8].reason == NOT_ASKED
-
-
 def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool, asking: bool) -> Sums:
     """Return the totals of two elements alone."""
     walk = _Walk(element.plan, aligner)
@@ -967,8 +936,9 @@ def _measure(aligner: Aligner, element: PlanNode, pair: Pair, count_extra: bool,
     return walk.totals()
 
 
-def _refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
+def _refused(node: PlanNode, place: Trail | None, *, of_expected: bool) -> JsonMatchError:
     """Return the error for a member that the schema does not list."""
+    path = instance_path(place, "expected" if of_expected else "actual")
     parent = node.parent
     known = [] if parent is None else parent.listed()
     key = str(node.segment)
@@ -1004,9 +974,9 @@ def _check_below(
         if itself and node.skip:
             continue
         if node.unlisted:
-            raise _refused(node, instance_path(trail, key, 1 if of_expected else 2), of_expected=of_expected)
+            raise _refused(node, place_below(trail, key, key), of_expected=of_expected)
         if (node.explicit is None or not itself) and (type(value) is dict or type(value) is list):
-            inner = None if key is None else (trail, key, key)
+            inner = place_below(trail, key, key)
             members = value.items() if type(value) is dict else enumerate(value)
             waiting.extend(
                 (node.children[name if type(name) is str else ELEMENT], item, inner, name)
@@ -1014,15 +984,6 @@ def _check_below(
                 if not (item is None and nulls_absent and type(name) is str)
             )
         itself = True
-
-
-def _total(totals: Sequence[Sums]) -> Sums:
-    return Sums(
-        math.fsum(one.score for one in totals),
-        math.fsum(one.expected for one in totals),
-        math.fsum(one.actual for one in totals),
-        perfect=all(one.perfect for one in totals),
-    )
 
 
 def _keys(ekey: Any, akey: Any, expected: JsonValue, actual: JsonValue) -> tuple[Any, Any]:

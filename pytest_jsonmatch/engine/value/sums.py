@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-__all__ = ["Sums", "ratio"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Figures", "Sums", "figures_of", "ratio", "total_of"]
 
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 
@@ -43,6 +46,38 @@ class Sums(NamedTuple):
     def f1(self) -> float:
         """2Σ / (E + A), 1 for 0/0."""
         return ratio(2 * self.score, self.expected + self.actual, perfect=self.perfect)
+
+    def times(self, weight: float) -> Sums:
+        """Return the sums as they are where everything weighs so much more."""
+        return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
+
+
+class Figures(NamedTuple):
+    """What is said of one comparison."""
+
+    precision: float
+    recall: float
+    f1: float
+    score: float
+    """The metric's own figure."""
+
+
+def figures_of(sums: Sums, reduce: str) -> Figures:
+    """Return the figures of one comparison, under a metric that reduces to "f1" or to a "ratio"."""
+    recall, f1 = sums.recall, sums.f1
+    return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
+
+
+def total_of(parts: Iterable[Sums]) -> Sums:
+    """Return the sum of sums, the same in whatever order they come."""
+    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
+    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
+
+
+def total_of(parts: Iterable[Sums]) -> Sums:
+    """Return the sum of sums, the same in whatever order they come."""
+    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
+    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
 
 
 def ratio(part: float, whole: float, *, perfect: bool) -> float:

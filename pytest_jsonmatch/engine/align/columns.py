@@ -1,0 +1,375 @@
+"""Sums of all pairs of values at one node, column by column: one recursion for grids of both bodies."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.align.nested import Nested, distinct_values, flatten
+from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.grid import Grid
+    from pytest_jsonmatch.engine.plan.compile import BoundComparator as Bound
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["Block", "Column", "Columns", "blocks_of"]
+
+_NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({dict, list})
+_MOST_LEVELS: Final = 30
+"""Deeper below the element, pairs are left to the walk, which needs no recursion."""
+
+
+@final
+class Column(NamedTuple):
+    """The values of one side at one node."""
+
+    values: list[JsonValue]
+    """The distinct ones, as they are compared."""
+    codes: list[int] | None
+    """For each element the number of its value, -1 for none; None: element i has value i."""
+
+    def places(self, size: int) -> list[list[int]]:
+        """Return, for each distinct value, the elements that have it."""
+        if self.codes is None:
+            return [[at] for at in range(size)]
+        found: list[list[int]] = [[] for _ in self.values]
+        for at, code in enumerate(self.codes):
+            if code >= 0:
+                found[code].append(at)
+        return found
+
+
+@final
+class Block(NamedTuple):
+    """The values of two columns that one comparator scores; positions of None: all values."""
+
+    bound: Bound
+    rows: list[int] | None
+    columns: list[int] | None
+
+
+def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
+    """Return the column of values, MISSING among them; None if there are containers to go down into."""
+    kinds = set(map(type, values))
+    if not kinds.isdisjoint(_CONTAINERS):
+        if node.explicit is None:
+            return None
+        # What a comparator takes whole may have no hash: each is a value of its own.
+        present = [at for at, value in enumerate(values) if value is not MISSING]
+        codes = [-1] * len(values)
+        for code, at in enumerate(present):
+            codes[at] = code
+        return Column([node.prepare(values[at]) for at in present], codes)
+    distinct, found = distinct_values(values)
+    return Column(list(map(node.prepare, distinct)) if node.transforms else distinct, found)
+
+
+def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
+    """Yield which comparator scores which values of two columns; where blocks overlap the later one holds.
+
+    Values that are in no block together are of different types: they score 0.
+    """
+    if node.explicit is not None:
+        yield Block(node.explicit, None, None)
+        return
+    kinds, others = _by_kind(left), _by_kind(right)
+    alone = len(kinds) == 1 and kinds.keys() == others.keys()
+    for kind, rows in kinds.items():
+        columns = others.get(kind)
+        if columns is None:
+            continue
+        if kind is not float:
+            example = left[rows[0]]
+            yield _block(node.default_for(example, example), (rows, columns), alone=alone)
+            continue
+        fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
+        whole_rows, whole_columns = rows, columns
+        if fractional is not integer:
+            whole_rows = [at for at in rows if is_integral(left[at])]
+            whole_columns = [at for at in columns if is_integral(right[at])]
+            if len(whole_rows) < len(rows) or len(whole_columns) < len(columns):
+                yield _block(fractional, (rows, columns), alone=alone)
+                alone = False
+        if whole_rows and whole_columns:
+            yield _block(integer, (whole_rows, whole_columns), alone=alone)
+
+
+def _block(bound: Bound | None, places: tuple[list[int], list[int]], *, alone: bool) -> Block:
+    assert bound is not None  # noqa: S101 - for the type checker: scalars have a comparator
+    return Block(bound, None, None) if alone else Block(bound, *places)
+
+
+def _by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
+    """Return the positions of the values of each kind; `float` stands for all numbers."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1:
+        (kind,) = kinds
+        return {float if kind in _NUMBERS else kind: list(range(len(values)))}
+    found: dict[type, list[int]] = {}
+    for at, value in enumerate(values):
+        kind = type(value)
+        found.setdefault(float if kind in _NUMBERS else kind, []).append(at)
+    return found
+
+
+@final
+class Columns:
+    """Makes the grid of all pairs of values at one node, and of all that is below."""
+
+    __slots__ = ("_aligner", "_body", "_count_actual", "_deepest", "_empties", "_nulls_absent", "_top")
+
+    def __init__(self, aligner: Aligner, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
+        options = aligner.plan.options
+        self._aligner = aligner
+        self._body = body
+        self._top = element.depth
+        self._deepest = deepest or element.depth + _MOST_LEVELS
+        # What a ratio is made of, expected's leaves, does not depend on actual's.
+        self._count_actual = aligner.count_extra or options.reduce == "ratio"
+        self._empties = options.empties
+        self._nulls_absent = options.nulls == "absent"
+
+    def grid(
+        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
+    ) -> Grid:
+        """Return Σ, E and A of all pairs, weights counted from the element down.
+
+        Args:
+            node: where the values stand.
+            expected: n values.
+            actual: m values.
+            above: the product of the weights from the element down to the node's parent.
+        """
+        grid = self._body(self._aligner, len(expected), len(actual))
+        if node.branches is not None:
+            self._alternatives(grid, node, expected, actual, above)
+            return grid
+        if node.skip:
+            return grid
+        weight = above * node.own_weight if node.depth > self._top else 1.0
+        if node.depth > self._deepest:
+            grid.know_nothing()
+        elif not self._scalars(grid, node, weight, list(expected), list(actual)):
+            self._by_type(grid, node, weight, expected, actual)
+        return grid
+
+    def _alternatives(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+        above: float,
+    ) -> None:
+        """Add pairs by the alternative of the schema that expected's value chooses."""
+        groups: dict[PlanNode, list[int]] = {}
+        for at, value in enumerate(expected):
+            groups.setdefault(node.chosen(value, MISSING), []).append(at)
+        first: Grid | None = None
+        everyone = list(range(len(actual)))
+        for variant, rows in groups.items():
+            if variant.branches is not None:
+                # None of them accepts the value.
+                grid.know_nothing()
+                return
+            block = self.grid(variant, [expected[at] for at in rows], actual, above)
+            if first is None:
+                first = block
+            elif self._aligner.as_f1:
+                # The leaves of actual are those of the alternative, too.
+                grid.lower_actual(rows, everyone, [a - b for a, b in zip(first.actual, block.actual)])
+                block.actual = [0.0] * len(actual)
+            grid.absorb(block, rows, everyone)
+
+    def _scalars(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> bool:
+        """Add a column of values without containers, MISSING where there is none; False: there are some."""
+        left, right = column_of(node, expected), column_of(node, actual)
+        if left is None or right is None:
+            return False
+        if left.values and right.values:
+            grid.add_scores(node, weight, left, right)
+        grid.count(weight, left, right)
+        if not self._count_actual and left.codes is not None and -1 in left.codes and right.values:
+            lacking = [at for at, value in enumerate(expected) if value is MISSING]
+            having = [at for at, value in enumerate(actual) if value is not MISSING]
+            grid.lower_actual(lacking, having, [weight] * len(having))
+        return True
+
+    def _by_type(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
+        left, right = _by_shape(expected), _by_shape(actual)
+        for shape in dict.fromkeys((*left, *right)):
+            rows, columns = left.get(shape, []), right.get(shape, [])
+            one, other = [expected[at] for at in rows], [actual[at] for at in columns]
+            block = self._body(self._aligner, len(rows), len(columns))
+            if shape is dict:
+                self._objects(block, node, weight, one, other)
+            elif shape is list:
+                self._arrays(block, node, weight, one, other)
+            else:
+                self._scalars(block, node, weight, one, other)
+            grid.absorb(block, rows, columns)
+            if shape is not object:
+                others = [at for at, value in enumerate(actual) if type(value) is not shape]
+                self._without_partner(grid, block, weight, (rows, others), of_expected=True)
+                others = [at for at, value in enumerate(expected) if type(value) is not shape]
+                self._without_partner(grid, block, weight, (others, columns), of_expected=False)
+
+    def _without_partner(
+        self,
+        grid: Grid,
+        block: Grid,
+        weight: float,
+        cells: tuple[list[int], list[int]],
+        *,
+        of_expected: bool,
+    ) -> None:
+        """Correct the leaves of containers where the other side has none: `block` has what they count else."""
+        rows, columns = cells
+        if not rows or not columns:
+            return
+        if of_expected:
+            if self._empties == "if_absent":
+                empty = [at for at, leaves in zip(rows, block.expected) if not leaves]
+                grid.lower_expected(empty, columns, -weight)
+        elif not self._count_actual:
+            grid.lower_actual(rows, columns, list(block.actual))
+        elif self._empties == "if_absent" and self._aligner.as_f1:
+            empty = [at for at, leaves in zip(columns, block.actual) if not leaves]
+            grid.lower_actual(rows, empty, [-weight] * len(empty))
+
+    # -- containers ----------------------------------------------------------------------------------------
+
+    def _objects(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> None:
+        if self._nulls_absent:
+            expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
+        for key in dict.fromkeys(chain(chain.from_iterable(expected), chain.from_iterable(actual))):
+            self._member(
+                grid,
+                node.children[key],
+                weight,
+                [item.get(key, MISSING) for item in expected],
+                [item.get(key, MISSING) for item in actual],
+            )
+        self._empty(grid, weight, expected, actual)
+
+    def _member(
+        self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> None:
+        """Add the members under one key, or at one index; MISSING where an element has none."""
+        if child.branches is None:
+            if child.skip:
+                return
+            own = weight * child.own_weight
+            if child.depth <= self._deepest and self._scalars(grid, child, own, expected, actual):
+                return
+        rows = [at for at, value in enumerate(expected) if value is not MISSING]
+        columns = [at for at, value in enumerate(actual) if value is not MISSING]
+        block = self.grid(child, [expected[at] for at in rows], [actual[at] for at in columns], weight)
+        grid.absorb(block, rows, columns)
+        own = weight * child.own_weight
+        if len(columns) < len(actual):
+            lacking = [at for at, value in enumerate(actual) if value is MISSING]
+            self._without_partner(grid, block, own, (rows, lacking), of_expected=True)
+        if len(rows) < len(expected):
+            lacking = [at for at, value in enumerate(expected) if value is MISSING]
+            self._without_partner(grid, block, own, (lacking, columns), of_expected=False)
+
+    def _empty(
+        self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> None:
+        """Count an empty container as a leaf, but for nothing against a non-empty one of its kind."""
+        if self._empties != "leaf":
+            return
+        rows = [at for at, value in enumerate(expected) if not value]
+        columns = [at for at, value in enumerate(actual) if not value]
+        if rows:
+            full = [at for at, value in enumerate(actual) if value]
+            grid.count_some(weight, rows, of_expected=True)
+            grid.lower_expected(rows, full, weight)
+        if columns:
+            full = [at for at, value in enumerate(expected) if value]
+            grid.count_some(weight, columns, of_expected=False)
+            grid.lower_actual(full, columns, [weight] * len(columns))
+        if rows and columns:
+            grid.add_everywhere(weight, rows, columns)
+
+    def _arrays(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> None:
+        align = node.align
+        if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
+            element = node.children[ELEMENT]
+            for at in range(max(map(len, chain(expected, actual)), default=0)):
+                self._member(
+                    grid,
+                    element,
+                    weight,
+                    [item[at] if at < len(item) else MISSING for item in expected],
+                    [item[at] if at < len(item) else MISSING for item in actual],
+                )
+        elif align == "unordered" and self._nest(grid, node, weight, expected, actual):
+            pass
+        else:
+            grid.know_nothing()
+            return
+        self._empty(grid, weight, expected, actual)
+
+    def _nest(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> bool:
+        """Add unordered arrays; False: what they count depends on the pairs of their elements."""
+        element = node.children[ELEMENT]
+        if element.skip:
+            return True
+        left, right = flatten(self._aligner, element, (expected, actual))
+        if not self._body.fits(self._aligner, len(left.values), len(right.values)):
+            return False
+        columns = Columns(self._aligner, element, self._body, self._deepest)
+        inner = columns.grid(element, left.values, right.values)
+        if inner.unknown:
+            return False
+        uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))
+        if inner.is_corrected or uneven or not self._count_actual:
+            return False
+        inner.finish(max(left.longest, right.longest))
+        grid.nest(Nested(self._aligner, element, inner, left, right), weight * element.own_weight)
+        return True
+
+
+def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
+    """Return the positions of objects, of arrays, and of all else."""
+    found: dict[type, list[int]] = {}
+    for at, value in enumerate(values):
+        kind = type(value)
+        found.setdefault(kind if kind in _CONTAINERS else object, []).append(at)
+    return found
+
+
+def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def _some_keyed(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
+    """Tell whether a pair of arrays is paired by key: all elements of both are objects."""
+    return all(any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual))

@@ -1,0 +1,256 @@
+"""All elements of one array against all of another: bounds first, exact when chosen. What both bodies share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.columns import Column
+    from pytest_jsonmatch.engine.align.nested import Nested, Source
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+
+    Pairs: TypeAlias = list[tuple[int, int]]
+
+__all__ = ["STEPS", "TIE", "Best", "Cell", "Grid", "Part", "similarity_of"]
+
+STEPS: Final = 2.0**30
+"""Similarities are rounded to this many steps: sums of multiples are exact, in whatever order they are made."""
+TIE: Final = 2.0**-34
+"""What the larger Σ adds to the worth of all pairs together, at most: less than one step."""
+NOTHING: Final = 1e-300
+
+
+@final
+class Cell(NamedTuple):
+    """A pair of elements: exactly, or the most that it can be worth while questions are open."""
+
+    similarity: float
+    score: float
+    """Σ weight·score."""
+    questions: tuple[Any, ...] = ()
+    """What batch comparators have still to answer."""
+
+
+@final
+class Best(NamedTuple):
+    """The pairs of greatest total similarity."""
+
+    pairs: Pairs
+    """Positions among the rows and among the columns that were given."""
+    score: float
+    """Σ of the pairs."""
+    questions: tuple[Any, ...] = ()
+    """What batch comparators have still to answer before the pairs are sure."""
+
+
+@final
+class Part(NamedTuple):
+    """Unordered arrays inside the elements of a grid."""
+
+    nested: Nested
+    rows: Sequence[int]
+    """For each row of the grid, which of the arrays is its own; -1: it has none, or an empty one."""
+    columns: Sequence[int]
+    weight: float
+    bound: Any = None
+    """(arrays, arrays) what was added to the grid's Σ as a bound; None: what was added is exact."""
+
+
+def similarity_of(score: float, whole: float) -> float:
+    """Return Σ over the weighted leaves that it is out of: at most 1, and 1 where there is nothing."""
+    return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
+
+
+class Grid:
+    """Σ of all pairs of values at one node, and the weighted leaves of each side.
+
+    A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
+    only the walk can score it (`walked`), maybe without any bound (`unknown`).
+    """
+
+    __slots__ = (
+        "_cells",
+        "_element",
+        "_share",
+        "_sources",
+        "_trail",
+        "actual",
+        "aligner",
+        "bounded",
+        "expected",
+        "parts",
+        "score",
+        "unknown",
+        "walked",
+    )
+
+    def __init__(self, aligner: Aligner) -> None:
+        self.aligner = aligner
+        self.score: Any
+        """(n, m) Σ weight·score of the pairs, exact or bounds."""
+        self.expected: Any
+        """(n,) the weighted leaves of each element of expected."""
+        self.actual: Any
+        """(m,) the same of actual."""
+        self.walked = False
+        self.unknown = False
+        self.bounded = False
+        """Whether one of the parts is a bound."""
+        self.parts: list[Part] = []
+        self._share = 0.0
+        self._element: Any = None
+        self._trail: Any = None
+        self._sources: tuple[Sequence[Source], Sequence[Source]] = ((), ())
+        self._cells: dict[tuple[int, int], Cell] = {}
+
+    # -- what a body has -----------------------------------------------------------------------------------
+
+    @classmethod
+    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:
+        """Tell whether a grid of this size fits the memory limit."""
+        raise NotImplementedError
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether some pairs have fewer leaves than their elements."""
+        raise NotImplementedError
+
+    def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+        """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
+        raise NotImplementedError
+
+    def count(self, weight: float, left: Column, right: Column) -> None:
+        """Count a leaf for every element that has a value."""
+        raise NotImplementedError
+
+    def absorb(self, block: Any, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add the sums of a block of pairs."""
+        raise NotImplementedError
+
+    def nest(self, nested: Nested, weight: float) -> None:
+        """Add the unordered arrays of a block, one for each row and column."""
+        raise NotImplementedError
+
+    def whole(self, row: int, column: int) -> float:
+        """Return what a pair's Σ is divided by."""
+        raise NotImplementedError
+
+    def finish(self, largest: int) -> None:
+        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ.
+
+        Args:
+            largest: the number of elements of the largest array that will be paired.
+        """
+        raise NotImplementedError
+
+    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Any:
+        """Return a copy of what some pairs are worth, exactly or as a bound; 0 where there can be no pair."""
+        raise NotImplementedError
+
+    def _solve(self, block: Any) -> Pairs:
+        """Return the pairs of the greatest total worth."""
+        raise NotImplementedError
+
+    def _put(self, block: Any, pair: tuple[int, int], worth: float) -> None:
+        raise NotImplementedError
+
+    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:
+        """Return pairs to make exact beside those that were chosen."""
+        raise NotImplementedError
+
+    # -- solving -------------------------------------------------------------------------------------------
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no pair is a bound."""
+        return not (self.walked or self.bounded)
+
+    def know_nothing(self) -> None:
+        """Leave every pair to the walk, without any bound."""
+        self.unknown = self.walked = True
+
+    def stands_at(
+        self, element: PlanNode, trail: Any, rows: Sequence[Source], columns: Sequence[Source]
+    ) -> None:
+        """Tell where the elements stand, for the walk."""
+        self._element, self._trail, self._sources = element, trail, (rows, columns)
+
+    def worth(self, cell: Cell) -> float:
+        """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
+        if cell.similarity <= self.aligner.threshold:
+            return 0.0
+        return round(cell.similarity * STEPS) / STEPS + self._share * cell.score
+
+    def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
+        """Return a pair exactly; with questions open, the most that it can be worth."""
+        cell = self._cells.get((row, column))
+        if cell is not None:
+            return cell
+        if self.walked:
+            rows, columns = self._sources
+            cell = yield self.aligner.measure(self._element, self._trail, rows[row], columns[column])
+        else:
+            score = float(self.score[row][column])
+            for part in self.parts:
+                at, to = part.rows[row], part.columns[column]
+                if part.bound is not None and at >= 0 and to >= 0:
+                    score += part.weight * part.nested.pair(at, to).score - float(part.bound[at][to])
+            cell = Cell(similarity_of(score, self.whole(row, column)), score)
+        self._cells[row, column] = cell
+        return cell
+
+    def sum_of(self, pairs: Pairs) -> float:
+        """Return Σ of some pairs, of which none takes a walk."""
+        if self.is_exact:
+            score = self.score
+            return sum([float(score[row][column]) for row, column in pairs])
+        return sum([self.aligner.run(self.measure(row, column)).score for row, column in pairs])
+
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Best]:
+        """Pair some rows with some columns for the greatest total similarity above the threshold.
+
+        The assignment is solved on bounds, the pairs that it chooses are made exact, and so on until all that
+        are chosen are exact: no other pairing can then be worth more.
+
+        Args:
+            rows: in an order that depends on contents only.
+            columns: likewise.
+        """
+        block = self._block(rows, columns)
+        pairs = self._solve(block)
+        if self.is_exact:
+            return Best(pairs, self.sum_of([(rows[at], columns[to]) for at, to in pairs]))
+        known: dict[tuple[int, int], Cell] = {}
+        while True:
+            fresh = [pair for pair in pairs if pair not in known]
+            if not fresh:
+                break
+            for pair in (*fresh, *self._promising(block, known)):
+                if pair not in known:
+                    cell = known[pair] = yield from self.measure(rows[pair[0]], columns[pair[1]])
+                    self._put(block, pair, self.worth(cell))
+            pairs = self._solve(block)
+        score = sum([known[pair].score for pair in pairs])
+        questions = [question for pair in pairs for question in known[pair].questions]
+        ahead = pairs
+        for _ in range(self.aligner.solutions_ahead if questions else 0):
+            # Where only answers tell elements apart, one pairing a round would take as many rounds as elements.
+            for pair in ahead:
+                if known[pair].questions:
+                    self._put(block, pair, 0.0)
+            ahead = self._solve(block)
+            for pair in ahead:
+                if pair not in known:
+                    known[pair] = yield from self.measure(rows[pair[0]], columns[pair[1]])
+                questions += known[pair].questions
+        return Best(pairs, score, tuple(questions))
+
+    def keep(self, row: int, column: int) -> None:
+        """Tell the aligner how the arrays inside a pair of elements pair."""
+        for part in self.parts:
+            at, to = part.rows[row], part.columns[column]
+            if at >= 0 and to >= 0:
+                part.nested.keep(at, to)

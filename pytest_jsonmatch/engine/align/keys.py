@@ -1,0 +1,260 @@
+"""What equal elements share, and the text that elements are ordered by: contents only, at every depth.
+
+Both look at a container once, however often it is asked for: a container stands at one place of one document,
+and documents outlive the comparison, so its identity is a key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from decimal import Decimal
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.value.convert import MISSING, number_text
+from pytest_jsonmatch.engine.value.paths import ELEMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["Canon"]
+
+_NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({dict, list})
+# Booleans are no numbers: True would be equal to 1, as a key too.
+_TRUE: Final = ("true",)
+_FALSE: Final = ("false",)
+_SKIPPED: Final = ("skipped",)
+_LONGEST_TEXT: Final = 100
+"""Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
+
+
+@final
+class Canon:
+    """Canonical forms under one plan; those of one Canon can be compared."""
+
+    __slots__ = ("_forms", "_keys", "_nulls_absent", "_texts")
+
+    def __init__(self, *, nulls_absent: bool) -> None:
+        self._nulls_absent = nulls_absent
+        self._forms: dict[Hashable, Hashable] = {}
+        self._keys: dict[int, Hashable] = {}
+        self._texts: dict[int, str] = {}
+
+    # -- equality ------------------------------------------------------------------------------------------
+
+    def keys(self, element: PlanNode, *sides: Sequence[JsonValue]) -> list[list[Hashable]]:
+        """Return, side by side, what elements share that are equal under the plan.
+
+        MISSING stands for an element that equals nothing. Transforms are applied, skipped fields left out,
+        and unordered arrays inside the elements are multisets.
+        """
+        if not self._nulls_absent and element.explicit is None and _compared_as_is(element):
+            kinds = {type(value) for side in sides for value in side}
+            if kinds == {str}:
+                return [list(side) for side in sides]
+            if kinds == {dict} and _equal_in_python(element, sides):
+                return [[frozenset(value.items()) for value in side] for side in sides]
+        return [[self.key(element, value) for value in side] for side in sides]
+
+    def key(self, node: PlanNode, value: JsonValue) -> Hashable:
+        """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
+        if node.skip:
+            return _SKIPPED
+        if type(value) is not dict and type(value) is not list:
+            return _scalar_key(node.prepare(value))
+        return self._key_of(node, value, self._keys)
+
+    def _key_of(self, node: PlanNode | None, value: JsonValue, known: dict[int, Hashable]) -> Hashable:
+        """Return the key of a container, from the leaves up, with an explicit stack.
+
+        A node of None: a value that a comparator takes whole, to which no rule of the plan applies.
+        """
+        waiting: list[tuple[PlanNode | None, JsonValue]] = [(node, value)]
+        while waiting:
+            below, item = waiting[-1]
+            if id(item) in known:
+                waiting.pop()
+            elif below is not None and below.explicit is not None:
+                # (Transformed at every depth, it is a copy: what is in it is not known by its identity.)
+                whole = below.prepare(item)
+                known[id(item)] = self._key_of(None, whole, {})
+            else:
+                todo = self._form(below, item, known)
+                waiting.extend(todo)
+        return known[id(value)]
+
+    def _form(
+        self, node: PlanNode | None, value: JsonValue, known: dict[int, Hashable]
+    ) -> list[tuple[PlanNode | None, JsonValue]]:
+        """Make a container's key known; or return the containers below it whose keys have to be known first."""
+        members = value.items() if type(value) is dict else enumerate(value)
+        element = None if node is None or type(value) is dict else node.children[ELEMENT]
+        nulls_absent = self._nulls_absent and node is not None and element is None
+        keys: list[Any] = []
+        parts: list[Hashable] = []
+        todo: list[tuple[PlanNode | None, JsonValue]] = []
+        skipped = False
+        for key, item in members:
+            if item is None and nulls_absent:
+                continue
+            below = element
+            if node is not None:
+                below = node.children[key] if element is None else element
+                if below.branches is not None:
+                    below = below.chosen(item, MISSING)
+                if below.skip:
+                    skipped = True
+                    continue
+            if type(item) is dict or type(item) is list:
+                part = known.get(id(item))
+                if part is None:
+                    todo.append((below, item))
+            else:
+                part = _scalar_key(item if below is None else below.prepare(item))
+            keys.append(key)
+            parts.append(part)
+        if todo:
+            return todo
+        flat: Hashable
+        if MISSING in parts:
+            known[id(value)] = MISSING
+            return todo
+        if skipped and not parts:
+            # All of it is skipped: that is not an empty container.
+            flat = _SKIPPED, type(value)
+        elif type(value) is dict:
+            flat = frozenset(zip(keys, parts))
+        elif node is not None and node.align == "unordered":
+            flat = "multiset", frozenset(Counter(parts).items())
+        else:
+            flat = "array", *parts
+        known[id(value)] = self._forms.setdefault(flat, _Form())
+        return todo
+
+    # -- order ---------------------------------------------------------------------------------------------
+
+    def order(self, element: PlanNode, values: Sequence[JsonValue], places: list[int]) -> list[int]:
+        """Return places of values in an order that depends on the contents of the values only."""
+        if len(places) < 2:
+            return places
+        if all(type(values[at]) is str for at in places):
+            return sorted(places, key=values.__getitem__)
+        return sorted(places, key=lambda at: self.text(element, values[at]))
+
+    def text(self, node: PlanNode, value: JsonValue) -> str:
+        """Return a text that values of equal contents share, in whatever order their unordered arrays are."""
+        if type(value) is not dict and type(value) is not list:
+            return _encoded(value)
+        known = self._texts
+        waiting = [(node, value)]
+        while waiting:
+            node, item = waiting[-1]
+            if id(item) in known:
+                waiting.pop()
+                continue
+            if node.branches is not None:
+                node = node.chosen(item, MISSING)
+            members = item.items() if type(item) is dict else ((ELEMENT, each) for each in item)
+            todo = [
+                (node.children[key], each)
+                for key, each in members
+                if type(each) in _CONTAINERS and id(each) not in known
+            ]
+            if todo:
+                waiting += todo
+            else:
+                known[id(item)] = self._text_of(node, item)
+        return known[id(value)]
+
+    def _text_of(self, node: PlanNode, value: JsonValue) -> str:
+        """Return the text of a container, the texts of all containers in it being known."""
+        if type(value) is dict:
+            if _CONTAINERS.isdisjoint(map(type, value.values())):
+                return _encoded(value)
+            return _encoded({key: self._stub(item) for key, item in value.items()})
+        parts = [self._stub(item) for item in value]
+        if node.align == "unordered":
+            parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)
+        return _encoded(parts)
+
+    def _stub(self, value: JsonValue) -> JsonValue:
+        """Return a scalar as it is, and a short text for a container."""
+        if type(value) is not dict and type(value) is not list:
+            return value
+        text = self._texts[id(value)]
+        if len(text) <= _LONGEST_TEXT:
+            return text
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@final
+class _Form:
+    """Stands for all containers that are equal under the plan."""
+
+    __slots__ = ()
+
+
+def _equal_in_python(element: PlanNode, sides: tuple[Sequence[dict[str, JsonValue]], ...]) -> bool:
+    """Tell whether objects of scalars are equal under the plan just where Python finds them equal."""
+    kinds = {(key, type(item)) for side in sides for value in side for key, item in value.items()}
+    types = {kind for _, kind in kinds}
+    if dict in types or list in types:
+        return False
+    if bool in types:
+        # A boolean is equal to a number in Python, so where both are found Python must not be asked.
+        with_flags = {key for key, kind in kinds if kind is bool}
+        if any(key in with_flags and kind in _NUMBERS for key, kind in kinds):
+            return False
+    if float in types:
+        total = sum(item for side in sides for value in side for item in value.values() if type(item) is float)
+        if total - total != 0.0:  # not a finite number, or a sum beyond the doubles: look closer
+            return False
+    return all(_compared_as_is(element.children[key]) for key in {key for key, _ in kinds})
+
+
+def _compared_as_is(node: PlanNode) -> bool:
+    """Tell whether scalars at a node are compared as they are."""
+    return not (node.skip or node.transforms) and node.branches is None
+
+
+def _scalar_key(value: JsonValue) -> Hashable:
+    if type(value) is bool:
+        return _TRUE if value else _FALSE
+    if type(value) is float and value - value != 0.0:
+        return MISSING
+    key: Hashable = value
+    return key
+
+
+def _plain_number(value: JsonValue) -> str:
+    if type(value) is Decimal:
+        return number_text(value)
+    message = f"{value!r} is no JSON value"
+    raise TypeError(message)
+
+
+# (json.dumps makes an encoder at each call.)
+_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_plain_number).encode
+
+
+def _encoded(value: JsonValue) -> str:
+    """Return JSON text with sorted keys of a scalar, or of a container of scalars."""
+    try:
+        return _encode(value)
+    except ValueError:
+        # An integer of more digits than Python makes text of.
+        return repr(sorted(map(_rough, value.items()))) if type(value) is dict else repr(_rough(value))
+
+
+def _rough(value: Any) -> Any:
+    """Return something that tells a value by, its long integers in another base."""
+    if type(value) is tuple or type(value) is list:
+        return [_rough(each) for each in value]
+    return hex(value) if type(value) is int else str(value)

@@ -1,0 +1,394 @@
+"""The grid of a large array, as numpy arrays. Import this module late: it imports numpy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from pytest_jsonmatch.engine.align.columns import blocks_of
+from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.solve import assign, dual_prices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.columns import Column
+    from pytest_jsonmatch.engine.align.grid import Cell
+    from pytest_jsonmatch.engine.align.nested import Flat, Nested
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+
+    Matrix = NDArray[np.float64]
+    Indices = NDArray[np.intp]
+
+__all__ = ["ArrayGrid"]
+
+_BYTES_A_CELL: Final = 32
+_CHUNK: Final = 4_000_000
+"""Cells worked on at a time where a whole matrix is not needed."""
+_PRICE_STEPS: Final = 10
+_FIRST_STEP: Final = 0.15
+"""The first step of prices, in shares of the greatest score."""
+_FEWEST_CELLS: Final = 1_000
+"""In smaller problems only what is chosen is made exact."""
+
+
+@final
+class ArrayGrid(Grid):
+    """The grid as arrays: a column costs a table of distinct values, spread over all pairs."""
+
+    __slots__ = ("_bounds", "_less_actual", "_less_expected", "_worth")
+
+    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
+        super().__init__(aligner)
+        self.score: Matrix = np.zeros((rows, columns))
+        self.expected: Matrix = np.zeros(rows)
+        self.actual: Matrix = np.zeros(columns)
+        self._less_expected: Matrix | None = None
+        self._less_actual: Matrix | None = None
+        self._worth: Matrix = self.score
+
+    @classmethod
+    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:
+        """Tell whether a grid of this size fits the memory limit."""
+        return rows * columns * _BYTES_A_CELL <= aligner.plan.options.memory_limit
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether some pairs have fewer leaves than their elements."""
+        return self._less_expected is not None or self._less_actual is not None
+
+    # -- filling -------------------------------------------------------------------------------------------
+
+    def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+        """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
+        table = self._table(node, left, right)
+        limit = self.aligner.plan.options.leaf_threshold
+        if limit is not None:
+            table[(table <= limit) & (table < 1.0)] = 0.0
+        if weight != 1.0:
+            table *= weight
+        for axis, column in enumerate((left, right)):
+            if column.codes is not None:
+                # (The code of an element without a value, -1, is a last line of zeros.)
+                padding = [(0, 0), (0, 0)]
+                padding[axis] = (0, 1)
+                table = np.pad(table, padding) if -1 in column.codes else table
+                table = table.take(np.array(column.codes, dtype=np.intp), axis=axis)
+        self.score += table
+
+    def _table(self, node: PlanNode, left: Column, right: Column) -> Matrix:
+        """Return the scores of all pairs of distinct values; bounds where the comparator is dear."""
+        table: Matrix | None = None
+        for bound, rows, columns in blocks_of(node, left.values, right.values):
+            one = left.values if rows is None else [left.values[at] for at in rows]
+            other = right.values if columns is None else [right.values[at] for at in columns]
+            scores: Any = None
+            if bound.ceiling is not None:
+                scores = bound.ceiling(one, other)
+            if scores is not None or bound.table is None:
+                self.walked = True
+                scores = np.ones((len(one), len(other))) if scores is None else scores
+            else:
+                scores = bound.table(one, other)
+            if rows is None or columns is None:
+                return np.array(scores, dtype=np.float64, copy=None)
+            if table is None:
+                table = np.zeros((len(left.values), len(right.values)))
+            table[np.ix_(rows, columns)] = scores
+        return np.zeros((len(left.values), len(right.values))) if table is None else table
+
+    def count(self, weight: float, left: Column, right: Column) -> None:
+        """Count a leaf for every element that has a value."""
+        for own, column in ((self.expected, left), (self.actual, right)):
+            own += weight if column.codes is None else weight * (np.array(column.codes) >= 0)
+
+    def count_some(self, weight: float, places: Sequence[int], *, of_expected: bool) -> None:
+        """Count a leaf for some elements of one side."""
+        (self.expected if of_expected else self.actual)[np.array(places, dtype=np.intp)] += weight
+
+    def add_everywhere(self, score: float, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add to the Σ of a block of pairs."""
+        self.score[np.ix_(rows, columns)] += score
+
+    def lower_expected(self, rows: Sequence[int], columns: Sequence[int], by: float) -> None:
+        """Take leaves off expected's count in a block of pairs."""
+        if rows and columns:
+            if self._less_expected is None:
+                self._less_expected = np.zeros(self.score.shape)
+            self._less_expected[np.ix_(rows, columns)] += by
+
+    def lower_actual(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
+        """Take leaves off actual's count in a block of pairs, a number for each column."""
+        if rows and columns:
+            if self._less_actual is None:
+                self._less_actual = np.zeros(self.score.shape)
+            self._less_actual[np.ix_(rows, columns)] += by
+
+    def absorb(self, block: ArrayGrid, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add the sums of a block of pairs."""
+        n, m = self.score.shape
+        self.walked = self.walked or block.walked
+        self.unknown = self.unknown or block.unknown
+        self.bounded = self.bounded or block.bounded
+        everything = len(rows) == n and len(columns) == m
+        cells: Any = slice(None) if everything else np.ix_(rows, columns)
+        self.score[cells] += block.score
+        self.expected[np.array(rows, dtype=np.intp)] += block.expected
+        self.actual[np.array(columns, dtype=np.intp)] += block.actual
+        if block._less_expected is not None:
+            if self._less_expected is None:
+                self._less_expected = np.zeros((n, m))
+            self._less_expected[cells] += block._less_expected
+        if block._less_actual is not None:
+            if self._less_actual is None:
+                self._less_actual = np.zeros((n, m))
+            self._less_actual[cells] += block._less_actual
+        for part in block.parts:
+            own, other = np.full(n, -1), np.full(m, -1)
+            own[np.array(rows, dtype=np.intp)] = part.rows
+            other[np.array(columns, dtype=np.intp)] = part.columns
+            self.parts.append(part._replace(rows=own, columns=other))
+
+    def nest(self, nested: Nested, weight: float) -> None:
+        """Add the unordered arrays of a block, one for each row and column."""
+        inner = nested.inner
+        assert isinstance(inner, ArrayGrid)  # noqa: S101 - for the type checker: of the same body
+        left, right = _Owners(nested.left), _Owners(nested.right)
+        self.expected += weight * left.sums(inner.expected)
+        self.actual += weight * right.sums(inner.actual)
+        if not (len(left.codes) and len(right.codes)):
+            return
+        exact = None if inner.walked else inner.intersections(nested, left, right)
+        bound = inner.bounds(nested, left, right) if exact is None else exact
+        self.score += weight * bound
+        if inner.walked:
+            self.walked = True
+            return
+        rows = np.where(left.sizes > 0, np.arange(len(left.sizes)), -1)
+        columns = np.where(right.sizes > 0, np.arange(len(right.sizes)), -1)
+        self.bounded = self.bounded or exact is None
+        self.parts.append(Part(nested, rows, columns, weight, weight * bound if exact is None else None))
+
+    def intersections(self, nested: Nested, left: _Owners, right: _Owners) -> Matrix | None:
+        """Return the exact Σ of all pairs of nested arrays, if no element has a choice of partners.
+
+        Then a pair of values is worth its score as often as both arrays have it, as for comparators that test
+        equality: no pairing is needed to know it.
+        """
+        alike = self._worth > 0.0
+        if not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
+            return None
+        rows, columns = np.nonzero(alike)
+        chosen = set(zip(rows.tolist(), columns.tolist()))
+        if any(pair not in chosen for pair in _equal(nested)):
+            return None
+        one, other = left.counts(rows), right.counts(columns)
+        scores = self.score[rows, columns]
+        total = np.zeros((len(one), len(other)))
+        for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
+            total += ((one >= least) * scores) @ (other >= least).T.astype(np.float64)
+        return total
+
+    def bounds(self, nested: Nested, left: _Owners, right: _Owners) -> Matrix:
+        """Return what nested arrays can match at most: for each element its best partner, of either side."""
+        score = np.where(self._worth > 0.0, self.score, 0.0)
+        equal = _equal(nested)
+        if equal:
+            # Equal elements are paired whatever they are worth.
+            rows, columns = np.array(equal).T
+            score[rows, columns] = self.score[rows, columns]
+        return np.minimum(_bounds(score, left, right), _bounds(np.ascontiguousarray(score.T), right, left).T)
+
+    # -- solving -------------------------------------------------------------------------------------------
+
+    @property
+    def worths(self) -> Matrix:
+        """What all pairs are worth, exactly or as a bound; 0 where there can be no pair."""
+        return self._worth
+
+    def whole(self, row: int, column: int) -> float:
+        """Return what a pair's Σ is divided by."""
+        whole = self.expected[row]
+        if self._less_expected is not None:
+            whole -= self._less_expected[row, column]
+        if self.aligner.as_f1:
+            whole += self.actual[column]
+            if self._less_actual is not None:
+                whole -= self._less_actual[row, column]
+            whole *= 0.5
+        return float(whole)
+
+    def finish(self, largest: int) -> None:
+        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+        shade = TIE / max(largest, 1)
+        self._share = share = shade / (float(self.score.max(initial=0.0)) or 1.0)
+        if self.unknown:
+            self._worth = np.full(self.score.shape, 1.0 + shade)
+            return
+        wholes = self._wholes()
+        empty = wholes <= NOTHING
+        nothing = bool(empty.any())
+        if nothing:
+            wholes[empty] = 1.0
+        worth = self.score / wholes
+        del wholes
+        if self.is_corrected or self.parts:
+            np.minimum(worth, 1.0, out=worth)
+        admissible = worth > self.aligner.threshold
+        worth *= STEPS
+        np.rint(worth, out=worth)
+        worth *= 1.0 / STEPS
+        worth += share * self.score
+        worth *= admissible
+        if nothing:
+            worth[empty] = 1.0
+        self._worth = worth
+
+    def _wholes(self) -> Matrix:
+        """Return what the Σ of all pairs are divided by; one number for all if it is the same."""
+        half = 0.5 if self.aligner.as_f1 else 1.0
+        expected, actual = self.expected * half, self.actual * (0.5 if self.aligner.as_f1 else 0.0)
+        if not self.is_corrected and len(expected) and len(actual):
+            one, other = expected[0], actual[0]
+            if (expected == one).all() and (actual == other).all():
+                return np.array([[one + other]])
+        wholes: Matrix = expected[:, None] + actual
+        if self._less_expected is not None:
+            wholes -= self._less_expected * half
+        if self._less_actual is not None and self.aligner.as_f1:
+            wholes -= self._less_actual * 0.5
+        return wholes
+
+    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        if (len(rows), len(columns)) == self._worth.shape:
+            self._bounds=self._worth
+            return self._worth if self.is_exact else self._worth.copy()
+        self._bounds = self._worth[np.array(rows, dtype=np.intp)[:, None], columns]
+        return self._bounds.copy() 
+
+    def _solve(self, block: Matrix) -> list[tuple[int, int]]:
+        rows, columns = assign(block)
+        pairs = zip(rows.tolist(), columns.tolist(), block[rows, columns].tolist())
+        return [(row, column) for row, column, worth in pairs if worth > 0.0]
+
+    def sum_of(self, pairs: list[tuple[int, int]]) -> float:
+        """Return Σ of some pairs, of which none takes a walk."""
+        if not self.is_exact:
+            return super().sum_of(pairs)
+        item = self.score.item
+        return sum([item(row, column) for row, column in pairs])
+
+    def _put(self, block: Matrix, pair: tuple[int, int], worth: float) -> None:
+        block[pair] = worth
+
+    def _promising(self, block: Matrix, known: dict[tuple[int, int], Cell]) -> list[tuple[int, int]]:
+        """Return the pairs that any proof of an optimum will have to know.
+
+        Those are the bounds above what their row and column are worth elsewhere: by the prices of the optimum that
+        is to be expected, if bounds are as loose as those made exact so far.
+        """
+        if self.walked or block.size < _FEWEST_CELLS or not known:
+            return []
+        rows, columns = np.array(list(known), dtype=np.intp).T
+        is_open = block > 0.0
+        is_open[rows, columns] = False
+        loose = float((self._bounds[rows, columns] - block[rows, columns]).mean())
+        likely = np.where(is_open, np.maximum(block - loose, 0.0), block)
+        partners = np.full(len(block), -1, dtype=np.intp)
+        paired, others = assign(likely)
+        partners[paired] = others
+        partners[likely[np.arange(len(block)), partners] <= 0.0] = -1
+        row_prices, column_prices = dual_prices(likely, partners)
+        must = is_open & (block > row_prices[:, None] + column_prices)
+        found = np.nonzero(must)
+        return list(zip(found[0].tolist(), found[1].tolist()))
+
+
+def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
+    """Return what arrays of the left can match at most, each of their elements the best partner of the right.
+
+    Partners that many elements want have a price: for any prices, the sum of all prices and of what each element gets
+    beyond its partner's price is a bound (linear programming duality). Prices are found, by a few steps of subgradient
+    descent, for each array of the right against the average array of the left.
+    """
+    owned = left.matrix(len(score))
+    bounds: Matrix = owned @ right.best(score)
+    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
+        return bounds
+    having = np.flatnonzero(right.sizes)
+    starts, sizes = right.starts[having], right.sizes[having]
+    average = np.bincount(left.codes, minlength=len(score)) / max(1, np.count_nonzero(left.sizes))
+    columns = score.take(right.codes, axis=1)
+    prices = np.zeros(len(right.codes))
+    for step in range(_PRICE_STEPS):
+        beyond = columns - prices
+        best = np.maximum.reduceat(beyond, starts, axis=1)
+        wanted = (beyond >= np.repeat(best, sizes, axis=1)) & (beyond > 0.0)
+        excess = average @ wanted - 1.0
+        prices = np.maximum(prices + _FIRST_STEP / (1.0 + 0.5 * step) * float(score.max()) * excess, 0.0)
+    priced = np.zeros((len(score), len(right.sizes)))
+    priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
+    total = np.zeros(len(right.sizes))
+    total[having] = np.add.reduceat(prices, starts)
+    return np.minimum(bounds, owned @ priced + total)
+
+
+@final
+class _Owners:
+    """Which array has which values, on one side."""
+
+    __slots__ = ("codes", "sizes", "starts")
+
+    def __init__(self, flat: Flat) -> None:
+        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
+        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
+        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
+
+    def sums(self, leaves: Matrix) -> Matrix:
+        """Return the sum over each array's elements."""
+        owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes))
+
+    def matrix(self, values: int) -> Any:
+        """Return how often each array has each value, as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.codes))
+        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
+
+    def counts(self, values: Indices) -> Matrix:
+        """Return how often each array has some of the values, (arrays, values)."""
+        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        return found
+
+    def best(self, score: Matrix) -> Matrix:
+        """Return, for each line of a matrix, the greatest number among the columns of each array.
+
+        Columns stand for values; (values, values) become (values, arrays).
+        """
+        best = np.zeros((len(score), len(self.sizes)))
+        having = np.flatnonzero(self.sizes)
+        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
+        for start in range(0, len(having), step):
+            some = having[start : start + step]
+            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
+            found = score.take(self.codes[first:last], axis=1)
+            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
+        return best
+
+
+def _equal(nested: Nested) -> list[tuple[int, int]]:
+    """Return the values of both sides that are equal under the plan."""
+    numbers: dict[Any, set[int]] = {}
+    for keys, codes in zip(nested.right.keys, nested.right.codes):
+        for key, code in zip(keys, codes):
+            numbers.setdefault(key, set()).add(code)
+    pairs: set[tuple[int, int]] = set()
+    for keys, codes in zip(nested.left.keys, nested.left.codes):
+        for key, code in zip(keys, codes):
+            pairs.update((code, other) for other in numbers.get(key, ()))
+    return sorted(pairs)

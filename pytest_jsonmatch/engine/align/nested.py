@@ -1,0 +1,173 @@
+"""Unordered arrays inside the elements of an array: one grid of all their elements, one block for each pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.convert import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.grid import Grid
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["Flat", "Nested", "Source", "distinct_values", "flatten", "twins"]
+
+
+@final
+class Source(NamedTuple):
+    """Where an element stands."""
+
+    array: list[JsonValue]
+    index: int
+
+
+@final
+class Flat(NamedTuple):
+    """The elements of all arrays of one side, those of each array in canonical order."""
+
+    arrays: Sequence[list[JsonValue]]
+    places: list[list[int]]
+    """For each array the indices of its elements."""
+    codes: list[list[int]]
+    """For each array the numbers of its elements' values."""
+    keys: list[list[Hashable]]
+    """For each array what its elements share with equal ones."""
+    values: list[JsonValue]
+    """The distinct values; containers are each one of their own."""
+
+    @property
+    def longest(self) -> int:
+        """The size of the largest array."""
+        return max(map(len, self.places), default=0)
+
+
+@final
+class BlockPairs(NamedTuple):
+    """How two nested arrays pair."""
+
+    score: float
+    """Σ of the pairs."""
+    pairs: list[tuple[int, int]]
+    """Positions in the two arrays' canonical orders."""
+
+
+def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
+    """Return the distinct scalars, and for each value its number, -1 for MISSING; None: all are distinct.
+
+    1, 1.0 and True, equal in Python, are told apart.
+    """
+    kinds = set(map(type, values))
+    kinds.discard(type(MISSING))
+    mixed = len(kinds) > 1
+    keys: Sequence[Any] = list(zip(map(type, values), values)) if mixed else values
+    index = dict.fromkeys(keys)
+    missing: Any = (type(MISSING), MISSING) if mixed else MISSING
+    if missing in index:
+        del index[missing]
+    distinct = [value for _, value in index] if mixed else list(index)
+    if len(distinct) == len(values):
+        return distinct, None
+    numbers: dict[Any, int] = dict(zip(index, range(len(index))))
+    numbers[missing] = -1
+    return distinct, list(map(numbers.__getitem__, keys))
+
+
+def flatten(
+    aligner: Aligner, element: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+) -> tuple[Flat, Flat]:
+    """Return the elements of the arrays of both sides."""
+    canon = aligner.canon
+    elements = [[item for array in arrays for item in array] for arrays in sides]
+    keys = canon.keys(element, *elements)
+    alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
+    flat: list[Flat] = []
+    for arrays, items, own in zip(sides, elements, keys):
+        places, codes, kept = [], [], []
+        values: list[JsonValue]
+        values, numbers = distinct_values(items) if alike else (items, None)
+        start = 0
+        for array in arrays:
+            end = start + len(array)
+            order = canon.order(element, array, list(range(len(array))))
+            code = [start + at if numbers is None else numbers[start + at] for at in order]
+            places.append(order)
+            codes.append(code)
+            kept.append([own[start + at] for at in order])
+            start = end
+        flat.append(Flat(arrays, places, codes, kept, values))
+    return flat[0], flat[1]
+
+
+def twins(
+    expected: Sequence[Hashable], actual: Sequence[Hashable]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Pair equal elements in order of position; return the pairs, and what is left of each side.
+
+    Args:
+        expected: what each element shares with those equal to it, MISSING for one that equals nothing.
+        actual: the same of the other side.
+    """
+    free: dict[Hashable, list[int]] = {}
+    for at in range(len(actual) - 1, -1, -1):
+        free.setdefault(actual[at], []).append(at)
+    free.pop(MISSING, None)
+    pairs: list[tuple[int, int]] = []
+    rows: list[int] = []
+    for at, key in enumerate(expected):
+        found = free.get(key)
+        if found:
+            pairs.append((at, found.pop()))
+        else:
+            rows.append(at)
+    if not pairs:
+        return pairs, rows, list(range(len(actual)))
+    taken = {to for _, to in pairs}
+    return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+
+
+@final
+class Nested:
+    """The unordered arrays at one place in the elements of both sides."""
+
+    __slots__ = ("_aligner", "_known", "element", "inner", "left", "right")
+
+    def __init__(self, aligner: Aligner, element: PlanNode, inner: Grid, left: Flat, right: Flat) -> None:
+        self._aligner = aligner
+        self.element = element
+        self.inner = inner
+        """All elements of expected's arrays against all of actual's."""
+        self.left = left
+        self.right = right
+        self._known: dict[tuple[int, int], BlockPairs] = {}
+
+    def pair(self, row: int, column: int) -> BlockPairs:
+        """Pair two of the arrays, exactly: twins, then the greatest total similarity. Each is done once."""
+        found = self._known.get((row, column))
+        if found is None:
+            codes, others = self.left.codes[row], self.right.codes[column]
+            pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
+            score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
+            if rows and columns:
+                best = self._aligner.run(
+                    self.inner.best([codes[at] for at in rows], [others[to] for to in columns])
+                )
+                score += best.score
+                pairs += [(rows[at], columns[to]) for at, to in best.pairs]
+            found = self._known[row, column] = BlockPairs(score, pairs)
+        return found
+
+    def keep(self, row: int, column: int) -> None:
+        """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
+        found = self.pair(row, column)
+        left, right = self.left, self.right
+        places, others = left.places[row], right.places[column]
+        pairs = sorted((places[at], others[to]) for at, to in found.pairs)
+        self._aligner.keep(left.arrays[row], right.arrays[column], pairs)
+        if self.inner.parts:
+            codes, other_codes = left.codes[row], right.codes[column]
+            for at, to in found.pairs:
+                self.inner.keep(codes[at], other_codes[to])

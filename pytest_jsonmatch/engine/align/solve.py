@@ -1,0 +1,139 @@
+"""The assignment problem: the one-to-one pairs of greatest total worth."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+__all__ = ["assign", "assign_lists", "dual_prices"]
+
+_PAD_FROM: Final = 200
+_BLOCK: Final = 128
+_ROUNDING: Final = 1e-12
+
+
+def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
+    """Pair rows with columns for the greatest sum, in plain Python: for small problems, without scipy.
+
+    Every row first takes its best column; those that find it taken are brought in by shortest augmenting paths
+    (Jonker and Volgenant 1987). Of several optima, which one is taken depends on the order of rows and columns.
+
+    Args:
+        worth: n rows of m numbers, at least 0; 0 is worth as much as no pair.
+
+    Returns:
+        The column of each row, -1 for none.
+
+    >>> assign_lists([[0.5, 0.9], [0.4, 0.9]])
+    [0, 1]
+    """
+    n, m = len(worth), len(worth[0]) if worth else 0
+    if n > m:
+        columns = [-1] * n
+        for column, row in enumerate(assign_lists(list(zip(*worth)))):
+            if row >= 0:
+                columns[row] = column
+        return columns
+    columns, row_of = [-1] * n, [-1] * m
+    row_prices, column_prices = [max(line) for line in worth] if m else [], [0.0] * m
+    waiting = []
+    for row, line in enumerate(worth):
+        if row_prices[row] > 0.0:
+            column = line.index(row_prices[row])
+            if row_of[column] < 0:
+                row_of[column], columns[row] = row, column
+            else:
+                waiting.append(row)
+    for start in waiting:
+        # Reduced costs price(row) + price(column) - worth are never below 0: Dijkstra's algorithm.
+        price = row_prices[start]
+        cost = [price + other - value for other, value in zip(column_prices, worth[start])]
+        came_from = [start] * m
+        unseen, seen = list(range(m)), []
+        while True:
+            column = min(unseen, key=cost.__getitem__)
+            reached = cost[column]
+            row = row_of[column]
+            if row < 0:
+                break
+            unseen.remove(column)
+            seen.append(column)
+            line, price = worth[row], reached + row_prices[row]
+            for other in unseen:
+                through = price + column_prices[other] - line[other]
+                if through < cost[other]:
+                    cost[other], came_from[other] = through, row
+        row_prices[start] -= reached
+        for other in seen:
+            change = reached - cost[other]
+            column_prices[other] += change
+            row_prices[row_of[other]] -= change
+        row = -1
+        while row != start:
+            row = came_from[column]
+            row_of[column] = row
+            columns[row], column = column, columns[row]
+    return columns
+
+
+def assign(worth: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pair rows with columns for the greatest sum.
+
+    Args:
+        worth: (n, m) doubles, at least 0.
+
+    Returns:
+        The rows and the columns of the min(n, m) pairs; some of them may be worth 0.
+    """
+    rows, columns = _solver()(worth, maximize=True)
+    return rows, columns
+
+
+@cache
+def _solver() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    from scipy.optimize import linear_sum_assignment
+
+    return linear_sum_assignment  # type: ignore[no-any-return]
+
+
+def dual_prices(worth: Matrix, columns: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return prices of rows and columns under which the optimal pairs are the tight ones.
+
+    price(row) + price(column) ≥ worth everywhere, with equality for the pairs chosen, prices ≥ 0, and 0 for
+    whatever is unpaired: longest paths from the free columns over the chosen pairs, by label correction.
+
+    Args:
+        worth: (n, m) doubles ≥ 0.
+        columns: (n,) the column of each row in an optimal pairing, -1 for none.
+    """
+    import numpy as np
+
+    n, m = worth.shape
+    paired = np.flatnonzero(columns >= 0)
+    prices, own = np.zeros(m), np.zeros(n)
+    own[paired] = worth[paired, columns[paired]]
+    row_of = np.full(m, -1, dtype=np.intp)
+    row_of[columns[paired]] = paired
+    row_prices = own.copy()
+    changed = np.arange(n)
+    for _ in range(n + m + 1):
+        if not len(changed):
+            break
+        needed = np.zeros(m)
+        for start in range(0, len(changed), _BLOCK):
+            some = changed[start : start + _BLOCK]
+            np.maximum(needed, (worth[some] - row_prices[some, None]).max(axis=0), out=needed)
+        raised = np.flatnonzero(needed > prices + _ROUNDING)
+        raised = raised[row_of[raised] >= 0]
+        prices[raised] = needed[raised]
+        changed = row_of[raised]
+        row_prices[changed] = own[changed] - prices[raised]
+    return row_prices, prices

@@ -1,0 +1,132 @@
+"""Pairing of arrays whose grid would not fit the memory limit: the best candidates of each element.
+
+Rows are scored a block at a time. Of each only its best columns are kept, and of each column its best row; over
+these candidates the pairing is the exact optimum. How far it can be from the optimum over all pairs is known: no
+pairing is worth more than the best of every row together, or of every column.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.nested import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    Side: TypeAlias = tuple[list[JsonValue], list[int]]
+    Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+
+__all__ = ["Sparse", "pair_sparsely"]
+
+_BYTES_A_CELL: Final = 64
+"""What a block of the grid needs at its peak: sums, leaves, masks."""
+_BYTES_A_CANDIDATE: Final = 200
+_LEAST_CANDIDATES: Final = 4
+_MOST_CANDIDATES: Final = 64
+
+
+@final
+class Sparse(NamedTuple):
+    """A pairing, and how much more all of its pairs together could be worth."""
+
+    pairs: list[tuple[int, int]]
+    gap: float
+
+
+def pair_sparsely(
+    aligner: Aligner, element: PlanNode, trail: Any, left: Side, right: Side
+) -> Generator[Any, Any, Sparse]:
+    """Pair elements at nearly the greatest total similarity, within the memory limit.
+
+    Args:
+        aligner: of the comparison.
+        element: the node of the elements.
+        trail: where the arrays stand.
+        left: expected's array, and the indices of the elements to pair.
+        right: the same of actual.
+
+    Returns:
+        Pairs of positions among the indices, in the order of the rows, and what their total is short of the
+        optimum, at most.
+    """
+    import numpy as np
+
+    from pytest_jsonmatch.engine.align.large import ArrayGrid
+
+    (expected, rows), (actual, columns) = left, right
+    limit = aligner.plan.options.memory_limit
+    height = max(1, min(len(rows), limit // (2 * _BYTES_A_CELL * len(columns))))
+    kept = max(_LEAST_CANDIDATES, min(_MOST_CANDIDATES, limit // (2 * _BYTES_A_CANDIDATE * len(rows))))
+    kept = min(kept, len(columns))
+    candidates: list[Any] = []
+    best_of_rows, best_of_columns = np.zeros(len(rows)), np.zeros(len(columns))
+    row_of_best = np.zeros(len(columns), dtype=np.intp)
+    others = [actual[to] for to in columns]
+    exact = True
+    for start in range(0, len(rows), height):
+        some = [expected[at] for at in rows[start : start + height]]
+        grid = Columns(aligner, element, ArrayGrid).grid(element, some, others)
+        grid.finish(max(len(rows), len(columns)))
+        exact = exact and grid.is_exact
+        block = grid.worths
+        best_of_rows[start : start + len(some)] = block.max(axis=1)
+        best = block.max(axis=0)
+        better = best > best_of_columns
+        row_of_best[better] = block.argmax(axis=0)[better] + start
+        best_of_columns[better] = best[better]
+        found = np.argpartition(-block, kept - 1, axis=1)[:, :kept]
+        here = np.repeat(np.arange(start, start + len(some)), kept)
+        candidates.append((here, found.ravel(), np.take_along_axis(block, found, axis=1).ravel()))
+    candidates.append((row_of_best, np.arange(len(columns)), best_of_columns))
+    edges: Any = tuple(map(np.concatenate, zip(*candidates)))
+    pairs: list[tuple[int, int]] = []
+    total = 0.0
+    for at, to, worth in _matched(len(rows), len(columns), edges):
+        similarity = worth
+        if not exact:
+            cell = yield aligner.measure(element, trail, Source(expected, rows[at]), Source(actual, columns[to]))
+            similarity = cell.similarity
+        if similarity > aligner.threshold:
+            pairs.append((at, to))
+            total += similarity
+    most = min(float(best_of_rows.sum()), float(best_of_columns.sum()))
+    return Sparse(pairs, max(0.0, most - total))
+
+
+def _matched(rows: int, columns: int, edges: Edges) -> list[tuple[int, int, float]]:
+    """Return the optimum over candidate pairs, in the order of the rows."""
+    import numpy as np
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    at, to, worth = edges
+    known = worth > 0.0
+    at, to, worth = at[known], to[known], worth[known]
+    # A pair may be a candidate twice: once as its row's, once as its column's.
+    _, first = np.unique(at * columns + to, return_index=True)
+    at, to, worth = at[first], to[first], worth[first]
+    # A partner that stands for none, for every row. (The solver takes 0 for "no edge", so all is 1 more.)
+    none = np.arange(rows)
+    graph = coo_matrix(
+        (
+            np.concatenate([worth + 1.0, np.ones(rows)]),
+            (np.concatenate([at, none]), np.concatenate([to, none + columns])),
+        ),
+        shape=(rows, columns + rows),
+    ).tocsr()
+    chosen, partners = min_weight_full_bipartite_matching(graph, maximize=True)
+    worth_of = dict(zip((at * columns + to).tolist(), worth.tolist()))
+    return [
+        (row, column, worth_of[row * columns + column])
+        for row, column in sorted(zip(chosen.tolist(), partners.tolist()))
+        if column < columns
+    ]

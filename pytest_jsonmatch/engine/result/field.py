@@ -1,0 +1,268 @@
+"""The result of one leaf, with everything that can be asked of it, and the sequence of all results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, final, overload
+
+from pytest_jsonmatch.engine.compare.explain import explain
+from pytest_jsonmatch.engine.score.outcome import (
+    HALLUCINATION,
+    LEAVES,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    PENDING,
+    STATUSES,
+    Detail,
+    Finding,
+    instance_path,
+)
+from pytest_jsonmatch.engine.value.convert import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["FieldResult", "FieldResults"]
+
+_REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
+
+
+@final
+class FieldResult(Finding):
+    """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
+
+    `status` is one of `STATUSES`, `score` is in [0, 1], `expected` and `actual` are the two values, `MISSING`
+    where a side has none.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> field = compare_json({"n": 1}, {"n": 2}).field_results[0]
+    >>> field.path, field.status, field.score, field.expected, field.actual
+    ('n', 'mismatch', 0.0, 2, 1)
+    """
+
+    __slots__ = ()
+
+    @property
+    def path(self) -> str:
+        """The schema path, such as `items[].price`; `$` is the root."""
+        return self.node.path
+
+    @property
+    def expected_path(self) -> str | None:
+        """The instance path in expected, such as `items[0].price`; None where expected has nothing."""
+        return None if self.expected_key is MISSING else instance_path(self.place, "expected")
+
+    @property
+    def actual_path(self) -> str | None:
+        """The instance path in actual; None where actual has nothing."""
+        return None if self.actual_key is MISSING else instance_path(self.place, "actual")
+
+    def short_path(self, limit: int = 200) -> str:
+        """Return the instance path in expected, else in actual, cut after `limit` levels."""
+        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected", limit)
+
+    @property
+    def weight(self) -> float:
+        """What this result counts for: the product of the weights on the way to it."""
+        return self.node.weight
+
+    @property
+    def expected_compared(self) -> JsonValue:
+        """The value in expected after transforms: what was compared."""
+        return self.node.prepare(self.expected)
+
+    @property
+    def actual_compared(self) -> JsonValue:
+        """The value in actual after transforms: what was compared."""
+        return self.node.prepare(self.actual)
+
+    @property
+    def comparator(self) -> str | None:
+        """The name of the comparator that scored it; None where nothing was compared."""
+        detail = self.detail
+        if detail is not None and detail.comparator is not None:
+            return detail.comparator
+        if self.status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
+            return None
+        return self.node.comparator_for(self.expected_compared, self.actual_compared)[0]
+
+    @property
+    def expected_leaves(self) -> int:
+        """How many leaves of expected this result stands for."""
+        return self.leaves[0]
+
+    @property
+    def actual_leaves(self) -> int:
+        """How many leaves of actual this result stands for."""
+        return self.leaves[1]
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong in the comparator, if it raised or returned no score in [0, 1]."""
+        return None if self.detail is None else self.detail.error
+
+    @property
+    def reason(self) -> str | None:
+        """Why the score is not 1, in a few words; None for a match."""
+        detail = self.detail
+        if detail is not None and (detail.error or detail.reason):
+            return detail.error or detail.reason
+        if self.status == OMISSION:
+            return "missing"
+        if self.status == HALLUCINATION:
+            return "not in the schema" if self.node.beyond_schema() else "not in expected"
+        if self.status != MISMATCH:
+            return None
+        expected, actual = self.expected_compared, self.actual_compared
+        name, params = self.node.comparator_for(expected, actual)
+        return explain(name or "exact", params, expected, actual)
+
+    @property
+    def differences(self) -> tuple[FieldResult, ...]:
+        """The leaves below a top-level key that differ, where the key is the unit scored; else ()."""
+        return () if self.detail is None else tuple(map(new_field, self.detail.differences))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON types; a side that has nothing is left out."""
+        names = ("path", "expected_path", "actual_path", "status", "score", "weight", "comparator", "reason")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for name in ("expected", "actual"):
+            value = getattr(self, name)
+            if value is not MISSING:
+                plain[name] = value
+        if self.error:
+            plain["error"] = self.error
+        if differences := self.differences:
+            plain["differences"] = [field.to_dict() for field in differences]
+        return plain
+
+    def replaced(
+        self, *, status: str | None = None, score: float | None = None, reason: str | None = None
+    ) -> FieldResult:
+        """Return a result that says something else of the same field, as post-processors need.
+
+        Args:
+            status: one of `STATUSES` but "pending"; if only a score is given, match or mismatch as that says.
+            score: in [0, 1]; if only a status is given, 1 for a match, and 0 for what was a match.
+            reason: why, for people.
+
+        Raises:
+            ValueError: there is no such status or score, or the two do not fit: a match scores 1, a mismatch
+                less, and everything else 0.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> field = compare_json({"n": None}, {"n": 5}).field_results[0]
+        >>> field.replaced(status="omission", reason="null says nothing")
+        FieldResult('n', 'omission', 0)
+        """
+        new_status, new_score = self._decided(status, score)
+        detail = self.detail
+        if new_status != MISMATCH and detail is not None:
+            detail = detail._replace(differences=(), error=None)
+        if new_status != self.status and detail is not None and detail.leaves is not None:
+            # A match is one leaf of each side; other statuses count the leaves of the sides they are about.
+            sides = LEAVES.get(new_status, (0, 0))
+            leaves, weights = detail.leaves, detail.weights or (0.0, 0.0)
+            detail = detail._replace(
+                leaves=None if new_status == MATCH else (leaves[0] * sides[0], leaves[1] * sides[1]),
+                weights=None if new_status == MATCH else (weights[0] * sides[0], weights[1] * sides[1]),
+            )
+        if reason is not None:
+            detail = (detail or Detail())._replace(reason=reason)
+        return self._replace(status=new_status, score=new_score, detail=detail)
+
+    def _decided(self, status: str | None, score: float | None) -> tuple[str, float]:
+        """Return a status and a score that fit each other."""
+        if status is not None and status not in _REPLACEABLE:
+            message = f"status is {status!r}; it is one of {', '.join(_REPLACEABLE)}"
+            raise ValueError(message)
+        if score is not None and not 0.0 <= score <= 1.0:
+            message = f"score is {score!r}; it is a number from 0 to 1"
+            raise ValueError(message)
+        if status is None:
+            leaf = score is not None and self.status in {MATCH, MISMATCH}
+            status = (MATCH if score == 1.0 else MISMATCH) if leaf else self.status
+        if score is None:
+            # A former match scores 0 unless the caller says otherwise.
+            own = float(self.score)
+            score = {MATCH: 1.0, MISMATCH: own if own < 1.0 else 0.0}.get(status, 0.0)
+        if (score == 1.0) != (status == MATCH) or (score and status not in {MATCH, MISMATCH}):
+            message = (
+                f"status is {status!r} and score is {score!r}; "
+                "a match scores 1, a mismatch less, and everything else 0"
+            )
+            raise ValueError(message)
+        return status, float(score)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FieldResult) and self._key() == other._key()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.status, self.score))
+
+    def _key(self) -> tuple[Any, ...]:
+        values = self.status, self.score, self.expected, self.actual
+        return (self.path, self.expected_path, self.actual_path, *values)
+
+    def __repr__(self) -> str:
+        return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
+
+
+new_field: Callable[[Finding], FieldResult] = partial(tuple.__new__, FieldResult)
+
+
+@final
+class FieldResults(Sequence[FieldResult]):
+    """The results of a comparison, in the order of the document; each object is made when it is looked at.
+
+    Args:
+        findings: what the results are made of, or a function that makes it when a result is looked at.
+    """
+
+    __slots__ = ("_findings",)
+
+    def __init__(self, findings: Sequence[Finding] | Callable[[], Sequence[Finding]]) -> None:
+        self._findings = findings
+
+    def _made(self) -> Sequence[Finding]:
+        return self._findings() if callable(self._findings) else self._findings
+
+    def _kept(self) -> Sequence[Finding]:
+        self._findings = made = self._made()
+        return made
+
+    def __reduce__(self) -> Any:
+        return FieldResults, (self._findings,)
+
+    @overload
+    def __getitem__(self, index: int) -> FieldResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[FieldResult]: ...
+    def __getitem__(self, index: int | slice) -> FieldResult | list[FieldResult]:
+        if isinstance(index, slice):
+            return list(map(new_field, self._kept()[index]))
+        return new_field(self._kept()[index])
+
+    def __len__(self) -> int:
+        return len(self._kept())
+
+    def __iter__(self) -> Iterator[FieldResult]:
+        # One loop over a whole corpus must not leave millions of findings behind: these are not kept.
+        return map(new_field, self._made())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FieldResults) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        return f"[{shown}, … {len(self) - 3:,} more]" if len(self) > 3 else f"[{shown}]"

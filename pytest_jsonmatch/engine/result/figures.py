@@ -1,0 +1,244 @@
+"""Figures by schema path: aggregates that merge in any order, the table of them, and comparators' errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.result.field import new_field
+from pytest_jsonmatch.engine.score.outcome import (
+    BATCH_ERROR,
+    HALLUCINATION,
+    LEAVES,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    SKIPPED,
+)
+from pytest_jsonmatch.engine.value.convert import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
+
+__all__ = [
+    "ErrorEntry",
+    "FieldAggregation",
+    "FieldTable",
+    "aggregates",
+    "aggregates_of",
+    "approximate_warning",
+    "errors_of",
+    "is_approximate",
+    "plain_matches",
+    "short_score",
+]
+
+_POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
+"""Where `FieldAggregation` counts a status."""
+_APPROXIMATE: Final = "the alignment is approximate"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FieldAggregation:
+    """The figures of one schema path over any number of results; two of them merge into one.
+
+    >>> one = FieldAggregation(
+    ...     matches=1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0
+    ... )
+    >>> gone = FieldAggregation(omissions=1, expected_weight=1.0)
+    >>> both = one.merge(gone)
+    >>> both.total, both.mean_score, both.precision, both.recall
+    (2, 0.5, 1.0, 0.5)
+    """
+
+    matches: int = 0
+    mismatches: int = 0
+    omissions: int = 0
+    hallucinations: int = 0
+    skipped: int = 0
+    batch_errors: int = 0
+    score_sum: float = 0.0
+    weighted_score: float = 0.0
+    expected_weight: float = 0.0
+    actual_weight: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """Matches, mismatches, omissions and hallucinations."""
+        return self.matches + self.mismatches + self.omissions + self.hallucinations
+
+    @property
+    def mean_score(self) -> float | None:
+        """The mean score, omissions and hallucinations counting 0; None without results."""
+        return self.score_sum / self.total if self.total else None
+
+    @property
+    def precision(self) -> float | None:
+        """Weighted score over actual's weighted leaves; None for 0/0."""
+        return _capped(self.weighted_score, self.actual_weight)
+
+    @property
+    def recall(self) -> float | None:
+        """Weighted score over expected's weighted leaves; None for 0/0."""
+        return _capped(self.weighted_score, self.expected_weight)
+
+    @property
+    def f1(self) -> float | None:
+        """Twice the weighted score over both sides' weighted leaves; None for 0/0."""
+        return _capped(2 * self.weighted_score, self.expected_weight + self.actual_weight)
+
+    def merge(self, other: FieldAggregation) -> FieldAggregation:
+        """Return the figures of both; the order of merging does not matter."""
+        return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and figures as plain JSON types."""
+        return {name: getattr(self, name) for name in _SHOWN}
+
+    def to_list(self) -> list[float]:
+        """Return the ten numbers, in the order of the fields, to send or store."""
+        return [getattr(self, name) for name in _NUMBERS]
+
+    @classmethod
+    def from_list(cls, numbers: Sequence[float]) -> FieldAggregation:
+        """Return the aggregation that `to_list` gave."""
+        return cls(*numbers)  # type: ignore[arg-type]
+
+
+_NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
+_SHOWN: Final = (*_NUMBERS[: len(_POSITIONS)], "mean_score", "precision", "recall", "f1")
+
+
+def _capped(part: float, whole: float) -> float | None:
+    """Return part / whole, where rounding may not lift it above 1."""
+    return min(part / whole, 1.0) if whole else None
+
+
+@final
+class FieldTable(Mapping[str, FieldAggregation]):
+    """Aggregates keyed by schema path, in the order of first appearance; path texts are made on demand."""
+
+    __slots__ = ("_by_node", "_by_path")
+
+    def __init__(self, by_node: Mapping[PlanNode, FieldAggregation]) -> None:
+        self._by_node = by_node
+        self._by_path: dict[str, FieldAggregation] | None = None
+
+    def __getitem__(self, path: str) -> FieldAggregation:
+        if self._by_path is None:
+            self._by_path = {node.path: aggregate for node, aggregate in self._by_node.items()}
+        return self._by_path[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return (node.path for node in self._by_node)
+
+    def __len__(self) -> int:
+        return len(self._by_node)
+
+    def short(self, limit: int = 200) -> dict[str, FieldAggregation]:
+        """Return the table with paths cut after `limit` levels; what then reads the same is merged."""
+        table: dict[str, FieldAggregation] = {}
+        for node, aggregate in self._by_node.items():
+            path = node.short_path(limit)
+            table[path] = table[path].merge(aggregate) if path in table else aggregate
+        return table
+
+    def __repr__(self) -> str:
+        return f"FieldTable({len(self)} paths)"
+
+
+def aggregates_of(outcome: Outcome) -> dict[PlanNode, FieldAggregation]:
+    """Sum an outcome up by plan node, that is by schema path."""
+    return aggregates(plain_matches(outcome.seen, outcome.findings), outcome.findings)
+
+
+def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
+    """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
+    matches = seen.places()
+    for finding in findings:
+        if finding.expected is not MISSING:
+            place = finding.node.place
+            matches[place] = matches.get(place, 0) - 1
+    return {place: max(number, 0) for place, number in matches.items()}
+
+
+def aggregates(matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregation]:
+    """Sum plain matches and findings up by schema path."""
+    sums: dict[PlanNode, list[float]] = {}
+    for place, number in matches.items():
+        weight = number * place.weight
+        sums[place] = [number, 0, 0, 0, 0, 0, number, weight, weight, weight]
+    for finding in findings:
+        node, status = finding.node, finding.status
+        numbers = sums.get(node.place)
+        if numbers is None:
+            numbers = sums[node.place] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
+        numbers[_POSITIONS[status]] += 1
+        if status in LEAVES:
+            expected, actual = finding.weights
+            numbers[6] += finding.score
+            numbers[7] += finding.score * node.weight
+            numbers[8] += expected
+            numbers[9] += actual
+    return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ErrorEntry:
+    """A comparator that raised, or whose score was outside [0, 1].
+
+    >>> str(ErrorEntry("total", "ours", "raised KeyError: 'x'"))
+    "total: comparator 'ours' raised KeyError: 'x'"
+    """
+
+    path: str
+    comparator: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: comparator {self.comparator!r} {self.reason}"
+
+
+def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
+    """Yield the errors of comparators in findings, and in what differs below them."""
+    for finding in findings:
+        detail = finding.detail
+        if detail is None:
+            continue
+        if detail.error:
+            field = new_field(finding)
+            yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
+        yield from errors_of(detail.differences)
+
+
+def short_score(score: float) -> str:
+    """Return a score with up to four digits, never rounded up to 1 or down to 0.
+
+    >>> short_score(0.123456), short_score(0.99999999), short_score(1.0)
+    ('0.1235', '0.99999999', '1')
+    """
+    text = f"{score:.4g}"
+    return repr(score) if (text == "1" and score < 1.0) or (float(text) == 0.0 and score > 0.0) else text
+
+
+def approximate_warning(gap: float) -> str:
+    """Return the warning for a result whose arrays could not be paired exactly."""
+    return (
+        f"{_APPROXIMATE}: an unordered array is too large for memory_limit; "
+        f"its pairs' similarities may add up to {gap:.3g} less than the best"
+    )
+
+
+def is_approximate(warnings: Iterable[str]) -> bool:
+    """Tell whether one of a result's warnings says that its arrays could not be paired exactly.
+
+    >>> is_approximate([approximate_warning(0.5)]), is_approximate(["the key 'a' comes twice"])
+    (True, False)
+    """
+    return any(warning.startswith(_APPROXIMATE) for warning in warnings)

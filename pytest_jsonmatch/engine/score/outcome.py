@@ -1,0 +1,266 @@
+"""What a walk finds: one finding per leaf, where it stands, and which elements of arrays were paired."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.align.arrays import Pairs
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import Question
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
+
+MATCH: Final = "match"
+MISMATCH: Final = "mismatch"
+OMISSION: Final = "omission"
+HALLUCINATION: Final = "hallucination"
+SKIPPED: Final = "skipped"
+PENDING: Final = "pending"
+BATCH_ERROR: Final = "batch_error"
+
+STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, BATCH_ERROR)
+"""Every status a finding can have."""
+LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
+"""Statuses that count in no figure."""
+LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
+"""How many leaves of expected and of actual a status ordinarily stands for; of others, none."""
+
+NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
+"""The reason of a skipped finding whose question triage left out, and what stands in place of its answer."""
+
+
+@final
+class Trail(NamedTuple):
+    """Where a container below the root stands. The root itself has no trail: None."""
+
+    parent: Trail | None
+    """The trail of the container around it."""
+    expected_key: Any
+    """Its key or index in expected's container, or `MISSING`."""
+    actual_key: Any
+    """Likewise in actual's."""
+
+    @property
+    def key(self) -> Any:
+        """Return its key or index in expected, else in actual."""
+        return self.actual_key if self.expected_key is MISSING else self.expected_key
+
+
+@final
+class Detail(NamedTuple):
+    """What a finding says beyond the ordinary leaf."""
+
+    reason: str | None = None
+    comparator: str | None = None
+    leaves: tuple[int, int] | None = None
+    """Leaves of each side, unless they are the 1 or 0 that the status implies."""
+    weights: tuple[float, float] | None = None
+    """The same, each leaf times its weight."""
+    differences: tuple[Finding, ...] = ()
+    """What differs below a unit."""
+    error: str | None = None
+
+
+class Finding(NamedTuple):
+    """The result of one leaf, or of what is scored as a whole: a unit, a mistyped or empty container."""
+
+    node: PlanNode
+    """The rules of its schema path."""
+    trail: Trail | None
+    """Where the container around it stands."""
+    expected_key: Any
+    """Its key or index there in expected; None for the root, `MISSING` where expected has nothing."""
+    actual_key: Any
+    """Likewise in actual."""
+    status: str
+    """One of `STATUSES`."""
+    score: float
+    """In [0, 1]."""
+    expected: JsonValue
+    """The value in expected, or `MISSING`."""
+    actual: JsonValue
+    """The value in actual, or `MISSING`."""
+    detail: Detail | None
+
+    @property
+    def place(self) -> Trail | None:
+        """Return where it stands itself."""
+        return place_below(self.trail, self.expected_key, self.actual_key)
+
+    @property
+    def leaves(self) -> tuple[int, int]:
+        """Return how many leaves of expected and of actual it stands for."""
+        detail = self.detail
+        if detail is not None and detail.leaves is not None:
+            return detail.leaves
+        return LEAVES.get(self.status, (0, 0))
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Return the same, each leaf times its weight."""
+        detail = self.detail
+        if detail is not None and detail.weights is not None:
+            return detail.weights
+        expected, actual = LEAVES.get(self.status, (0, 0))
+        return expected * self.node.weight, actual * self.node.weight
+
+    @property
+    def sums(self) -> Sums:
+        """Return what it adds to every figure."""
+        expected, actual = self.weights
+        perfect = self.score == 1.0 or not (expected or actual)
+        return Sums(self.score * self.node.weight, expected, actual, perfect)
+
+    @property
+    def is_not_asked(self) -> bool:
+        """Tell whether triage left its question out."""
+        return self.status == SKIPPED and self.detail is not None and self.detail.reason == NOT_ASKED
+
+
+# There are millions of findings: made like this, they take half the time of `Finding(...)`.
+new_finding: Callable[[tuple[Any, ...]], Finding] = partial(tuple.__new__, Finding)
+new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
+
+
+@final
+class Aligned(NamedTuple):
+    """Which elements of two arrays were paired, other than by position."""
+
+    node: PlanNode
+    trail: Trail | None
+    """Where the arrays stand."""
+    pairs: Pairs
+    expected_size: int
+    actual_size: int
+
+
+Answer: TypeAlias = "float | ComparatorResult | str"
+"""What a batch comparator said of a place: a score, or the reason why there is none."""
+
+
+@final
+class Place(NamedTuple):
+    """A pair of places, by the identity of the containers that they stand in.
+
+    It is the same in every pass over two documents, which outlive their comparison.
+    """
+
+    expected: int
+    expected_key: Any
+    actual: int
+    actual_key: Any
+
+
+@final
+class Asked(NamedTuple):
+    """A place at which a batch comparator has still to answer."""
+
+    place: Place
+    question: Question
+    finding: Finding
+    """The place as it stands without an answer."""
+    expected: JsonValue
+    """The value in expected after transforms."""
+    actual: JsonValue
+    """The value in actual after transforms."""
+
+
+@final
+class Seen:
+    """How often places were met in expected, by the node of the container around them; it merges."""
+
+    __slots__ = ("elements", "entered", "keys")
+
+    def __init__(self) -> None:
+        self.keys: dict[PlanNode, list[str]] = {}
+        """Of objects, their keys, one after the other."""
+        self.elements: dict[PlanNode, int] = {}
+        """By the node of elements of arrays, how many there were."""
+        self.entered: list[PlanNode] = []
+        """Containers of expected that are no leaves themselves, and leaves whose members were looked at too."""
+
+    def enter_object(self, node: PlanNode, members: Iterable[str]) -> None:
+        """Take note of an object of expected and its members."""
+        self.entered.append(node)
+        keys = self.keys.get(node)
+        if keys is None:
+            self.keys[node] = list(members)
+        else:
+            keys += members
+
+    def enter_array(self, node: PlanNode, values: Sequence[JsonValue]) -> None:
+        """Take note of an array of expected and its elements."""
+        self.entered.append(node)
+        element = node.children[ELEMENT]
+        self.elements[element] = self.elements.get(element, 0) + len(values)
+
+    def merge(self, other: Seen) -> None:
+        """Add what another has seen."""
+        for node, keys in other.keys.items():
+            own = self.keys.get(node)
+            if own is None:
+                self.keys[node] = keys
+            else:
+                own += keys
+        for element, number in other.elements.items():
+            self.elements[element] = self.elements.get(element, 0) + number
+        self.entered += other.entered
+
+    def places(self) -> dict[PlanNode, int]:
+        """Return how many leaves of expected were met at each schema path, in the order of the document."""
+        counts: dict[PlanNode, int] = {}
+        for node, keys in self.keys.items():
+            for key, number in Counter(keys).items():
+                place = node.children[key].place
+                counts[place] = counts.get(place, 0) + number
+        for element, number in self.elements.items():
+            counts[element.place] = counts.get(element.place, 0) + number
+        for node, number in Counter(self.entered).items():
+            counts[node.place] = counts.get(node.place, 0) - number
+        return counts
+
+
+@final
+class Outcome(NamedTuple):
+    """What a walk found."""
+
+    root: PlanNode
+    """The node of the whole documents."""
+    findings: Sequence[Finding]
+    """In the order of the document: everything but plain matches, maybe these as well."""
+    matches: int
+    """The number of plain matches that are not among them."""
+    sums: Sums
+    alignments: Sequence[Aligned]
+    seen: Seen
+    gap: float | None = None
+    """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
+    questions: Mapping[Place, Asked] = MappingProxyType({})
+    """What batch comparators have still to answer."""
+
+
+def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
+    """Return where the member of a container stands; the root, whose keys are None, has no trail."""
+    if expected_key is None or actual_key is None:
+        return None
+    return new_trail((trail, expected_key, actual_key))
+
+
+def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
+    """Return the path of a place on one side, cut after `limit` levels."""
+    keys: list[Any] = []
+    while place is not None:
+        keys.append(place.expected_key if side == "expected" else place.actual_key)
+        place = place.parent
+    keys.reverse()
+    return format_path(keys, limit)
