@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.ask.rounds import answered
-from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -100,8 +100,6 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     repair, options = take_repair(options)
     options = _take_judge(options)[2]
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
-
-
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
@@ -263,7 +261,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         from pytest_jsonmatch.schema.parsing import load_schema
 
         options = {**options, "schema": load_schema(schema)}
-    return compile_plan(metric, options)
+    return plan_for(metric, options)
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:

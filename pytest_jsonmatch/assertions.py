@@ -411,7 +411,9 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
         frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
     )
-    below = [row for row in found if row[1] is None or not reaches(row[1], row[2])]
+    below = [
+        (what, value, limit) for what, value, limit in found if value is None or not reaches(value, limit)
+    ]
     if not below:
         return []
     from pytest_jsonmatch.report.failure import ThresholdFailure

@@ -75,7 +75,7 @@ def _threshold(raw: object) -> float:
 def _size(raw: object) -> str:
     text = str(raw).strip()
     if text:
-        from pytest_jsonmatch.engine.plan.options import read_bytes
+        from pytest_jsonmatch.engine.plan.written import read_bytes
 
         read_bytes("the size", text if not text.isdecimal() else int(text))
     return text
@@ -101,7 +101,7 @@ def _byte_count(raw: object) -> int:
     text = _size(raw or "")
     if not text:
         return 0
-    from pytest_jsonmatch.engine.plan.options import read_bytes
+    from pytest_jsonmatch.engine.plan.written import read_bytes
 
     return read_bytes("the size", text if not text.isdecimal() else int(text))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.ask.questions import values_key
-from pytest_jsonmatch.engine.result.figures import aggregates
+from pytest_jsonmatch.engine.result.figures import aggregates, f_beta
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     MATCH,
@@ -26,11 +26,11 @@ from pytest_jsonmatch.limits import FIGURES, measured, reaches
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Finding, Outcome, Place
     from pytest_jsonmatch.limits import Limits
 
-__all__ = ["Triage", "f_beta"]
+__all__ = ["Triage"]
 
 
 @final
@@ -78,7 +78,9 @@ class Triage:
         first = {
             place: asked
             for place, asked in questions.items()
-            if not asked.question.batch.judged or place not in view.pending or _in_unordered(asked.finding.node)
+            if not asked.question.batch.judged
+            or place not in view.pending
+            or _in_unordered(asked.finding.node)
         }
         if first:
             return first, {}
@@ -156,16 +158,6 @@ class Triage:
             return (node.weight / whole if overall else 0.0) + limited / numbers[node.place]
 
         return share
-
-
-def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Return (1 + β²)PR / (β²P + R).
-
-    >>> f_beta(0.5, 1.0, 2)
-    0.8333333333333334
-    """
-    weighted = beta * beta * precision + recall
-    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
 @final

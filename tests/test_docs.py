@@ -147,8 +147,7 @@ def with_earlier_blocks(block: Block) -> str:
 @contextmanager
 def registries_restored() -> Iterator[None]:
     """Take back what an example registers for the whole process."""
-    base = registry._layers[0]
-    tables = [base._comparators, base._transforms, base._metrics, base._encoders, base._judges]
+    tables = [names.maps[0] for names in registry._layers[0]._names.values()]
     before = [dict(table) for table in tables]
     try:
         yield

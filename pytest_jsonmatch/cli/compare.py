@@ -125,8 +125,8 @@ def _sides(options: Namespace) -> tuple[str, str]:
 
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
-    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.ask.rounds import answered
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
 
     plan = prepare(options.metric, rules_of(options))

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
 from uuid import uuid4
 
 from pytest_jsonmatch.corpus.ranges import cut_ranges
-from pytest_jsonmatch.corpus.records import in_chunks, open_pairing
+from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.ranges import RangePair
     from pytest_jsonmatch.corpus.records import Pair, Pairing
     from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
-    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import Signature
 
 __all__ = ["Evaluation", "Progress", "evaluate_corpus"]
 
@@ -61,14 +60,12 @@ class Evaluation:
     matches: bool
 
 
-def evaluate_corpus(
-    asked: Evaluation, compile_plan: Compile, judge_of: Callable[[Plan], object]
-) -> RunResult:
+def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]) -> RunResult:
     """Score a corpus as `api.evaluate` says.
 
     Args:
         asked: the arguments of `api.evaluate`.
-        compile_plan: a function of a module that compiles the plan of a metric with options.
+        plan_for: a function of a module that compiles the plan of a metric with options.
         judge_of: what a plan's comparators that ask a judge are given.
     """
     _check(asked)
@@ -76,19 +73,17 @@ def evaluate_corpus(
     keep = asked.keep or ("all" if held else "worst")
     processors = _processors(asked.post_process)
     repair, options = take_repair(asked.options)
-    plan = compile_plan(asked.metric, options)
-    id_field = asked.id_field
-    hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
+    plan = plan_for(asked.metric, options)
+    scores_id = asked.id_field is not None and _lists(plan.schema, asked.id_field)
+    reading = Reading(asked.id_field, scores_id=scores_id, repair=repair)
     task = Task(
-        compile=compile_plan,
+        compile=plan_for,
         metric=asked.metric,
         options=options,
         signature=plan.signature,
         keep=keep,
         chunk_size=asked.chunk_size,
-        repair=repair,
-        id_field=id_field,
-        hidden=hidden,
+        reading=reading,
         post_process=processors,
         judge=judge_of(plan),
         matches=asked.matches,
@@ -96,9 +91,7 @@ def evaluate_corpus(
     total = ChunkResult()
     in_all = len(asked.gold) if isinstance(asked.gold, Sized) and not isinstance(asked.gold, str) else None
     with (
-        open_pairing(
-            asked.gold, asked.extracted, id_field, repair=repair, as_text=_is_remote(asked.executor)
-        ) as pairing,
+        open_pairing(asked.gold, asked.extracted, reading, as_text=_is_remote(asked.executor)) as pairing,
         _reporter(asked.progress, in_all) as report,
     ):
         if asked.executor is None:
@@ -113,7 +106,7 @@ def evaluate_corpus(
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
     return RunResult(
-        _signature(plan.signature, hidden, processors),
+        _signature(plan.signature, reading, processors),
         total.sums,
         records=tuple(total.worst if keep == "worst" else total.records),
         worst=tuple(total.worst),
@@ -159,11 +152,11 @@ def _lists(schema: SchemaNode | None, name: str) -> bool:
     return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
 
 
-def _signature(plain: Signature, hidden: str | None, processors: Sequence[PostProcess]) -> Signature:
+def _signature(plain: Signature, reading: Reading, processors: Sequence[PostProcess]) -> Signature:
     """Return a plan's signature with what a run adds to it."""
     more: dict[str, Any] = {}
-    if hidden is not None:
-        more["id_field"] = hidden
+    if reading.id_field is not None and not reading.scores_id:
+        more["id_field"] = reading.id_field
     if processors:
         more["post_process"] = [
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
@@ -230,11 +223,18 @@ def _in_order(
     """Yield jobs with their results, up to the first that has none."""
     waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
     jobs = iter(jobs)
+    failed: JsonMatchError | None = None
     try:
         while True:
-            for job in islice(jobs, _IN_FLIGHT - len(waiting)):
-                waiting.append((job, executor.submit(score, job)))
+            try:
+                for job in islice(jobs, _IN_FLIGHT - len(waiting)):
+                    waiting.append((job, executor.submit(score, job)))
+            except JsonMatchError as error:
+                # Errors of what was read before come first, as they do without an executor.
+                failed = error
             if not waiting:
+                if failed is not None:
+                    raise failed
                 return
             job, future = waiting.popleft()
             try:
@@ -271,7 +271,7 @@ def _score_batch(task: Task, batch: _Batch) -> ChunkResult:
 def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
     """Score ranges of both files; return None if they are not in the same order, or not on this machine."""
     plan = task.plan()
-    pairing = ranges.read(task.id_field, repair=task.repair)
+    pairing = ranges.read(task.reading)
     if pairing is None:
         return None
     total = ChunkResult()

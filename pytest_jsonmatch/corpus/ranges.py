@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_jsonmatch.corpus.records import Reading
+
 __all__ = ["RangePair", "cut_ranges"]
 
 _LARGEST: Final = 1 << 20
@@ -62,12 +64,10 @@ class RangePair:
         """The number of records on each side."""
         return self.gold.end.records - self.gold.start.records
 
-    def read(self, id_field: str | None, *, repair: bool) -> Pairing | None:
+    def read(self, reading: Reading) -> Pairing | None:
         """Return the records of both sides, or None if the files here are not those that were cut."""
         gold, extracted = self.gold.read(), self.extracted.read()
-        return (
-            None if gold is None or extracted is None else Pairing(gold, extracted, id_field, repair=repair)
-        )
+        return None if gold is None or extracted is None else Pairing(gold, extracted, reading)
 
 
 def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:

@@ -11,6 +11,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, repeat
 from operator import attrgetter
@@ -24,17 +25,34 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
 )
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["Pair", "Pairing", "Place", "Source", "gold_error", "in_chunks", "open_pairing", "plain_text"]
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = [
+    "TEXT",
+    "Pair",
+    "Pairing",
+    "Place",
+    "Reading",
+    "Source",
+    "gold_error",
+    "in_chunks",
+    "open_pairing",
+    "plain_text",
+    "read_gold",
+]
 
 _HELD: Final = 100
 """Up to this many waiting records of a file are held whole."""
 
-_TEXT: Final = (str, bytes, bytearray)
+TEXT: Final = (str, bytes, bytearray)
+"""The types of records that have to be parsed."""
 
 _Id: TypeAlias = "str | int"
 
@@ -53,6 +71,8 @@ class Pair(NamedTuple):
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
     """Warnings of reading the answer."""
+    is_read: bool = False
+    """Whether both sides are JSON values that belong to nobody else, without an id that is not scored."""
 
 
 @final
@@ -74,6 +94,20 @@ def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -
     return GoldValidationError(f"{at}record {record_id!r}: {error}", record_id, getattr(error, "path", ""))
 
 
+def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue:
+    """Return a gold record as a JSON value.
+
+    Raises:
+        GoldValidationError: it is not JSON, or has no JSON form.
+    """
+    try:
+        if isinstance(record, TEXT):
+            return parse_json(plain_text(record))
+        return to_json_value(record, side="expected")
+    except JsonMatchError as error:
+        raise gold_error(record_id, where, error) from None
+
+
 def plain_text(text: str | bytes | bytearray) -> str | bytes:
     """Return text in a type that the parser takes."""
     return bytes(text) if isinstance(text, bytearray) else text
@@ -89,17 +123,35 @@ def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
 _POSITION: Final = attrgetter("position")
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How records are read, and brought together."""
+
+    id_field: str | None = None
+    """The member by which a record and its answer find each other; None: by position."""
+    scores_id: bool = False
+    """Whether the id is scored too."""
+    repair: bool = False
+    """Whether broken JSON in answers is repaired."""
+
+    def without_id(self, record: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a record without an id that is not scored."""
+        name = self.id_field
+        if name is None or self.scores_id or name not in record:
+            return record
+        return {key: value for key, value in record.items() if key != name}
+
+
 @contextmanager
-def open_pairing(
-    gold: Any, extracted: Any, id_field: str | None, *, repair: bool, as_text: bool = False
-) -> Iterator[Pairing]:
+def open_pairing(gold: Any, extracted: Any, reading: Reading, *, as_text: bool = False) -> Iterator[Pairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
     with Source(gold, "gold") as one, Source(extracted, "extracted") as other:
-        yield Pairing(one, other, id_field, repair=repair, as_text=as_text)
+        yield Pairing(one, other, reading, as_text=as_text)
 
 
 @final
@@ -219,24 +271,23 @@ class Pairing:
     With `as_text`, records that are text stay text in pairs by id: to be sent, it is a tenth of the work.
     """
 
-    def __init__(
-        self, gold: Source, extracted: Source, id_field: str | None, *, repair: bool, as_text: bool = False
-    ) -> None:
+    def __init__(self, gold: Source, extracted: Source, reading: Reading, *, as_text: bool = False) -> None:
         self.gold = gold
         self.extracted = extracted
         self.unmatched_gold: list[_Id] = []
         self.unmatched_extracted: list[_Id] = []
         self.unreadable: list[Unreadable] = []
-        self._id_field = id_field
-        self._repair = repair
+        self._reading = reading
         self._as_text = as_text
+        self._reads = gold.path is not None and extracted.path is not None and not as_text
 
     def __iter__(self) -> Iterator[Pair]:
-        return self._by_position() if self._id_field is None else self._by_id(self._id_field)
+        name = self._reading.id_field
+        return self._by_position() if name is None else self._by_id(name)
 
     def in_step(self) -> Iterator[Pair]:
         """Yield the pairs of the records that stand side by side, up to the first whose ids differ."""
-        name = self._id_field
+        name = self._reading.id_field
         if name is None:
             yield from self._by_position()
             return
@@ -309,12 +360,12 @@ class Pairing:
         seen: set[_Id] | None = set() if self.gold.is_held else None
         for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
             parsed = _parsed_gold(record, where, index)
-            gold = _Gold(index, where, record if self._stays_text(record) else parsed, offset)
             record_id = _id_of(parsed, name)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
                 raise GoldValidationError(message, index, name)
+            gold = _Gold(index, where, self._kept(record, parsed), offset)
             if seen is not None:
                 if record_id in seen:
                     raise _twice(gold, record_id, name)
@@ -333,10 +384,16 @@ class Pairing:
                 why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
                 self._note_unreadable(where or f"extracted[{index}]", why)
                 continue
-            yield found, _Answer(record) if self._stays_text(record) else answer, offset
+            yield found, _Answer(self._kept(record, answer.record), answer.warnings), offset
 
-    def _stays_text(self, record: Any) -> bool:
-        return self._as_text and isinstance(record, _TEXT)
+    def _kept(self, record: Any, parsed: Any) -> Any:
+        """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
+        if isinstance(record, TEXT):
+            if self._as_text:
+                return record
+            if not self._reading.scores_id:
+                del parsed[self._reading.id_field]
+        return parsed
 
     def _note_unreadable(self, where: str, why: str) -> None:
         self.unmatched_extracted.append(where)
@@ -348,19 +405,19 @@ class Pairing:
     def _pair(self, record_id: _Id, gold: _Gold, answer: _Answer | int) -> Pair:
         if not isinstance(answer, _Answer):
             line = self.extracted.line_at(answer)
-            answer = _Answer(line) if self._as_text else self._read(line)
+            answer = self._read(line)
+            answer = answer._replace(record=self._kept(line, answer.record))
         record = gold.record
         if record is MISSING and gold.offset is not None:
             line = self.gold.line_at(gold.offset)
-            record = line if self._as_text else _parsed_gold(line, gold.where, gold.position)
-        return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings)
+            record = self._kept(line, _parsed_gold(line, gold.where, gold.position))
+        is_read = self._reads and answer.record is not MISSING
+        return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings, is_read)
 
     def _read(self, record: Any) -> _Answer:
-        if not isinstance(record, _TEXT):
+        if not isinstance(record, TEXT):
             return _Answer(record)
-        from pytest_jsonmatch.reading.extract import extract_json
-
-        found = extract_json(plain_text(record), want="object", repair=self._repair)
+        found = extract_json(plain_text(record), want="object", repair=self._reading.repair)
         return _Answer(found.value, tuple(found.warnings))
 
 
@@ -379,16 +436,7 @@ def _twice(gold: _Gold, record_id: _Id, name: str) -> GoldValidationError:
 
 
 def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
-    if type(record) is dict:
-        return record
-    try:
-        if not isinstance(record, _TEXT):
-            return to_json_value(record, side="expected")
-        from pytest_jsonmatch.reading.strict import parse_json
-
-        return parse_json(plain_text(record))
-    except JsonMatchError as error:
-        raise gold_error(index, where, error) from None
+    return record if type(record) is dict else read_gold(record, index, where)
 
 
 def _id_of(record: Any, name: str) -> _Id | None:

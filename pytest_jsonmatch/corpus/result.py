@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Finding
-    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["MAX_ERRORS", "MOST_WORST", "RecordResult", "RunError", "RunResult", "worst_of"]
 

@@ -6,10 +6,11 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import gold_error, plain_text
+from pytest_jsonmatch.corpus.records import TEXT, gold_error, plain_text, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
@@ -29,11 +30,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_va
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
 from pytest_jsonmatch.reading.extract import extract_json
-from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.records import Pair
-    from pytest_jsonmatch.engine.plan.compile import Recipe, Signature
+    from pytest_jsonmatch.corpus.records import Pair, Reading
+    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.plan.rules import Recipe
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -59,10 +60,7 @@ class Task:
     """The plan's; it must be the same wherever the plan is compiled."""
     keep: Keep
     chunk_size: int
-    repair: bool
-    id_field: str | None
-    hidden: str | None
-    """The id field if it is not scored."""
+    reading: Reading
     post_process: tuple[PostProcess, ...]
     judge: object
     """What comparators that ask a judge are given."""
@@ -121,7 +119,7 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
     if plan.recipe is None:
-        plan.recipe = (task.compile, task.metric, task.options)
+        plan.recipe = partial(task.compile, task.metric, task.options)
     # Thousands of findings are made and kept, none of which is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
@@ -166,8 +164,7 @@ class _Findings:
 
 def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
     """Return the findings of a record that was scored in another process."""
-    compile_here, metric, options = recipe
-    plan = compile_here(metric, options)
+    plan = recipe()
     plan.recipe = recipe
     return score(plan, expected, actual, complete=True).findings
 
@@ -184,8 +181,10 @@ class _Candidate(NamedTuple):
         """Return the record to keep, with its field results and its comparison if asked for."""
         read, outcome = self.read, self.outcome
         counts = Counter(map(_STATUS, outcome.findings))
+        findings: Sequence[Finding] | _Findings = outcome.findings
         if outcome.matches:
             counts[MATCH] += outcome.matches
+            findings = _Findings(plan, read, outcome)
         match: MatchResult | None = None
         if fields and matches:
             # The comparison adds the warning of an approximate alignment by itself.
@@ -196,7 +195,7 @@ class _Candidate(NamedTuple):
             read.pair.position,
             *self.figures,
             counts=dict(counts),
-            field_results=FieldResults(_Findings(plan, read, outcome)) if fields else (),
+            field_results=FieldResults(findings) if fields else (),
             error=read.error,
             warnings=read.warnings,
             match=match,
@@ -220,7 +219,6 @@ class _Scorer:
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        """Score all records."""
         plan = self._plan
         if plan.has_batch or plan.preloads:
             asked = [self._read(pair) for pair in pairs]
@@ -242,43 +240,31 @@ class _Scorer:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def _shown(self, record: dict[Any, Any]) -> dict[Any, Any]:
-        """Return a record without an id that is not scored."""
-        hidden = self._task.hidden
-        if hidden is None or hidden not in record:
-            return record
-        return {key: value for key, value in record.items() if key != hidden}
-
     def _read(self, pair: Pair) -> _Read:
-        gold, extracted = pair.gold, pair.extracted
+        gold, extracted, without_id = pair.gold, pair.extracted, self._task.reading.without_id
+        if pair.is_read:
+            return _Read(pair, gold, extracted, warnings=pair.warnings)
         if type(gold) is dict and type(extracted) is dict:
             one, other = flat_copy(gold), flat_copy(extracted)
             if one is not None and other is not None:
-                shown, found = self._shown(one), self._shown(other)
-                return _Read(pair, shown, found, warnings=pair.warnings)
-        try:
-            if isinstance(gold, (str, bytes, bytearray)):
-                expected = parse_json(plain_text(gold))
-            else:
-                expected = to_json_value(gold, side="expected")
-        except JsonMatchError as error:
-            raise gold_error(pair.record_id, pair.where, error) from None
+                return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
+        expected = read_gold(gold, pair.record_id, pair.where)
         read = _Read(pair, expected, MISSING, warnings=pair.warnings)
         try:
             if extracted is MISSING:
                 read.error = "there is no answer for it"
-            elif isinstance(extracted, (str, bytes, bytearray)):
+            elif isinstance(extracted, TEXT):
                 want = _WANTED.get(type(expected))
-                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.repair)
+                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
         if type(read.expected) is dict:
-            read.expected = self._shown(read.expected)
+            read.expected = without_id(read.expected)
         if type(read.actual) is dict:
-            read.actual = self._shown(read.actual)
+            read.actual = without_id(read.actual)
         return read
 
     # -- adding --------------------------------------------------------------------------------------------
@@ -308,9 +294,8 @@ class _Scorer:
             outcome = self._processed(read, outcome)
         self._seen.merge(outcome.seen)
         self._findings += outcome.findings
-        if not outcome.sums.perfect or plan.has_batch:
-            for error in errors_of(outcome.findings):
-                self._note(pair, error.path, error.comparator, error.reason)
+        for error in errors_of(outcome.findings):
+            self._note(pair, error.path, error.comparator, error.reason)
         figures = figures_of(outcome.sums, plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)

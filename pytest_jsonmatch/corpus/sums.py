@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.sums import Figures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.value.sums import Sums
 

@@ -23,7 +23,6 @@ from pytest_jsonmatch.engine.assignment import (
     lexicographic,
     tied_parts,
 )
-from pytest_jsonmatch.engine.fewpairs import MOST_CELLS, few_similarities
 from pytest_jsonmatch.engine.rounds import assigned, ties_to_ask, to_ask_ahead, usable
 from pytest_jsonmatch.engine.sparse import dense_bytes
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import PlanBase
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
@@ -95,8 +95,6 @@ class _Deeper(Exception):  # noqa: N818 - a request, no error
 # Arrays in arrays are scored recursively down to this depth, and from a list of tasks beyond it.
 _MAX_NESTED: Final = 40
 _MAX_KEPT: Final = 200_000
-_EDGES_EACH: Final = 8
-"""So many pairs that score for each element, and a matrix of all pairs is no dearer."""
 _CHEAP_CELLS: Final = 64
 """So few pairs are scored one by one even where numpy is at hand."""
 
@@ -120,7 +118,7 @@ class Aligner:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlanBase,
         measure: Callable[[Aligner, PlanNode, Pair, bool, bool], Sums],
         book: BatchBook | None = None,
     ) -> None:
@@ -330,41 +328,18 @@ class _Rest:
     def _solved(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
         if dense_bytes(n, m) > self._element.plan.options.memory_limit and self._aligner.book is None:
-            found = self._by_edges()
-            if found is not None:
-                return [(self._rows[i], self._columns[j]) for i, j in found]
             if not self._in_order:
                 self._put_in_order()
             return [(self._rows[i], self._columns[j]) for i, j in self._sparsely()]
-        pairs = self._few()
-        if pairs is None:
-            # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
-            small = n <= SMALL and m <= SMALL and self._aligner.book is None
-            if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
-                pairs = self._by_walk()
-            else:
-                pairs = self._by_column()
+        # (Where batch comparators have a say, exact pairs are dear: columns give their bounds.)
+        small = n <= SMALL and m <= SMALL and self._aligner.book is None
+        if small and (n * m <= _CHEAP_CELLS or "numpy" not in sys.modules):
+            pairs = self._by_walk()
+        else:
+            pairs = self._by_column()
         return [(self._rows[i], self._columns[j]) for i, j in pairs]
 
-    # -- few pairs: in plain Python, if need be each by the walk -------------------------------------------
-
-    def _few(self) -> Pairing | None:
-        """Pair a few elements that are scalars, or objects of scalars; None: they are not, or too many."""
-        if len(self._rows) * len(self._columns) > MOST_CELLS or self._aligner.book is not None:
-            return None
-        edges = few_similarities(
-            self._element,
-            [self._expected[row] for row in self._rows],
-            [self._actual[column] for column in self._columns],
-            count_extra=self._count_extra,
-            above=self._threshold,
-        )
-        if edges is None:
-            return None
-        if len(edges[0]) > len(self._rows) + len(self._columns):
-            # So many connect nearly all.
-            return self._part(range(len(edges[0])), *edges)
-        return self._by_parts(*edges)
+    # -- few pairs: each by the walk ------------------------------------------------------------------------
 
     def _by_walk(self) -> Pairing:
         n, m = len(self._rows), len(self._columns)
@@ -457,9 +432,6 @@ class _Rest:
 
         from pytest_jsonmatch.engine.similarity import pair_sums
 
-        found = self._by_edges()
-        if found is not None:
-            return found
         sums = pair_sums(
             self._element,
             [self._expected[row] for row in self._rows],
@@ -494,25 +466,6 @@ class _Rest:
         """Do as `_best` does by a matrix in which inadmissible pairs are 0."""
         pairs: Pairing = self._tight(worth, self._assigned(worth), None)
         return pairs
-
-    def _by_edges(self) -> Pairing | None:
-        """Pair scalars few of which are alike at all, part by connected part; None: there are others.
-
-        Pairs that score nothing are in no optimum, so that parts which only those connect are problems apart.
-        """
-        from pytest_jsonmatch.engine.similarity import pair_edges
-
-        n, m = len(self._rows), len(self._columns)
-        found = None
-        if self._aligner.book is None:
-            expected = [self._expected[row] for row in self._rows]
-            actual = [self._actual[column] for column in self._columns]
-            found = pair_edges(self._element, expected, actual, _EDGES_EACH * (n + m))
-        if found is None:
-            return None
-        admissible = found[2] > self._threshold
-        rows, columns, scores = (part[admissible].tolist() for part in found)
-        return self._by_parts(rows, columns, scores)
 
     def _by_parts(self, rows: list[int], columns: list[int], scores: list[float]) -> Pairing | None:
         """Return the optimum over some pairs, one connected part after the other; None: one is too large."""

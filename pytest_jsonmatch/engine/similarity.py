@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -23,18 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator, PlanNode
+    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Edges", "PairSums", "pair_edges", "pair_sums"]
+__all__ = ["PairSums", "pair_sums"]
 
-Edges: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]"
-"""Some pairs of elements: rows, columns, and what each pair scores."""
-
-_MOST_EDGES: Final = 1_000_000
-"""So many pairs that score are held at a time."""
-_FEWEST_INNER_CELLS: Final = 1_000
-"""Fewer cells than that are cheaper than looking for those that score."""
 _MOST_INNER_CELLS: Final = 4_000_000
 """Nested elements are bounded by a matrix of all with all up to this size; beyond, by their number."""
 _MOST_LEVELS: Final = 30
@@ -161,32 +155,7 @@ def pair_sums(
         return None
 
 
-def pair_edges(
-    node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int
-) -> Edges | None:
-    """Return the similarities of the pairs that are not 0, or None where they are many, or not scalars.
-
-    Args:
-        node: where the values stand.
-        expected: scalars of one JSON type.
-        actual: scalars of the same type.
-        most: more pairs than that are not few, nor is an eighth of all.
-    """
-    most = min(most, len(expected) * len(actual) // _FEW)
-    if node.branches is not None or node.skip:
-        return None
-    if node.transforms:
-        expected, actual = list(map(node.prepare, expected)), list(map(node.prepare, actual))
-    kinds = {*map(type, expected), *map(type, actual)}
-    bound = _one_comparator(node, kinds)
-    edges = None if bound is None or not kinds <= _SPARSE else bound.edges()
-    found = None if edges is None else edges(expected, actual, most)
-    if found is not None:
-        _apply_threshold(found[2], node.plan.options.leaf_threshold)
-    return found
-
-
-def _one_comparator(node: PlanNode, kinds: set[type]) -> BoundComparator | None:
+def _one_comparator(node: PlanNode, kinds: set[type]) -> Bound | None:
     """Return the comparator of all pairs of scalars of these Python types; None if they have several."""
     if node.explicit is not None:
         return node.explicit
@@ -207,10 +176,6 @@ def _apply_threshold(scores: NDArray[np.float64], threshold: float | None) -> No
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
-_SPARSE: Final = frozenset({str, *_NUMBERS})
-"""What is scored pair by pair of those that score at all, where a comparator can."""
-_FEW: Final = 8
-"""Of so many pairs one may score, and it is still cheaper to look for those than at all."""
 
 
 @final
@@ -329,14 +294,13 @@ class _Columns:
         return scores, exact
 
     def _scored(
-        self, bound: BoundComparator | None, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+        self, bound: Bound | None, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> tuple[NDArray[np.float64], bool]:
         """Return the scores of all pairs under a comparator, or 1 for all, as a bound, if that is dear."""
         assert bound is not None  # noqa: S101 - scalars have one
-        pairwise = bound.matrix()
-        if pairwise is None:
+        if bound.table is None:
             return np.ones((len(expected), len(actual))), False
-        scores = pairwise(expected, actual)
+        scores = bound.table(expected, actual)
         _apply_threshold(scores, self._threshold)
         return scores, True
 
@@ -383,28 +347,13 @@ class _Columns:
             bound = _one_comparator(child, kinds)
             if bound is None or (type(None) in kinds and len(kinds) > 1):
                 return False
-            n, m = sums.score.shape
-            edges = bound.edges() if kinds <= _SPARSE else None
-            found = None if edges is None else edges(expected, actual, len(expected) * len(actual) // _FEW)
-            if found is None:
-                self._add_column(sums, child, bound, (rows, expected), (columns, actual))
-            else:
-                at, to, scores = found
-                _apply_threshold(scores, self._threshold)
-                if len(rows) < n:
-                    at = np.array(rows)[at]
-                if len(columns) < m:
-                    to = np.array(columns)[to]
-                # (Each pair is there once.)
-                sums.score[at, to] += scores if child.weight == 1.0 else scores * child.weight
+            self._add_column(sums, child, bound, (rows, expected), (columns, actual))
         for own, places in ((sums.expected, rows), (sums.actual, columns)):
             if places:
                 own[places if len(places) < len(own) else slice(None)] += child.weight
         return True
 
-    def _add_column(
-        self, sums: PairSums, child: PlanNode, bound: BoundComparator, left: _Held, right: _Held
-    ) -> None:
+    def _add_column(self, sums: PairSums, child: PlanNode, bound: Bound, left: _Held, right: _Held) -> None:
         """Add the scores of all pairs that have a member; those that lack it are scored, then forgotten."""
         n, m = sums.score.shape
         scores, exact = self._scored(bound, _filled(left, n), _filled(right, m))
@@ -469,10 +418,6 @@ class _Columns:
             raise _NotByColumnError
         inner_expected = [value for i in rows for value in expected[i]]
         inner_actual = [value for j in columns for value in actual[j]]
-        if self._bounded_by_edges(
-            sums, element, (rows, expected, inner_expected), (columns, actual, inner_actual)
-        ):
-            return
         if len(inner_expected) * len(inner_actual) > _MOST_INNER_CELLS:
             self._bounded_by_number(sums, element, expected, actual)
             return
@@ -498,27 +443,6 @@ class _Columns:
             most = np.maximum.reduceat(inner.less_actual, starts, axis=0)
             sums.lower_block(block, np.add.reduceat(most, others, axis=1), of_expected=False)
 
-    def _bounded_by_edges(self, sums: PairSums, element: PlanNode, left: _Nested, right: _Nested) -> bool:
-        """Do as `_bounded_arrays` does where the elements are scalars few pairs of which score at all."""
-        rows, expected, inner_expected = left
-        columns, actual, inner_actual = right
-        if not (rows and columns) or len(inner_expected) * len(inner_actual) < _FEWEST_INNER_CELLS:
-            return False
-        edges = pair_edges(element, inner_expected, inner_actual, _MOST_EDGES)
-        if edges is None:
-            return False
-        at, to, scores = edges
-        n, m = len(rows), len(columns)
-        owners = np.repeat(np.arange(n), [len(expected[i]) for i in rows])
-        others = np.repeat(np.arange(m), [len(actual[j]) for j in columns])
-        best_of_rows = _sum_of_best(at, others[to], scores, owners, (n, m))
-        best_of_columns = _sum_of_best(to, owners[at], scores, others, (m, n)).T
-        sums.exact = False
-        sums.expected[rows] += element.weight * np.bincount(owners, minlength=n)
-        sums.actual[columns] += element.weight * np.bincount(others, minlength=m)
-        sums.score[np.ix_(rows, columns)] += element.weight * np.minimum(best_of_rows, best_of_columns)
-        return True
-
     def _bounded_by_number(
         self,
         sums: PairSums,
@@ -538,36 +462,6 @@ class _Columns:
             raise _NotByColumnError
 
 
-def _sum_of_best(
-    elements: NDArray[np.intp],
-    groups: NDArray[np.intp],
-    scores: NDArray[np.float64],
-    owners: NDArray[np.intp],
-    shape: tuple[int, int],
-) -> NDArray[np.float64]:
-    """Return, for every owner and group, the sum over the owner's elements of their best score in the group.
-
-    Args:
-        elements: of each edge, its element.
-        groups: of each edge, the group that its other end is in.
-        scores: of each edge.
-        owners: whose each element is.
-        shape: how many owners and groups there are.
-    """
-    cells = elements * shape[1] + groups
-    order = np.argsort(cells, kind="stable")
-    cells = cells[order]
-    starts = np.flatnonzero(np.diff(cells, prepend=-1))
-    if not len(starts):
-        return np.zeros(shape)
-    best = np.maximum.reduceat(scores[order], starts)
-    element, group = np.divmod(cells[starts], shape[1])
-    sums = np.bincount(owners[element] * shape[1] + group, weights=best, minlength=shape[0] * shape[1])
-    return sums.astype(np.float64, copy=False).reshape(shape)
-
-
-_Nested: TypeAlias = "tuple[Sequence[int], Sequence[list[JsonValue]], list[JsonValue]]"
-"""Arrays on one side: which of them are not empty, all of them, and the elements of those in one list."""
 _Held: TypeAlias = "tuple[Sequence[int], Sequence[JsonValue]]"
 """Who has a member, in ascending order, and what each of them has."""
 # (An empty range is an empty list of indices to numpy; an empty tuple is not.)

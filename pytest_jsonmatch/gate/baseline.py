@@ -41,7 +41,7 @@ class Mismatch(NamedTuple):
     def difference(self) -> str:
         """The parts in which the two signatures differ.
 
-        >>> Mismatch("a", "m|options:none|schema:1f|rules:1", "m|options:none|schema:2e|rules:1").difference
+        >>> Mismatch("a", "m|options:none|schema:1f|rules:2", "m|options:none|schema:2e|rules:2").difference
         'schema:1f, now schema:2e'
         """
         before, after = self.before.split("|"), self.after.split("|")

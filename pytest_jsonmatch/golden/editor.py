@@ -16,8 +16,8 @@ from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     EVALUATION_TYPES,
     OPTION_ALIASES,
-    SIZE,
 )
+from pytest_jsonmatch.engine.plan.written import LARGEST_WEIGHT, SIZE
 from pytest_jsonmatch.golden.cases import (
     FIGURES,
     FILE_KEYS,
@@ -227,7 +227,6 @@ _PATTERN: Final[Schema] = {
     "pattern": _PATH,
     "patternErrorMessage": 'Not a path pattern: write items[].price, *, **.id, or ["unit price"].',
 }
-_LARGEST: Final = 1.7976931348623157e308
 
 
 def _ref(name: str) -> Schema:
@@ -376,7 +375,7 @@ def _rule() -> Schema:
         "compare": {"allOf": [_ref("comparator")]},
         "transform": _transforms(),
         "skip": {"type": "boolean"},
-        "weight": {"type": "number", "minimum": 0, "maximum": _LARGEST},
+        "weight": {"type": "number", "minimum": 0, "maximum": LARGEST_WEIGHT},
         "align": _align(),
     }
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.engine.plan.compile import bind_comparator
 from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.plan.rules import bind_comparator
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.rules import OVERRIDE
 

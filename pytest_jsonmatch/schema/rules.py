@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.plan.compile import bind_comparator, bind_transforms
-from pytest_jsonmatch.engine.plan.options import read_evaluation
+from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
+from pytest_jsonmatch.engine.plan.written import (
+    read_alignment,
+    read_evaluation,
+    read_flag,
+    read_spec,
+    read_transforms,
+    read_weight,
+)
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -49,7 +55,7 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
                 if name in rules:
                     message = f"has both x-eval-compare and {OVERRIDE}; give one"
                     raise ConfigurationError(message)
-                rules[name] = read(value)
+                rules[name] = read(key, value)
     return rules
 
 
@@ -73,85 +79,21 @@ def bind_rules(rules: Mapping[str, Any], registry: Registry, where: Callable[[],
         bind_transforms(rules["transform"], registry, where())
 
 
-def _compare(value: Any) -> Any:
-    if _is_entry(value):
-        return value
-    message = f"x-eval-compare is {value!r}; a comparator is a name, or {{name: {{parameters}}}}"
-    raise ConfigurationError(message)
+def _compare(key: str, value: Any) -> Any:
+    read_spec(key, value)
+    return value
 
 
-def _override(value: Any) -> Any:
-    return read_evaluation(OVERRIDE, value)
+def _align(key: str, value: Any) -> Any:
+    read_alignment(key, value)
+    return dict(value) if isinstance(value, Mapping) else value
 
 
-def _transform(value: Any) -> tuple[Any, ...]:
-    entries = (value,) if isinstance(value, (str, Mapping)) else value
-    if isinstance(entries, (list, tuple)) and all(map(_is_entry, entries)):
-        return tuple(entries)
-    message = f"x-eval-transform is {value!r}; it is a list of names, or of {{name: {{parameters}}}}"
-    raise ConfigurationError(message)
-
-
-def _skip(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    message = f"x-eval-skip is {value!r}; it is true or false"
-    raise ConfigurationError(message)
-
-
-def _weight(value: Any) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf:
-        return float(value)
-    message = f"x-eval-weight is {value!r}; a weight is a number from 0 up"
-    raise ConfigurationError(message)
-
-
-def _align(value: Any) -> Any:
-    if value in ("ordered", "unordered"):
-        return value
-    if isinstance(value, Mapping):
-        content = dict(value)
-        if content in (
-            {"ordered": True},
-            {"ordered": False},
-            {"match_by": "ordered"},
-            {"match_by": "hungarian"},
-        ):
-            return content
-        by = content.get("match_by")
-        if (
-            isinstance(content.get("key"), str)
-            and content.keys() == {"match_by", "key"}
-            and by == "key_field"
-        ):
-            return content
-        if isinstance(content.get("key"), str) and len(content) == 1:
-            return content
-        known = ("key_field", "hungarian", "ordered")
-        if isinstance(by, str) and by not in known:
-            message = f"x-eval-align: match_by is {by!r}{did_you_mean(by, known)}"
-            raise ConfigurationError(message)
-    message = (
-        f'x-eval-align is {value!r}; it can be {{"match_by": "key_field", "key": NAME}}, '
-        '{"match_by": "hungarian"} or {"ordered": true}'
-    )
-    raise ConfigurationError(message)
-
-
-def _is_entry(value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(value)
-    if isinstance(value, Mapping) and len(value) == 1:
-        ((name, params),) = value.items()
-        return isinstance(name, str) and bool(name) and (params is None or isinstance(params, Mapping))
-    return False
-
-
-_READERS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+_READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
     "x-eval-compare": ("compare", _compare),
-    "x-eval-skip": ("skip", _skip),
-    "x-eval-transform": ("transform", _transform),
+    "x-eval-skip": ("skip", read_flag),
+    "x-eval-transform": ("transform", read_transforms),
     "x-eval-align": ("align", _align),
-    "x-eval-weight": ("weight", _weight),
-    OVERRIDE: ("compare", _override),
+    "x-eval-weight": ("weight", read_weight),
+    OVERRIDE: ("compare", read_evaluation),
 }

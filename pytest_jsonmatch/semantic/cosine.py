@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.equality import equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
-from pytest_jsonmatch.semantic.vectors import ONE, EncoderError
+from pytest_jsonmatch.semantic.vectors import ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import (
-        FewFunction,
-        Matrix,
-        PairFunction,
-        Params,
-        ScalarFunction,
-    )
+    from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.vectors import Vectors
 
@@ -64,7 +59,7 @@ def _scores(products: Matrix, floor: float) -> Matrix:
     return np.rint(scores * _STEPS) / _STEPS
 
 
-def _bind(params: Params) -> ScalarFunction:
+def _bind(params: Params) -> Scoring:
     vectors, floor = _read(params)
 
     def cosine(expected: JsonValue, actual: JsonValue) -> float:
@@ -74,50 +69,25 @@ def _bind(params: Params) -> ScalarFunction:
             return 1.0
         return _score(vectors.product(expected, actual), floor)
 
-    return cosine
-
-
-def _pairwise(params: Params) -> PairFunction:
-    vectors, floor = _read(params)
-
-    def block(expected: list[str], actual: list[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_matrix
+    def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import equality_table
 
         # (Without a vector there is a string's equal only: it may be one that has none either.)
         scores = _scores(vectors.products(expected, actual), floor)
-        scores[equality_matrix(expected, actual) == 1.0] = 1.0
+        scores[equality_table(expected, actual) == 1.0] = 1.0
         return scores
 
-    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_matrix
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import string_table
 
-        return string_matrix(expected, actual, block)
+        return string_table(expected, actual, block)
 
-    return pairwise
-
-
-def _few(params: Params) -> FewFunction:
-    compare = _bind(params)
-
-    def few(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[tuple[int, int, float]]:
-        found = []
-        for at, one in enumerate(expected):
-            for to, other in enumerate(actual):
-                try:
-                    score = compare(one, other)
-                except EncoderError:
-                    # As in a matrix, nothing; where the two end up as a pair, the walk makes an error of it.
-                    continue
-                if score:
-                    found.append((at, to, float(score)))  # type: ignore[arg-type]
-        return found
-
-    return few
+    return Scoring(cosine, table)
 
 
 def _preload(params: Params) -> Callable[[Sequence[str]], None]:
     return _read(params)[0].learn
 
 
-COSINE: Final = Comparator("cosine", _bind, _pairwise, few=_few, preload=_preload)
+COSINE: Final = Comparator("cosine", _bind, preload=_preload)
 """max(0, cosine) of two strings' embeddings (source 4), to four digits; equal strings score 1."""

@@ -350,7 +350,7 @@ def test_a_file_of_the_first_version_is_read_for_good(command, folder):
   "collected": 1,
   "narrowed": [],
   "figures": {"cases": 1, "pass_rate": 0.0, "score": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5},
-  "signatures": ["field_match|options:none|schema:none|rules:1"],
+  "signatures": ["field_match|options:none|schema:none|rules:2"],
   "cases": [
     {"id": "a", "passed": false, "score": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5,
       "runs": [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +19,7 @@ from pytest_jsonmatch.semantic import encoders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 class Late(Executor):
@@ -112,31 +116,70 @@ def test_records_scored_when_an_error_comes_are_not_lost_to_others():
         evaluate(gold, gold, {"properties": {"a": {}}}, executor=executor, chunk_size=1)
 
 
-def test_a_dask_cluster_on_this_machine():
+@contextmanager
+def dask_cluster() -> Iterator[Any]:
+    """Start two Dask workers on this machine, and give their client."""
     distributed = pytest.importorskip("distributed")
-    gold = [{"id": n, "name": f"first{n} last{n}", "tags": [f"a{n}", f"b{n}"]} for n in range(60)]
-    extracted = [
-        {**record, "name": record["name"].upper() if n % 3 else "", "tags": record["tags"][::-1]}
-        for n, record in enumerate(gold)
-    ]
-    extracted[7] = "no JSON at all"
-    options: dict[str, Any] = {"metric": "pairwise_f1", "id_field": "id"}
-    here = evaluate(gold, extracted, **options)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         ) as cluster,
         cluster.get_client() as client,
     ):
-        away = evaluate(gold, extracted, executor=client.get_executor(), chunk_size=7, **options)
         assert client.scheduler_info()["address"].startswith("tcp://127.0.0.1:")
-    assert away.to_dict() == here.to_dict()
-    assert [record.counts for record in away.records] == [record.counts for record in here.records]
+        yield client
+
+
+def two_files(folder: Path, gold: list[Any], extracted: list[Any]) -> tuple[Path, Path]:
+    for name, records in (("gold", gold), ("extracted", extracted)):
+        (folder / name).write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
+    return folder / "gold", folder / "extracted"
+
+
+def test_a_dask_cluster_on_this_machine(tmp_path):
+    gold = [{"id": n, "name": f"first{n} last{n}", "tags": [f"a{n}", f"b{n}"]} for n in range(60)]
+    extracted: list[Any] = [
+        {**record, "name": record["name"].upper() if n % 3 else "", "tags": record["tags"][::-1]}
+        for n, record in enumerate(gold)
+    ]
+    files = two_files(tmp_path, gold, extracted)
+    lists = gold, [*extracted[:7], "no JSON at all", *extracted[8:]]
+    options: dict[str, Any] = {"metric": "pairwise_f1", "id_field": "id", "keep": "all"}
+    with dask_cluster() as client:
+        for sides in (lists, files):
+            here = evaluate(*sides, **options)
+            away = evaluate(*sides, executor=client.get_executor(), chunk_size=7, **options)
+            assert away.to_dict() == here.to_dict()
+            assert [record.counts for record in away.records] == [record.counts for record in here.records]
+
+
+@pytest.mark.parametrize("kind", ["files", "lists"])
+def test_a_killed_worker_of_dask_changes_nothing(tmp_path, monkeypatch, kind):
+    (tmp_path / f"kills_{kind}.py").write_text(
+        "import os, pathlib, signal\n"
+        "flag = pathlib.Path(__file__).with_suffix('.flag')\n"
+        "def once(results):\n"
+        "    if results[0].expected == 400 and not flag.exists():\n"
+        "        flag.touch()\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return results\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    gold, extracted = [{"n": n} for n in range(1_000)], [{"n": n % 900} for n in range(1_000)]
+    sides = two_files(tmp_path, gold, extracted) if kind == "files" else (gold, extracted)
+    flag = tmp_path / f"kills_{kind}.flag"
+    flag.touch()
+    options: dict[str, Any] = {"post_process": import_module(f"kills_{kind}").once, "chunk_size": 20}
+    here = evaluate(*sides, **options)
+    flag.unlink()
+    with dask_cluster() as client:
+        away = evaluate(*sides, executor=client.get_executor(), **options)
+    assert (flag.exists(), away.to_dict()) == (True, here.to_dict())
 
 
 def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
     """`module:attribute` names an encoder that any process can import, and a cache folder is shared by all."""
-    distributed = pytest.importorskip("distributed")
     (tmp_path / "letters_for_dask.py").write_text(
         "import os\n"
         "class Letters:\n"
@@ -165,12 +208,7 @@ def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
     here = evaluate(gold, extracted, **options)
     calls.unlink()
     monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-        ) as cluster,
-        cluster.get_client() as client,
-    ):
+    with dask_cluster() as client:
         away = evaluate(gold, extracted, executor=client.get_executor(), chunk_size=7, **options)
         workers = {str(pid) for pid in client.run(os.getpid).values()}
     assert away.to_dict() == here.to_dict()

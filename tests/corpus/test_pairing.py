@@ -11,7 +11,7 @@ import pytest
 
 from pytest_jsonmatch import GoldValidationError, evaluate
 from pytest_jsonmatch.corpus import records as pairing
-from pytest_jsonmatch.corpus.records import open_pairing
+from pytest_jsonmatch.corpus.records import Reading, open_pairing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def lines(path: Path, records: list[Any]) -> Path:
 
 def found(gold: Any, extracted: Any) -> tuple[dict[Any, Any], list[Any], list[Any]]:
     """Pair by id; {id: (position, answer's value)}, and who stays alone."""
-    with open_pairing(gold, extracted, "id", repair=False) as opened:
+    with open_pairing(gold, extracted, Reading("id")) as opened:
         pairs = list(opened)
     met = {
         pair.record_id: (pair.position, pair.gold["g"], pair.extracted.get("x"))

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch import RootTypeError, compare_json, evaluate
 from pytest_jsonmatch.engine.ask.rounds import answered_all
-from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
 
@@ -75,7 +75,7 @@ def test_records_are_known_by_their_ids(registry):
 def test_ids_are_unique_where_those_of_records_are_not(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    plan = compile_plan("schema_f1", {"fields": RULES})
+    plan = plan_for("schema_f1", {"fields": RULES})
     answered_all(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
     assert judge.calls == [["same:1", "same:2"]]
 
@@ -90,9 +90,9 @@ def test_by_value_saves_questions_across_the_records_of_a_chunk(registry):
 def test_rounds_go_on_only_for_records_that_need_them(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "d"}]
+    settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "D"}]
     gold = [settled, open_ones]
-    extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "D"}, {"s": "C"}]]
+    extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "C"}, {"s": "d"}]]
     run = evaluate(gold, extracted, arrays="unordered", compare={"string": "judge"})
     assert run.mean_f1 == 1.0
     assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"0", "1"}, {"1"}]
@@ -116,14 +116,14 @@ def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):
 
 def test_what_a_record_raises_stands_in_its_place(registry):
     registry.comparator("judge", Judge("chunk"))
-    plan = compile_plan("field_match", {"fields": RULES})
+    plan = plan_for("field_match", {"fields": RULES})
     one, other = answered_all(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
     assert isinstance(one, RootTypeError)
     assert other.sums.score == 1.0
 
 
 def test_plans_without_batch_comparators_are_scored_one_by_one():
-    plan = compile_plan("schema_f1", {})
+    plan = plan_for("schema_f1", {})
     outcomes = answered_all(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
     assert [outcome.sums.score for outcome in outcomes] == [1, 0]
 

@@ -593,14 +593,14 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
 
 
 def test_plans_without_one_know_it(registry):
-    from pytest_jsonmatch.engine.plan.compile import compile_plan
+    from pytest_jsonmatch.engine.plan.compile import plan_for
 
     registry.comparator("judge", Judge())
     registry.comparator("plain", lambda expected, actual, params: 0.5)
     rule = {"a": {"compare": "plain"}}
     schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
     assert [
-        compile_plan("schema_f1", options).has_batch
+        plan_for("schema_f1", options).has_batch
         for options in (
             {},
             {"fields": rule},

@@ -28,7 +28,7 @@ from pytest_jsonmatch.engine.compare import BUILTIN
     ],
 )
 def test_the_spellings_read_without_formats(text):
-    assert BUILTIN["date"].bind({})("2026-01-31", text) == 1.0
+    assert BUILTIN["date"].bind({}).score("2026-01-31", text) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_the_spellings_read_without_formats(text):
     ],
 )
 def test_date(expected, actual, score):
-    assert BUILTIN["date"].bind({})(expected, actual) == score
+    assert BUILTIN["date"].bind({}).score(expected, actual) == score
 
 
 def test_what_is_too_long_for_a_date_is_compared_as_it_is():
-    compare = BUILTIN["date"].bind({})
+    compare = BUILTIN["date"].bind({}).score
     assert [compare("x" * 200, "x" * 200), compare(10**400, 10**400), compare("x" * 200, 10**400)] == [
         1.0,
         1.0,
@@ -78,14 +78,14 @@ def test_what_is_too_long_for_a_date_is_compared_as_it_is():
     ],
 )
 def test_given_formats_are_the_only_ones(expected, actual, score):
-    assert BUILTIN["date"].bind({"formats": ["%d/%m/%Y", "%Y-%m-%d"]})(expected, actual) == score
+    assert BUILTIN["date"].bind({"formats": ["%d/%m/%Y", "%Y-%m-%d"]}).score(expected, actual) == score
 
 
 def test_one_format_and_years_as_integers():
-    compare = BUILTIN["date"].bind({"formats": "%Y"})
+    compare = BUILTIN["date"].bind({"formats": "%Y"}).score
     assert [compare("2026", 2026), compare(2026, "2025")] == [1.0, 0.0]
 
 
 def test_formats_with_a_zone():
-    compare = BUILTIN["date"].bind({"formats": ["%Y-%m-%d %H:%M %z"]})
+    compare = BUILTIN["date"].bind({"formats": ["%Y-%m-%d %H:%M %z"]}).score
     assert compare("2026-01-31 10:00 +0000", "2026-01-31 12:00 +0200") == 1.0

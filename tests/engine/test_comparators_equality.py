@@ -37,8 +37,8 @@ INF, NAN = float("inf"), float("nan")
 )
 @pytest.mark.parametrize("name", ["exact", "binary"])
 def test_equality(name, expected, actual, score):
-    assert BUILTIN[name].bind({})(expected, actual) == score
-    assert BUILTIN[name].pairwise({})([expected], [actual]).tolist() == [[score]]
+    assert BUILTIN[name].bind({}).score(expected, actual) == score
+    assert BUILTIN[name].bind({}).table([expected], [actual]).tolist() == [[score]]
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_equality(name, expected, actual, score):
 )
 def test_strict_number_type(expected, actual, score):
     params = {"strict_number_type": True}
-    assert BUILTIN["exact"].bind(params)(expected, actual) == score
-    assert BUILTIN["exact"].pairwise(params)([expected], [actual]).tolist() == [[score]]
+    assert BUILTIN["exact"].bind(params).score(expected, actual) == score
+    assert BUILTIN["exact"].bind(params).table([expected], [actual]).tolist() == [[score]]
 
 
 def test_an_equality_matrix_of_everything():
     expected = ["1", 1, True, None, [1, 2], [2, 1], {"a": [1]}, {"a": [1.0]}, NAN]
     actual = [1.0, "1", True, [1.0, 2], {"a": [1]}, None, NAN]
-    assert BUILTIN["binary"].pairwise({})(expected, actual).tolist() == [
+    assert BUILTIN["binary"].bind({}).table(expected, actual).tolist() == [
         [0, 1, 0, 0, 0, 0, 0],
         [1, 0, 0, 0, 0, 0, 0],
         [0, 0, 1, 0, 0, 0, 0],
@@ -82,17 +82,17 @@ def test_an_equality_matrix_of_everything():
 
 
 def test_oneof_values_looks_at_actual_only():
-    compare = BUILTIN["oneof"].bind({"values": ["PVD", "CVD", 3, None, [1]]})
+    compare = BUILTIN["oneof"].bind({"values": ["PVD", "CVD", 3, None, [1]]}).score
     scores = [compare("anything", actual) for actual in ("CVD", "ALD", 3.0, True, None, [1.0], [2], NAN)]
     assert scores == [1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0]
 
 
 def test_oneof_values_may_refuse_null_against_null():
-    assert BUILTIN["oneof"].bind({"values": ["a"]})(None, None) == 0.0
+    assert BUILTIN["oneof"].bind({"values": ["a"]}).score(None, None) == 0.0
 
 
 def test_oneof_takes_python_values_for_json_ones():
-    compare = BUILTIN["oneof"].bind({"values": ({"k": (1, 2)}, True)})
+    compare = BUILTIN["oneof"].bind({"values": ({"k": (1, 2)}, True)}).score
     assert [compare(None, {"k": [1, 2]}), compare(None, True), compare(None, 1)] == [1.0, 1.0, 0.0]
 
 
@@ -113,7 +113,7 @@ def test_oneof_takes_python_values_for_json_ones():
 )
 def test_oneof_groups(expected, actual, score):
     groups = [["New York", "NYC"], ["Lisbon", "Lisboa"], [None, "unknown"], ["NYC", "Big Apple"]]
-    assert BUILTIN["oneof"].bind({"groups": groups})(expected, actual) == score
+    assert BUILTIN["oneof"].bind({"groups": groups}).score(expected, actual) == score
 
 
 def test_oneof_lists_can_be_transformed_like_the_data():

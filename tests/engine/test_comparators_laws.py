@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from unittest import mock
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.compare import BUILTIN, explain
+from pytest_jsonmatch.engine.compare import BUILTIN, explain, text
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 
@@ -34,21 +35,10 @@ BOUND = {
     "date formats": {"formats": ["%d/%m/%Y", "%Y"]},
     "contains": {},
 }
-SCALAR = {key: BUILTIN[key.split()[0]].bind(params) for key, params in BOUND.items()}
-SCALAR["regex"] = lambda e, a: BUILTIN["regex"].bind({})("a.c" if type(e) is str else e, a)
-PAIRWISE = {
-    key: BUILTIN[key.split()[0]].pairwise(params)
-    for key, params in BOUND.items()
-    if BUILTIN[key.split()[0]].pairwise
-}
-SPARSE = {
-    key: BUILTIN[key.split()[0]].sparse(params)
-    for key, params in BOUND.items()
-    if BUILTIN[key.split()[0]].sparse
-}
-FEW = {
-    key: BUILTIN[key.split()[0]].few(params) for key, params in BOUND.items() if BUILTIN[key.split()[0]].few
-}
+SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in BOUND.items()}
+SCORE = {key: scoring.score for key, scoring in SCORING.items()}
+SCORE["regex"] = lambda e, a: BUILTIN["regex"].bind({}).score("a.c" if type(e) is str else e, a)
+TABLE = {key: scoring.table for key, scoring in SCORING.items() if scoring.table}
 REFLEXIVE = [key for key in BOUND if key != "oneof"]
 SYMMETRIC = [
     "exact",
@@ -94,11 +84,11 @@ strange = st.sampled_from([math.nan, math.inf, -math.inf])
 actual_values = expected_values | strange | st.lists(strange, max_size=2)
 
 
-@pytest.mark.parametrize("key", SCALAR)
+@pytest.mark.parametrize("key", SCORE)
 @given(expected=expected_values, actual=actual_values)
 @settings(max_examples=40)
 def test_any_two_values_get_a_score_from_0_to_1(key, expected, actual):
-    score = SCALAR[key](expected, actual)
+    score = SCORE[key](expected, actual)
     assert type(score) is float
     assert 0.0 <= score <= 1.0
 
@@ -107,7 +97,7 @@ def test_any_two_values_get_a_score_from_0_to_1(key, expected, actual):
 @given(value=expected_values)
 @settings(max_examples=40)
 def test_a_value_matches_itself(key, value):
-    assert SCALAR[key](value, value) == 1.0
+    assert SCORE[key](value, value) == 1.0
 
 
 @pytest.mark.parametrize("key", ["exact", "binary", "numeric", "relative", "levenshtein"])
@@ -120,21 +110,21 @@ def test_only_equal_values_score_1(key, expected, actual):
     if both_near_zero:
         assume(abs(expected) > 1e-12)
     assume(not numeric_text)
-    assert SCALAR[key](expected, actual) < 1.0
+    assert SCORE[key](expected, actual) < 1.0
 
 
 @pytest.mark.parametrize("key", SYMMETRIC)
 @given(one=expected_values, other=expected_values)
 @settings(max_examples=40)
 def test_the_sides_may_be_exchanged(key, one, other):
-    assert SCALAR[key](one, other) == pytest.approx(SCALAR[key](other, one), abs=1e-12)
+    assert SCORE[key](one, other) == pytest.approx(SCORE[key](other, one), abs=1e-12)
 
 
-@pytest.mark.parametrize("key", SCALAR)
+@pytest.mark.parametrize("key", SCORE)
 @given(expected=expected_values, actual=strange)
 @settings(max_examples=10)
 def test_nan_and_infinities_match_nothing(key, expected, actual):
-    assert SCALAR[key](expected, actual) == 0.0
+    assert SCORE[key](expected, actual) == 0.0
 
 
 @pytest.mark.parametrize("key", [key for key in BOUND if not key.startswith("oneof")])
@@ -142,86 +132,49 @@ def test_nan_and_infinities_match_nothing(key, expected, actual):
 @settings(max_examples=20)
 def test_null_matches_null_only(key, value):
     assume(not (key == "contains" and type(value) is list))
-    assert (SCALAR[key](None, None), SCALAR[key](None, value)) == (1.0, 0.0)
+    assert (SCORE[key](None, None), SCORE[key](None, value)) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("key", ["numeric", "numeric rel", "relative", "threshold", "threshold step"])
 @given(value=st.booleans(), number=finite)
 @settings(max_examples=20)
 def test_a_boolean_is_no_number(key, value, number):
-    assert (SCALAR[key](value, number), SCALAR[key](number, value)) == (0.0, 0.0)
+    assert (SCORE[key](value, number), SCORE[key](number, value)) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("key", PAIRWISE)
+@pytest.mark.parametrize("key", TABLE)
 @given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
 @settings(max_examples=40)
-def test_the_vectorised_form_says_the_same(key, expected, actual):
-    scores = PAIRWISE[key](expected, actual)
+def test_the_table_says_the_same(key, expected, actual):
+    scores = TABLE[key](expected, actual)
     assert (scores.shape, scores.dtype) == ((len(expected), len(actual)), "float64")
     for row, e in zip(scores.tolist(), expected, strict=True):
-        assert row == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
+        assert row == pytest.approx([SCORE[key](e, a) for a in actual], abs=1e-12)
 
 
-some_texts = st.lists(texts | st.sampled_from(["a b", "b c", "c", "C a"]), min_size=1, max_size=8)
-near_numbers = st.lists(finite | st.sampled_from([0, 2.5, 3, 5.5, 10, 13]), min_size=1, max_size=8)
-
-
-@pytest.mark.parametrize("key", SPARSE)
-@given(sides=st.tuples(some_texts, some_texts) | st.tuples(near_numbers, near_numbers))
-@settings(max_examples=60)
-def test_the_pairs_that_do_not_score_0_are_those_of_the_scalar_form(key, sides):
-    expected, actual = sides
-    edges = SPARSE[key](expected, actual, len(expected) * len(actual))
-    if edges is None:
-        return
-    rows, columns, scores = (part.tolist() for part in edges)
-    found = dict(zip(zip(rows, columns, strict=True), scores, strict=True))
-    assert len(found) == len(rows)
-    for i, e in enumerate(expected):
-        said = [found.get((i, j), 0.0) for j in range(len(actual))]
-        assert said == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
-
-
-@pytest.mark.parametrize("key", FEW)
-@given(
-    sides=st.tuples(some_texts, some_texts)
-    | st.tuples(near_numbers, near_numbers)
-    | st.tuples(st.lists(scalars, min_size=1), st.lists(scalars | strange, min_size=1))
-)
-@settings(max_examples=60)
-def test_so_are_those_of_short_lists(key, sides):
-    expected, actual = sides
-    edges = FEW[key](expected, actual)
-    if edges is None:
-        return
-    found = {(i, j): score for i, j, score in edges}
-    assert len(found) == len(edges)
-    for i, e in enumerate(expected):
-        said = [found.get((i, j), 0.0) for j in range(len(actual))]
-        assert said == pytest.approx([SCALAR[key](e, a) for a in actual], abs=1e-12)
-
-
-@pytest.mark.parametrize("key", ["exact", "binary", "numeric", "jaccard", "threshold"])
-def test_too_many_pairs_that_score_are_not_listed(key):
-    values = ["a", "a", "a"] if key == "jaccard" else [1, 1, 1]
-    assert SPARSE[key](values, values, 9)[0].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert SPARSE[key](values, values, 4) is None
+@pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.prepare])
+@given(expected=expected_values, actual=actual_values)
+@settings(max_examples=40)
+def test_prepared_values_score_the_same(key, expected, actual):
+    scoring = SCORING[key]
+    score = scoring.prepared(scoring.prepare(expected), scoring.prepare(actual))
+    assert (type(score), score) == (float, scoring.score(expected, actual))
 
 
 @pytest.mark.parametrize(
-    "key", [key for key in PAIRWISE if key.split()[0] in {"numeric", "relative", "threshold"}]
+    "key", [key for key in TABLE if key.split()[0] in {"numeric", "relative", "threshold"}]
 )
 @given(
     expected=st.lists(finite, min_size=1, max_size=8),
     offsets=st.lists(st.sampled_from([0, 0.1, 0.5, 2.5, 3, -0.5, 10, 1e-17]), min_size=1, max_size=8),
 )
 @settings(max_examples=40)
-def test_the_vectorised_form_says_the_same_of_numbers_at_the_limits(key, expected, offsets):
+def test_the_table_says_the_same_of_numbers_at_the_limits(key, expected, offsets):
     doubles = [e for e in expected if type(e) is not Decimal and abs(e) < 1e300]
     near = [e + offset for e, offset in zip(doubles, offsets, strict=False)]
-    scores = PAIRWISE[key](expected, near)
+    scores = TABLE[key](expected, near)
     for row, e in zip(scores.tolist(), expected, strict=True):
-        assert row == pytest.approx([SCALAR[key](e, a) for a in near], abs=1e-12)
+        assert row == pytest.approx([SCORE[key](e, a) for a in near], abs=1e-12)
 
 
 @given(
@@ -247,12 +200,34 @@ def test_values_nested_far_deeper_than_python_recurses():
     for _ in range(30_000):
         deep, other, texts_too = [deep], [other], [texts_too]
     other = [other]
-    assert [SCALAR[key](deep, deep) for key in REFLEXIVE] == [1.0] * len(REFLEXIVE)
+    assert [SCORE[key](deep, deep) for key in REFLEXIVE] == [1.0] * len(REFLEXIVE)
     # An empty array within an array: one level more is "contained" by none.
-    assert [SCALAR[key](other, deep) for key in REFLEXIVE if key != "contains"] == [0.0] * (
-        len(REFLEXIVE) - 1
-    )
-    assert [PAIRWISE[key]([deep, other], [deep]).tolist() for key in PAIRWISE] == [[[1.0], [0.0]]] * len(
-        PAIRWISE
-    )
-    assert SCALAR["normalized_text"](texts_too, texts_too) == 1.0
+    assert [SCORE[key](other, deep) for key in REFLEXIVE if key != "contains"] == [0.0] * (len(REFLEXIVE) - 1)
+    assert {key: TABLE[key]([deep, other], [deep]).tolist() for key in TABLE if key in REFLEXIVE} == {
+        key: [[1.0], [0.0]] for key in TABLE if key in REFLEXIVE
+    }
+    assert SCORE["normalized_text"](texts_too, texts_too) == 1.0
+
+
+long_texts = st.text(st.sampled_from("ab é\U0001f600\ud800"), min_size=75, max_size=90)
+
+
+@given(
+    first=long_texts,
+    more=st.lists(long_texts | scalars, max_size=4),
+    others=st.lists(long_texts | scalars, max_size=3),
+    cut=st.integers(0, 9),
+)
+@settings(max_examples=60)
+def test_a_ceiling_is_never_below_the_score(first, more, others, cut):
+    expected = [first, *more]
+    actual = [*(value[cut:] if type(value) is str else value for value in expected), *others]
+    with mock.patch.object(text, "_FEW_PAIRS", 0):
+        ceiling = SCORING["levenshtein"].ceiling(expected, actual)
+    assert (ceiling >= SCORING["levenshtein"].table(expected, actual)).all()
+    assert ceiling.max() <= 1.0
+
+
+def test_a_ceiling_tells_texts_apart_that_share_few_letters():
+    ceiling = SCORING["levenshtein"].ceiling(["ab" * 50, "short", *"c" * 20], ["ab" * 40 + "xy" * 10] * 500)
+    assert ceiling[0].tolist() == [0.8] * 500

@@ -17,12 +17,12 @@ ALMOST = math.nextafter(1.0, 0.0)
 
 def both(name, params, expected, actual):
     """The score by the plain form, which must be the vectorised one's too."""
-    score = BUILTIN[name].bind(params)(expected, actual)
-    assert BUILTIN[name].pairwise(params)([expected, "x"], [{"k": 0}, actual]).tolist() == [
+    score = BUILTIN[name].bind(params).score(expected, actual)
+    assert BUILTIN[name].bind(params).table([expected, "x"], [{"k": 0}, actual]).tolist() == [
         [0, score],
         [0, 0],
     ]
-    assert BUILTIN[name].pairwise(params)([expected], [actual]).tolist() == [[score]]
+    assert BUILTIN[name].bind(params).table([expected], [actual]).tolist() == [[score]]
     return score
 
 
@@ -46,6 +46,8 @@ def both(name, params, expected, actual):
         (0, -0.0, 1.0),
         (2**53 + 1, 2**53, 0.0),
         (2**53 + 1, float(2**53), 0.0),
+        (2**60, float(2**60), 1.0),
+        (10**23, 1e23, 0.0),
         (str(2**53 + 1), 2**53 + 1, 1.0),
         (HUGE, HUGE, 1.0),
         (HUGE, 1, 0.0),
@@ -99,7 +101,7 @@ def test_numeric_within_a_tolerance(tolerance, expected, actual, score):
 
 
 def test_numeric_reads_no_number_from_a_hostile_text():
-    compare = BUILTIN["numeric"].bind({})
+    compare = BUILTIN["numeric"].bind({}).score
     texts = [
         "9" * 100_001,
         "0" * 100_000 + "x",
@@ -189,6 +191,7 @@ def test_relative(expected, actual, score):
         ({"threshold": 10, "difference_penalty_weighting": 1e-320}, 50, 55, 1.0),
         ({"threshold": 10, "difference_penalty_weighting": 1e308}, 50, 55, 0.0),
         ({"threshold": 4}, 2**53 + 1, float(2**53), 0.75),
+        ({"threshold": 4}, 2**60, float(2**60), 1.0),
         ({"threshold": 4}, 10**400, 10**400 + 1, 0.75),
         ({"threshold": 4}, 10**400, 1.0, 0.0),
         ({"threshold": 4}, HUGE, HUGE, 1.0),
@@ -217,7 +220,7 @@ def test_the_default_threshold_of_source_4():
 
 
 def test_pair_matrices_have_the_shape_of_their_lists():
-    relative = BUILTIN["relative"].pairwise({})
+    relative = BUILTIN["relative"].bind({}).table
     assert [relative([], [1, 2]).shape, relative([1], []).shape, relative([1, 2], [1, 2, 3]).shape] == [
         (0, 2),
         (1, 0),
@@ -227,6 +230,6 @@ def test_pair_matrices_have_the_shape_of_their_lists():
 
 def test_a_matrix_larger_than_a_block_of_rows():
     numbers = [float(n) for n in range(1, 301)]
-    scores = BUILTIN["relative"].pairwise({})(numbers, numbers[::-1])
-    relative = BUILTIN["relative"].bind({})
+    scores = BUILTIN["relative"].bind({}).table(numbers, numbers[::-1])
+    relative = BUILTIN["relative"].bind({}).score
     assert scores.tolist() == [[relative(e, a) for a in numbers[::-1]] for e in numbers]

@@ -10,8 +10,8 @@ NAN = float("nan")
 
 
 def both(name, expected, actual, params=None):
-    score = BUILTIN[name].bind(params or {})(expected, actual)
-    assert BUILTIN[name].pairwise(params or {})([expected], [actual]).tolist() == [[score]]
+    score = BUILTIN[name].bind(params or {}).score(expected, actual)
+    assert BUILTIN[name].bind(params or {}).table([expected], [actual]).tolist() == [[score]]
     return score
 
 
@@ -67,30 +67,30 @@ def test_jaccard_of_many_strings_with_common_and_rare_words():
     words = ["alpha", "beta", "gamma", "delta", "epsilon"]
     expected = [f"the {words[n % 5]} {words[n % 3]} w{n % 40} e{n}" for n in range(80)] + [""]
     actual = [f"The {words[n % 4]} w{n % 50} a{n}" for n in range(90)] + [" "]
-    jaccard = BUILTIN["jaccard"].bind({})
-    scores = BUILTIN["jaccard"].pairwise({})(expected, actual)
+    jaccard = BUILTIN["jaccard"].bind({}).score
+    scores = BUILTIN["jaccard"].bind({}).table(expected, actual)
     assert scores.tolist() == [[jaccard(e, a) for a in actual] for e in expected]
 
 
 def test_jaccard_of_strings_that_share_very_many_words():
     expected = [" ".join(f"t{k}" for k in range(600) if (k + n) % 10 == 0) + f" s{n}" for n in range(30)]
     actual = [" ".join(f"t{k}" for k in range(600) if (k * n) % 11 == 1) + f" s{n}" for n in range(30)]
-    jaccard = BUILTIN["jaccard"].bind({})
-    scores = BUILTIN["jaccard"].pairwise({})(expected, actual)
+    jaccard = BUILTIN["jaccard"].bind({}).score
+    scores = BUILTIN["jaccard"].bind({}).table(expected, actual)
     assert scores.tolist() == [[jaccard(e, a) for a in actual] for e in expected]
 
 
 def test_repeated_strings_are_scored_as_often_as_they_stand_there():
     expected = ["open", "closed", "open", None, "open", 3]
     actual = ["closed", "opened", 3, "closed", "opened"]
-    levenshtein = BUILTIN["levenshtein"].bind({})
-    scores = BUILTIN["levenshtein"].pairwise({})(expected, actual)
+    levenshtein = BUILTIN["levenshtein"].bind({}).score
+    scores = BUILTIN["levenshtein"].bind({}).table(expected, actual)
     assert scores.tolist() == [[levenshtein(e, a) for a in actual] for e in expected]
 
 
 def test_a_matrix_of_no_strings_at_all():
-    assert BUILTIN["levenshtein"].pairwise({})([1, None], [1.0, True]).tolist() == [[1, 0], [0, 0]]
-    assert BUILTIN["jaccard"].pairwise({})([], ["a"]).shape == (0, 1)
+    assert BUILTIN["levenshtein"].bind({}).table([1, None], [1.0, True]).tolist() == [[1, 0], [0, 0]]
+    assert BUILTIN["jaccard"].bind({}).table([], ["a"]).shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_normalized_text(expected, actual, score):
     ],
 )
 def test_contains(expected, actual, score):
-    assert BUILTIN["contains"].bind({})(expected, actual) == score
+    assert BUILTIN["contains"].bind({}).score(expected, actual) == score
 
 
 @pytest.mark.parametrize(
@@ -156,17 +156,17 @@ def test_contains(expected, actual, score):
     ],
 )
 def test_regex(expected, actual, score):
-    assert BUILTIN["regex"].bind({})(expected, actual) == score
+    assert BUILTIN["regex"].bind({}).score(expected, actual) == score
 
 
 def test_a_bad_pattern_is_an_error_that_says_where():
     with pytest.raises(ValueError) as caught:
-        BUILTIN["regex"].bind({})("(a", "a")
+        BUILTIN["regex"].bind({}).score("(a", "a")
     assert str(caught.value) == "the pattern '(a' is not a regular expression: missing ) at position 2"
 
 
 def test_a_pattern_that_takes_too_long_is_an_error():
-    match = BUILTIN["regex"].bind({"timeout": 0.05})
+    match = BUILTIN["regex"].bind({"timeout": 0.05}).score
     with pytest.raises(TimeoutError) as caught:
         match("(a|aa|aaa)+(b|bb)+(a|aa)+$", "a" * 50 + "b" + "a" * 50 + "!")
     assert str(caught.value) == (

@@ -166,7 +166,8 @@ def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_m
         ),
         ({"fields": {"a": {"wieght": 2}}}, "has the rule 'wieght'; did you mean 'weight'"),
         ({"fields": {"a[0]": {"weight": 2}}}, r"write \[\] for the index"),
-        ({"fields": {"a": {"weight": -1}}}, "a weight is a number from 0 up"),
+        ({"fields": {"a": {"weight": -1}}}, "a weight is a number from 0 to 1,000,000"),
+        ({"fields": {"a": {"weight": 1_000_001}}}, "a weight is a number from 0 to 1,000,000"),
         ({"fields": {"a": {"align": "sideways"}}}, "it can be 'ordered', 'unordered'"),
         ({"compare": {"strnig": "exact"}}, "did you mean 'string'"),
         ({"transform": ["lower_case"]}, "unknown transform 'lower_case'; did you mean 'lowercase'"),
@@ -214,7 +215,7 @@ def test_signatures_tell_comparable_scores():
     other = compare_json({"a": 1}, {"a": 1}, metric="json_similarity", leaf_threshold=0.5)
     assert one.signature == same.signature
     assert one.signature != other.signature
-    assert str(other.signature) == 'json_similarity|options:{"leaf_threshold":0.5}|schema:none|rules:1'
+    assert str(other.signature) == 'json_similarity|options:{"leaf_threshold":0.5}|schema:none|rules:2'
 
 
 def test_a_result_has_no_truth_value_and_is_plain_json():

@@ -103,8 +103,8 @@ def test_cases_that_were_scored_in_another_way():
     assert diff.mismatches == (
         Mismatch(
             "f.yaml::a",
-            "field_match|options:none|schema:none|rules:1",
-            "pairwise_f1|options:none|schema:none|rules:1",
+            "field_match|options:none|schema:none|rules:2",
+            "pairwise_f1|options:none|schema:none|rules:2",
         ),
     )
     assert diff.mismatches[0].difference == "field_match, now pairwise_f1"

@@ -267,10 +267,13 @@ def test_rules_are_checked():
     ("line", "message"),
     [
         ("fields: {a: {skip: 'yes'}}", "`fields`: fields['a'].skip is 'yes'; it is true or false"),
-        ("fields: {a: {weight: -1}}", "`fields`: fields['a'].weight is -1; a weight is a number from 0 up"),
+        (
+            "fields: {a: {weight: -1}}",
+            "`fields`: fields['a'].weight is -1; a weight is a number from 0 to 1,000,000",
+        ),
         (
             f"fields: {{a: {{weight: 1{'0' * 3}e400}}}}",
-            "`fields`: fields['a'].weight is Decimal('1.000E+403'); a weight is a number from 0 up",
+            "`fields`: fields['a'].weight is Decimal('1.000E+403'); a weight is a number from 0 to 1,000,000",
         ),
         (
             "fields: {a: {compare: 5}}",
@@ -301,7 +304,7 @@ def test_the_form_of_rules_is_checked_when_the_file_is_read(line, message):
 
 def test_an_integer_beyond_the_doubles_is_no_weight():
     (message,) = errors_of(in_case(f"fields: {{a: {{weight: 1{'0' * 400}}}}}"))
-    assert message.endswith("; a weight is a number from 0 up")
+    assert message.endswith("; a weight is a number from 0 to 1,000,000")
 
 
 @pytest.mark.parametrize("case_id", ["a b", "a::b", "a/b", "a[1]", "", "a,b", "a\\nb", "(file error)"])

@@ -90,7 +90,7 @@ def test_the_score_is_the_cosine_above_the_floor(expected, actual, floor, score)
         assert scored(actual, expected, floor=floor) == score
         compare = active_registry().find_comparator("cosine")
         params = {"embedding_model": "trigrams", "floor": floor}
-        assert compare.pairwise(params)([expected], [actual]).tolist() == [[score]]
+        assert compare.bind(params).table([expected], [actual]).tolist() == [[score]]
 
 
 @pytest.mark.parametrize(
@@ -138,16 +138,14 @@ TEXTS = st.lists(
 
 
 @given(expected=TEXTS, actual=TEXTS, floor=st.sampled_from([0, 0.25, 0.5]), slots=st.sampled_from([3, 64]))
-def test_matrix_and_few_are_the_plain_function_to_the_last_bit(expected, actual, floor, slots):
+def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, floor, slots):
     with session_registry() as registry:
         registry.encoder("trigrams", Trigrams(slots))
-        comparator = active_registry().find_comparator("cosine")
-        params = {"embedding_model": "trigrams", "floor": floor}
-        compare = comparator.bind(params)
-        plain = [[compare(one, other) for other in actual] for one in expected]
-        assert comparator.pairwise(params)(expected, actual).tolist() == plain
-        few = {(at, to): score for at, to, score in comparator.few(params)(expected, actual)}
-        assert [[few.get((at, to), 0.0) for to in range(len(actual))] for at in range(len(expected))] == plain
+        cosine = (
+            active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams", "floor": floor})
+        )
+        plain = [[cosine.score(one, other) for other in actual] for one in expected]
+        assert cosine.table(expected, actual).tolist() == plain
 
 
 @given(
@@ -166,7 +164,9 @@ def test_sums_do_not_depend_on_their_order(left, right):
     for name, order in (("plain", range(40)), ("reversed", range(39, -1, -1))):
         with session_registry() as registry:
             registry.encoder(name, Rows(order))
-            scores.add(active_registry().find_comparator("cosine").bind({"embedding_model": name})("l", "r"))
+            scores.add(
+                active_registry().find_comparator("cosine").bind({"embedding_model": name}).score("l", "r")
+            )
     assert len(scores) == 1
 
 

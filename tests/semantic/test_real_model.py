@@ -90,14 +90,14 @@ def test_a_floor_keeps_the_order_and_the_ends():
     assert (near < scored("New York", "NYC"), far, scored("car", "car", floor=0.3)) == (True, 0.0, 1.0)
 
 
-def test_the_matrix_is_the_plain_function_to_the_last_bit():
+def test_the_table_is_the_plain_function_to_the_last_bit():
     comparator = active_registry().find_comparator("cosine")
     texts = [*SENTENCES, "", " ", "\ud800", "ü", "a " * 2_000]
     for floor in (0, 0.3):
         params = {"embedding_model": MODEL, "floor": floor}
-        compare = comparator.bind(params)
-        matrix = comparator.pairwise(params)(texts, texts[::-1])
-        assert matrix.tolist() == [[compare(one, other) for other in texts[::-1]] for one in texts]
+        cosine = comparator.bind(params)
+        plain = [[cosine.score(one, other) for other in texts[::-1]] for one in texts]
+        assert cosine.table(texts, texts[::-1]).tolist() == plain
 
 
 def test_what_is_encoded_together_moves_a_score_by_no_more_than_its_last_digit():

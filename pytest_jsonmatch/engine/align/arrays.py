@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from pytest_jsonmatch.engine.align.grid import Cell, Grid
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Measure: TypeAlias = Callable[[PlanNode, Any, Source, Source], Generator[Any, Any, Cell]]
@@ -122,7 +123,9 @@ class Aligner:
         self.canon = Canon(nulls_absent=options.nulls == "absent")
         self.gap: float | None = None
         """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
-        self.solutions_ahead = 0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
+        self.solutions_ahead = (
+            0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
+        )
         """How many of the next best pairings batch comparators are asked about as well."""
         self.measure = measure
         """Returns the task that scores two elements alone."""
@@ -183,7 +186,7 @@ class Aligner:
             grid = Columns(self, element, body).grid(element, one, other)
         sources = [Source(expected, at) for at in rows], [Source(actual, at) for at in columns]
         grid.stands_at(element, trail, *sources)
-        grid.finish(max(len(rows), len(columns)))
+        grid.finish()
         best = yield from grid.best(range(len(rows)), range(len(columns)))
         if grid.parts:
             for at, to in best.pairs:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.nested import Nested, distinct_values, flatten
-from pytest_jsonmatch.engine.plan.compile import is_integral
+from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator as Bound
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Block", "Column", "Columns", "blocks_of"]
@@ -352,7 +352,7 @@ class Columns:
         uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))
         if inner.is_corrected or uneven or not self._count_actual:
             return False
-        inner.finish(max(left.longest, right.longest))
+        inner.finish()
         grid.nest(Nested(self._aligner, element, inner, left, right), weight * element.own_weight)
         return True
 
@@ -372,4 +372,6 @@ def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _some_keyed(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
     """Tell whether a pair of arrays is paired by key: all elements of both are objects."""
-    return all(any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual))
+    return all(
+        any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual)
+    )

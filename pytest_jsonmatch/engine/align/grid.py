@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.nested import Nested, Source
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Pairs: TypeAlias = list[tuple[int, int]]
 
 __all__ = ["STEPS", "TIE", "Best", "Cell", "Grid", "Part", "similarity_of"]
 
-STEPS: Final = 2.0**30
-"""Similarities are rounded to this many steps: sums of multiples are exact, in whatever order they are made."""
-TIE: Final = 2.0**-34
-"""What the larger Σ adds to the worth of all pairs together, at most: less than one step."""
+STEPS: Final = 2.0**45
+"""Worths are rounded to this many steps: their sums are exact, in whatever order they are made."""
+TIE: Final = 2.0**-31
+"""What the larger Σ adds to what a pair is worth, at most: sums within 1e-9 a pair are tied."""
 NOTHING: Final = 1e-300
 
 
@@ -138,12 +138,8 @@ class Grid:
         """Return what a pair's Σ is divided by."""
         raise NotImplementedError
 
-    def finish(self, largest: int) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ.
-
-        Args:
-            largest: the number of elements of the largest array that will be paired.
-        """
+    def finish(self) -> None:
+        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         raise NotImplementedError
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Any:
@@ -182,7 +178,7 @@ class Grid:
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
         if cell.similarity <= self.aligner.threshold:
             return 0.0
-        return round(cell.similarity * STEPS) / STEPS + self._share * cell.score
+        return round((cell.similarity + self._share * cell.score) * STEPS) / STEPS
 
     def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
         """Return a pair exactly; with questions open, the most that it can be worth."""

@@ -12,13 +12,14 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, number_text
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Canon"]
@@ -213,7 +214,9 @@ def _equal_in_python(element: PlanNode, sides: tuple[Sequence[dict[str, JsonValu
         if any(key in with_flags and kind in _NUMBERS for key, kind in kinds):
             return False
     if float in types:
-        total = sum(item for side in sides for value in side for item in value.values() if type(item) is float)
+        total = sum(
+            item for side in sides for value in side for item in value.values() if type(item) is float
+        )
         if total - total != 0.0:  # not a finite number, or a sum beyond the doubles: look closer
             return False
     return all(_compared_as_is(element.children[key]) for key in {key for key, _ in kinds})

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Canon"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.grid import Cell
     from pytest_jsonmatch.engine.align.nested import Flat, Nested
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
@@ -222,30 +222,35 @@ class ArrayGrid(Grid):
             whole *= 0.5
         return float(whole)
 
-    def finish(self, largest: int) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
-        shade = TIE / max(largest, 1)
-        self._share = share = shade / (float(self.score.max(initial=0.0)) or 1.0)
+    def similarities(self) -> Matrix:
+        """Return the similarities of all pairs, exactly or as bounds; 1 where there is nothing to compare."""
         if self.unknown:
-            self._worth = np.full(self.score.shape, 1.0 + shade)
-            return
+            return np.ones(self.score.shape)
         wholes = self._wholes()
         empty = wholes <= NOTHING
         nothing = bool(empty.any())
         if nothing:
             wholes[empty] = 1.0
-        worth = self.score / wholes
-        del wholes
+        found: Matrix = self.score / wholes
         if self.is_corrected or self.parts:
-            np.minimum(worth, 1.0, out=worth)
+            np.minimum(found, 1.0, out=found)
+        if nothing:
+            found[np.broadcast_to(empty, found.shape)] = 1.0
+        return found
+
+    def finish(self) -> None:
+        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+        self._share = share = TIE / (float(self.score.max(initial=0.0)) or 1.0)
+        if self.unknown:
+            self._worth = np.full(self.score.shape, 1.0 + TIE)
+            return
+        worth = self.similarities()
         admissible = worth > self.aligner.threshold
+        worth += share * self.score
         worth *= STEPS
         np.rint(worth, out=worth)
         worth *= 1.0 / STEPS
-        worth += share * self.score
         worth *= admissible
-        if nothing:
-            worth[empty] = 1.0
         self._worth = worth
 
     def _wholes(self) -> Matrix:
@@ -264,11 +269,12 @@ class ArrayGrid(Grid):
         return wholes
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        if (len(rows), len(columns)) == self._worth.shape:
-            self._bounds=self._worth
+        # (In a nested array as large as the grid, elements are in another order.)
+        if type(rows) is range and type(columns) is range:
+            self._bounds = self._worth
             return self._worth if self.is_exact else self._worth.copy()
         self._bounds = self._worth[np.array(rows, dtype=np.intp)[:, None], columns]
-        return self._bounds.copy() 
+        return self._bounds.copy()
 
     def _solve(self, block: Matrix) -> list[tuple[int, int]]:
         rows, columns = assign(block)

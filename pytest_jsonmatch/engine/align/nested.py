@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Flat", "Nested", "Source", "distinct_values", "flatten", "twins"]

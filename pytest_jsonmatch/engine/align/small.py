@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.columns import Column
     from pytest_jsonmatch.engine.align.grid import Cell
     from pytest_jsonmatch.engine.align.nested import Nested
-    from pytest_jsonmatch.engine.plan.compile import BoundComparator as Bound
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["ListGrid"]
@@ -172,14 +172,13 @@ class ListGrid(Grid):
             whole -= self._less_actual[row][column]
         return whole * 0.5
 
-    def finish(self, largest: int) -> None:
+    def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         as_f1 = self.aligner.as_f1
-        shade = TIE / max(largest, 1)
         if self.unknown:
-            self._worth = [[1.0 + shade] * len(self.actual) for _ in self.expected]
+            self._worth = [[1.0 + TIE] * len(self.actual) for _ in self.expected]
         most = max(map(max, self.score)) if self.expected and self.actual else 0.0
-        limit, share = self.aligner.threshold, shade / (most or 1.0)
+        limit, share = self.aligner.threshold, TIE / (most or 1.0)
         self._share = share
         half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
         for at, line in enumerate([] if self.unknown else self.score):
@@ -189,13 +188,15 @@ class ListGrid(Grid):
             else:
                 wholes = [own + other for other in half]
             worth = [
-                round(min(score / whole, 1.0) * STEPS) / STEPS + share * score
+                round((min(score / whole, 1.0) + share * score) * STEPS) / STEPS
                 if score > limit * whole > 0.0
                 else 0.0
                 for score, whole in zip(line, wholes)
             ]
             if min(wholes, default=1.0) <= NOTHING:
-                worth = [1.0 if whole <= NOTHING else value for whole, value in zip(wholes, worth)]
+                worth = [
+                    float(limit < 1.0) if whole <= NOTHING else value for whole, value in zip(wholes, worth)
+                ]
             self._worth.append(worth)
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[float]]:
@@ -217,7 +218,8 @@ class ListGrid(Grid):
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[list[float]]:
     """Return the scores of all pairs of two lists of distinct values: of a column that only the walk can
-    score, 1 for every pair, as a bound."""
+    score, 1 for every pair, as a bound.
+    """
     if bound.table is None:
         return [[1.0] * len(actual) for _ in expected]
     prepare, score = bound.prepare, bound.prepared

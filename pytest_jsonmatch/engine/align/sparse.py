@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Side: TypeAlias = tuple[list[JsonValue], list[int]]
@@ -75,7 +75,7 @@ def pair_sparsely(
     for start in range(0, len(rows), height):
         some = [expected[at] for at in rows[start : start + height]]
         grid = Columns(aligner, element, ArrayGrid).grid(element, some, others)
-        grid.finish(max(len(rows), len(columns)))
+        grid.finish()
         exact = exact and grid.is_exact
         block = grid.worths
         best_of_rows[start : start + len(some)] = block.max(axis=1)
@@ -93,7 +93,9 @@ def pair_sparsely(
     for at, to, worth in _matched(len(rows), len(columns), edges):
         similarity = worth
         if not exact:
-            cell = yield aligner.measure(element, trail, Source(expected, rows[at]), Source(actual, columns[to]))
+            cell = yield aligner.measure(
+                element, trail, Source(expected, rows[at]), Source(actual, columns[to])
+            )
             similarity = cell.similarity
         if similarity > aligner.threshold:
             pairs.append((at, to))

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.batched import Batch
+    from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

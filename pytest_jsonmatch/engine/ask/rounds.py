@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.compare.batched import Batch
+    from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Outcome, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -74,8 +74,8 @@ def answered_all(
     Raises:
         ConfigurationError: a comparator that wants to see strings beforehand cannot work at all.
 
-    >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
-    >>> plan = compile_plan("json_similarity", {})
+    >>> from pytest_jsonmatch.engine.plan.compile import plan_for
+    >>> plan = plan_for("json_similarity", {})
     >>> outcomes = answered_all(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
     >>> [outcome.sums.score for outcome in outcomes]
     [1, 0]

@@ -1,12 +1,11 @@
-"""What a comparator is: a name, a way to bind parameters to a plain function, and its vectorised twin."""
+"""What a comparator is: a name, and how it scores two values, or many, once its parameters are known."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -15,29 +14,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.batched import Batch
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     # Named here only, so that importing this module never imports numpy.
     Matrix: TypeAlias = NDArray[np.float64]
-    Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], Matrix]
 
 __all__ = [
-    "Bind",
+    "Batch",
+    "Bound",
     "Comparator",
     "ComparatorResult",
-    "EdgeFunction",
-    "FewFunction",
-    "FloatFunction",
-    "MapParams",
-    "PairFunction",
-    "Pairwise",
     "Params",
-    "Preload",
-    "ScalarFunction",
-    "equality_score",
+    "Question",
+    "Scoring",
+    "of_prepared",
     "user_comparator",
 ]
+
+Params: TypeAlias = Mapping[str, object]
+Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
+Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
+Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 @final
@@ -61,20 +58,60 @@ class ComparatorResult:
     comparator: str | None = None
 
 
-Params: TypeAlias = Mapping[str, object]
-ScalarFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult]"
-PairFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
-EdgeFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue], int], Edges | None]"
-FewFunction: TypeAlias = (
-    "Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[tuple[int, int, float]] | None]"
-)
-FloatFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float]"
-Bind: TypeAlias = "Callable[[Params], ScalarFunction]"
-Pairwise: TypeAlias = "Callable[[Params], PairFunction]"
-Sparse: TypeAlias = "Callable[[Params], EdgeFunction]"
-Few: TypeAlias = "Callable[[Params], FewFunction]"
-MapParams: TypeAlias = "Callable[[Params, Callable[[JsonValue], JsonValue]], Params]"
-Preload: TypeAlias = "Callable[[Params], Callable[[Sequence[str]], object]]"
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """A batch comparator as it was registered."""
+
+    name: str
+    ask: Callable[..., object]
+    scope: str = "record"
+    null_aware: bool = False
+    short_circuit: bool = False
+    by_value: bool = False
+    judged: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a batch comparator returns in place of a score: to be asked with all the others."""
+
+    batch: Batch
+    params: Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How a comparator scores once its parameters are known.
+
+    Args:
+        score: takes an expected and an actual value. Those of the built-ins take any two JSON values and
+            never raise, except `regex`.
+        table: takes u expected and v actual values, distinct ones of any types, and returns the (u, v) array
+            of their scores, equal to those of `score` to 1e-12. None: there is no faster way than `score`.
+        prepare: makes of one value what `prepared` compares, so that it is made once for many pairs.
+        prepared: scores two prepared values: `score(e, a) == prepared(prepare(e), prepare(a))`.
+        ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
+    """
+
+    score: Score
+    table: Table | None = None
+    prepare: Callable[[JsonValue], Any] | None = None
+    prepared: Callable[[Any, Any], float] | None = None
+    ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
+
+
+def of_prepared(
+    prepare: Callable[[JsonValue], Any], prepared: Callable[[Any, Any], float], table: Table
+) -> Scoring:
+    """Return the scoring of two values by what `prepare` makes of each; see `Scoring`."""
+
+    def score(expected: JsonValue, actual: JsonValue) -> float:
+        return prepared(prepare(expected), prepare(actual))
+
+    return Scoring(score, table, prepare, prepared)
 
 
 @final
@@ -84,69 +121,96 @@ class Comparator:
 
     Args:
         name: what it is registered under.
-        bind: takes the parameters, checks them once (ConfigurationError names a wrong one) and returns a
-            plain function of (expected, actual). Those of the built-ins take any two JSON values and never
-            raise, except `regex` on a bad pattern.
-        pairwise: takes the same parameters and returns a function of two lists, of n and m values, that gives
-            the n × m float64 array of the scores that the plain function would give (to 1e-12). It takes any
-            JSON values too; None where there is no faster way than the plain function.
+        bind: takes the parameters, checks them (ConfigurationError names a wrong one) and returns how values
+            are scored with them.
         null_aware: it wants to see nulls itself; for the others null against null is 1, and null against
             anything else 0 (which is what all built-ins answer by themselves).
         reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
             function applied to each such value, so that the field's transforms reach them too.
-        sparse: takes the same parameters and returns a function of two lists of strings, or of two lists of
-            numbers, and the most pairs that are of use: it gives the pairs that do not score 0, each once, as
-            three arrays (of positions in both lists, and of scores), or None if they are more.
-        few: as `sparse`, for lists so short that plain Python does it best: the function gives each pair as
-            (position, position, score), or None if it cannot tell.
-        batch: of a comparator that scores many fields in one call, what it was registered as; its plain
-            function returns a `Question` for what it has to be asked.
-        preload: of a comparator that had better see many strings at once: takes the same parameters and
-            returns a function of the strings that are about to be compared, which is called before a record,
-            or a chunk of records, is scored; fields for which it returns equal functions share a call. Its
+        batch: of a comparator that scores many fields in one call, what it was registered as; it scores by
+            a `Question` what it has to be asked.
+        preload: for a comparator that works best on many strings at once: takes the parameters and returns a
+            function of the strings that are about to be compared, which is called before a record, or a chunk
+            of records, is scored; fields for which it returns equal functions share a call. Its
             ConfigurationError ends the run.
 
     >>> from pytest_jsonmatch.engine.compare import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
-    >>> relative(100, 98)
-    0.98
+    >>> relative.score(100, 98), relative.table([100, 50], [98]).tolist()
+    (0.98, [[0.98], [0.040000000000000036]])
     """
 
     name: str
-    bind: Bind
-    pairwise: Pairwise | None = None
+    bind: Callable[[Params], Scoring]
     null_aware: bool = False
     reflexive: bool = True
-    map_params: MapParams | None = None
+    map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
-    sparse: Sparse | None = None
-    few: Few | None = None
-    preload: Preload | None = None
+    preload: Callable[[Params], Callable[[Sequence[str]], object]] | None = None
 
 
-def equality_score(expected: JsonValue, actual: JsonValue) -> float:
-    """Return 1.0 for equal JSON values and 0.0 for others: what built-ins say of types they are not made for.
+@final
+class Bound:
+    """A comparator with its parameters, as a place of a plan has it; see `Scoring` for what it does.
 
-    >>> equality_score([1, "a"], [1.0, "a"]), equality_score(True, 1)
-    (1.0, 0.0)
+    Raises:
+        ConfigurationError: a parameter is unknown, or is not what it can be.
+
+    >>> from pytest_jsonmatch.engine.compare import BUILTIN
+    >>> Bound(BUILTIN["numeric"], {"tolerance": {"abs": 0.5}}).score(1, 1.5)
+    1.0
     """
-    return 1.0 if json_equal(expected, actual) else 0.0
+
+    __slots__ = ("_preload", "ceiling", "comparator", "params", "prepare", "prepared", "score", "table")
+
+    def __init__(self, comparator: Comparator, params: Params) -> None:
+        scoring = comparator.bind(params)
+        self.comparator = comparator
+        self.params = params
+        self.score = scoring.score
+        self.table = scoring.table
+        self.prepare = scoring.prepare
+        self.prepared = scoring.prepared
+        self.ceiling = scoring.ceiling
+        self._preload = None if comparator.preload is None else comparator.preload(params)
+
+    @property
+    def batch(self) -> bool:
+        """Whether it is asked about many fields in one call."""
+        return self.comparator.batch is not None
+
+    def preload(self) -> Callable[[Sequence[str]], object] | None:
+        """Return what wants to see the strings that are about to be compared; None: nothing does."""
+        return self._preload
+
+    def behind(self, transforms: Sequence[Change]) -> Bound:
+        """Return the comparator with the JSON values among its parameters transformed as the data are."""
+        map_params = self.comparator.map_params
+        if map_params is None or not transforms:
+            return self
+
+        def transformed(value: JsonValue) -> JsonValue:
+            if value is not None and type(value) is not dict and type(value) is not list:
+                for transform in transforms:
+                    value = transform(value)
+            return value
+
+        return Bound(self.comparator, map_params(self.params, transformed))
 
 
-def user_comparator(name: str, fn: Callable[..., object], *, pairwise: Pairwise | None = None) -> Comparator:
+def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
     """Make a Comparator of a function `fn(expected, actual, params)`.
 
     Args:
         name: the name to register it under.
         fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises,
             and a score outside [0, 1], is for the caller to report.
-        pairwise: a vectorised twin, as described for `Comparator`.
 
-    The function bound from it raises TypeError for a result of any other type.
+    Its `score` raises TypeError for a result of any other type.
 
     >>> same_start = user_comparator("same_start", lambda expected, actual, params: expected[0] == actual[0])
-    >>> same_start.bind({})("Berlin", "Bern")
+    >>> same_start.bind({}).score("Berlin", "Bern")
     1.0
     """
     if not callable(fn):
@@ -154,10 +218,10 @@ def user_comparator(name: str, fn: Callable[..., object], *, pairwise: Pairwise 
             f"comparator {name!r} must be a function of (expected, actual, params), not {type(fn).__name__}"
         )
 
-    def bind(params: Params) -> ScalarFunction:
+    def bind(params: Params) -> Scoring:
         given = dict(params)
 
-        def compare(expected: JsonValue, actual: JsonValue) -> float | ComparatorResult:
+        def score(expected: JsonValue, actual: JsonValue) -> float | ComparatorResult:
             result = fn(expected, actual, given)
             if type(result) is float or isinstance(result, ComparatorResult):
                 return result
@@ -169,6 +233,6 @@ def user_comparator(name: str, fn: Callable[..., object], *, pairwise: Pairwise 
                 "return a number in [0, 1], a bool or a ComparatorResult"
             )
 
-        return compare
+        return Scoring(score)
 
-    return Comparator(name, bind, pairwise, null_aware=True, reflexive=False)
+    return Comparator(name, bind, null_aware=True, reflexive=False)

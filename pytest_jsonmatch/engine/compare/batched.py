@@ -6,19 +6,19 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
-from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.base import Batch, Comparator, Question, Scoring
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Params, ScalarFunction
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.compare.base import Params
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Batch", "BatchItem", "NoAnswer", "Question", "Request", "batch_comparator", "is_batch"]
+__all__ = ["BatchItem", "NoAnswer", "Request", "batch_comparator", "is_batch"]
 
 _SCOPES: Final = ("record", "chunk")
 _FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
@@ -84,31 +84,6 @@ class NoAnswer(NamedTuple):
     """
 
     reason: str
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """A batch comparator as it was registered."""
-
-    name: str
-    ask: Callable[..., object]
-    scope: str = "record"
-    null_aware: bool = False
-    short_circuit: bool = False
-    by_value: bool = False
-    judged: bool = False
-
-
-@final
-class Question:
-    """What a batch comparator's plain function returns in place of a score: ask it, with all the others."""
-
-    __slots__ = ("batch", "params")
-
-    def __init__(self, batch: Batch, params: Mapping[str, Any]) -> None:
-        self.batch = batch
-        self.params = params
 
 
 @final
@@ -194,7 +169,7 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     batch = Batch(name, fn, scope, **flags)
     check = getattr(fn, "check_params", None)
 
-    def bind(params: Params) -> ScalarFunction:
+    def bind(params: Params) -> Scoring:
         given = dict(params)
         if check is not None:
             try:
@@ -205,14 +180,14 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
                 raise ConfigurationError(f"comparator {name!r}: {error}") from None
         question = Question(batch, given)
 
-        def compare(expected: JsonValue, actual: JsonValue) -> Any:
+        def score(expected: JsonValue, actual: JsonValue) -> float | Question:
             if (expected is None or actual is None) and not batch.null_aware:
                 return 1.0 if expected is None and actual is None else 0.0
             if batch.short_circuit and json_equal(expected, actual):
                 return 1.0
             return question
 
-        return compare
+        return Scoring(score)
 
     # Equal values are a match at once only where the comparator says that it need not be asked.
     return Comparator(name, bind, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)

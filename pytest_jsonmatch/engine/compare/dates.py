@@ -7,14 +7,15 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.equality import equality_of, json_key
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
-    from pytest_jsonmatch.engine.compare.base import Params, ScalarFunction
+    from pytest_jsonmatch.engine.compare.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["DATE", "DEFAULT_FORMATS", "date_reader"]
@@ -136,18 +137,14 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     return read_value
 
 
-def _bind_date(params: Params) -> ScalarFunction:
+def _bind_date(params: Params) -> Scoring:
     read = date_reader(params)
 
-    def date(expected: JsonValue, actual: JsonValue) -> float:
-        if type(expected) is str and type(actual) is str and expected == actual:
-            return 1.0
-        left, right = read(expected), read(actual)
-        if left is None and right is None:
-            return equality_score(expected, actual)
-        return 1.0 if left is not None and left == right else 0.0
+    def key(value: JsonValue) -> Hashable:
+        moment = read(value)
+        return json_key(value) if moment is None else moment
 
-    return date
+    return equality_of(key)
 
 
 DATE: Final = Comparator("date", _bind_date)

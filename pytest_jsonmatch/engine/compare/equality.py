@@ -3,126 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from types import NoneType
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key, strict_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import (
-        EdgeFunction,
-        Edges,
-        FewFunction,
-        Matrix,
-        PairFunction,
-        Params,
-        ScalarFunction,
-    )
+    from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BINARY", "EXACT", "ONEOF", "equal_pairs", "in_same_group"]
-
-_ATOMS: Final = frozenset({str, int, bool, NoneType})
+__all__ = ["BINARY", "EXACT", "ONEOF", "equality_of", "equality_score", "in_same_group", "json_key"]
 
 
-def _exact(expected: JsonValue, actual: JsonValue) -> float:
-    kind = type(expected)
-    if kind is type(actual):
-        if kind in _ATOMS:
-            return 1.0 if expected == actual else 0.0
-        if kind is float:
-            # Infinities, equal in Python, are not JSON: they equal nothing.
-            return 1.0 if expected == actual and expected - expected == 0.0 else 0.0
-    return equality_score(expected, actual)
+def equality_score(expected: JsonValue, actual: JsonValue) -> float:
+    """Return 1.0 for equal JSON values and 0.0 for others: what built-ins say of types they are not made for.
+
+    >>> equality_score([1, "a"], [1.0, "a"]), equality_score(True, 1)
+    (1.0, 0.0)
+    """
+    return 1.0 if json_equal(expected, actual) else 0.0
 
 
-def _strict(expected: JsonValue, actual: JsonValue) -> float:
-    return 1.0 if strict_equal(expected, actual) else 0.0
+def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
+    """Return a hashable key that is equal for equal JSON values, and for no others.
+
+    Args:
+        value: any JSON value.
+        strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
+
+    >>> json_key([1, {"a": "x"}]) == json_key([1.0, {"a": "x"}]), json_key([1]) == json_key([True])
+    (True, False)
+    """
+    kind = type(value)
+    if kind is str or kind is int:
+        atom: Hashable = value
+        return atom
+    if kind is dict or kind is list:
+        return _Container(value, strict=strict)
+    return (kind, scalar_key(value)) if strict else scalar_key(value)
 
 
-def _is_strict(params: Params) -> bool:
+@final
+class _Container:
+    """An array or object as a key; its hash looks at two levels only, so that no depth is too deep."""
+
+    __slots__ = ("_strict", "_value")
+
+    def __init__(self, value: JsonValue, *, strict: bool) -> None:
+        self._value = value
+        self._strict = strict
+
+    def __eq__(self, other: object) -> bool:
+        equal = strict_equal if self._strict else json_equal
+        return isinstance(other, _Container) and equal(self._value, other._value)
+
+    def __hash__(self) -> int:
+        if type(self._value) is dict:
+            return hash(frozenset((name, self._outline(item)) for name, item in self._value.items()))
+        return hash(tuple(map(self._outline, self._value)))
+
+    def _outline(self, value: JsonValue) -> Hashable:
+        kind = type(value)
+        return (kind, len(value)) if kind is list or kind is dict else json_key(value, strict=self._strict)
+
+
+def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
+    """Return a scoring that gives 1 where what `prepare` makes of two values is equal, else 0.
+
+    >>> first_letter = equality_of(lambda text: text[:1])
+    >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
+    (1.0, [[1.0], [0.0]])
+    """
+
+    def score(expected: JsonValue, actual: JsonValue) -> float:
+        return 1.0 if prepare(expected) == prepare(actual) else 0.0
+
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import equality_table
+
+        return equality_table(expected, actual, prepare)
+
+    return Scoring(score, table, prepare, _same)
+
+
+def _same(expected: Hashable, actual: Hashable) -> float:
+    return 1.0 if expected == actual else 0.0
+
+
+_EQUALITY: Final = equality_of(json_key)
+_STRICT: Final = equality_of(partial(json_key, strict=True))
+
+
+def _bind_exact(params: Params) -> Scoring:
     check_names("comparator 'exact'", params, ["strict_number_type"])
     strict = params.get("strict_number_type", False)
     if not isinstance(strict, bool):
         raise ConfigurationError(
             f"comparator 'exact': 'strict_number_type' must be true or false, not {strict!r}"
         )
-    return strict
+    return _STRICT if strict else _EQUALITY
 
 
-def _bind_exact(params: Params) -> ScalarFunction:
-    return _strict if _is_strict(params) else _exact
-
-
-def _pairwise_exact(params: Params) -> PairFunction:
-    strict = _is_strict(params)
-
-    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_matrix
-
-        return equality_matrix(expected, actual, strict=strict)
-
-    return pairwise
-
-
-def _sparse_exact(params: Params) -> EdgeFunction:
-    strict = _is_strict(params)
-
-    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
-        from pytest_jsonmatch.engine.compare.tables import equal_edges
-
-        return None if strict else equal_edges(expected, actual, most)
-
-    return sparse
-
-
-def equal_pairs(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[tuple[int, int, float]]:
-    """Return the pairs of equal scalars, each scoring 1.
-
-    >>> equal_pairs(["a", "b"], ["b", "c", "b"])
-    [(1, 0, 1.0), (1, 2, 1.0)]
-    """
-    places: dict[object, list[int]] = {}
-    for at, value in enumerate(actual):
-        places.setdefault(scalar_key(value), []).append(at)
-    return [(at, to, 1.0) for at, value in enumerate(expected) for to in places.get(scalar_key(value), ())]
-
-
-def _few_exact(params: Params) -> FewFunction:
-    strict = _is_strict(params)
-    return lambda expected, actual: None if strict else equal_pairs(expected, actual)
-
-
-def _bind_binary(params: Params) -> ScalarFunction:
+def _bind_binary(params: Params) -> Scoring:
     check_names("comparator 'binary'", params)
-    return _exact
+    return _EQUALITY
 
 
-def _pairwise_binary(params: Params) -> PairFunction:
-    check_names("comparator 'binary'", params)
-    return _pairwise_exact({})
-
-
-def _few_binary(params: Params) -> FewFunction:
-    check_names("comparator 'binary'", params)
-    return equal_pairs
-
-
-def _sparse_binary(params: Params) -> EdgeFunction:
-    check_names("comparator 'binary'", params)
-    return _sparse_exact({})
-
-
-EXACT: Final = Comparator("exact", _bind_exact, _pairwise_exact, sparse=_sparse_exact, few=_few_exact)
+EXACT: Final = Comparator("exact", _bind_exact)
 """1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
 
-BINARY: Final = Comparator("binary", _bind_binary, _pairwise_binary, sparse=_sparse_binary, few=_few_binary)
+BINARY: Final = Comparator("binary", _bind_binary)
 """1 for equal JSON values, else 0 (source 4's name for it)."""
 
 
@@ -155,39 +151,43 @@ def _json_list(values: object, what: str) -> list[JsonValue]:
         raise ConfigurationError(f"{what} must hold JSON values: {error}") from error
 
 
-def _index(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[int]]:
-    """Return a function that tells which of the groups hold a value."""
-    members: dict[object, frozenset[int]] = {}
-    containers: list[tuple[JsonValue, int]] = []
-    none: frozenset[int] = frozenset()
+def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
+    """Return a function that tells which of the groups hold a value: their numbers."""
+    members: dict[Hashable, frozenset[Hashable]] = {}
     for number, group in enumerate(groups):
-        for value in group:
-            if isinstance(value, (list, dict)):
-                containers.append((value, number))
-            else:
-                key = scalar_key(value)
-                members[key] = members.get(key, none) | {number}
-
-    def groups_of(value: JsonValue) -> frozenset[int]:
-        kind = type(value)
-        if kind is list or kind is dict:
-            return frozenset(number for member, number in containers if json_equal(member, value))
-        return members.get(scalar_key(value), none)
-
-    return groups_of
+        for key in map(json_key, group):
+            members[key] = members.get(key, frozenset()) | {number}
+    return lambda value: members.get(json_key(value), frozenset())
 
 
-def _bind_oneof(params: Params) -> ScalarFunction:
+def _bind_oneof(params: Params) -> Scoring:
     form, lists = _oneof_lists(params)
-    groups_of = _index(lists)
+    groups_of = _memberships(lists)
+    if form == "values":
+        return _among(groups_of)
 
-    def among(_expected: JsonValue, actual: JsonValue) -> float:
-        return 1.0 if groups_of(actual) else 0.0
+    def own(value: JsonValue) -> frozenset[Hashable]:
+        # Beside its groups each value has one of its own: equal values match even if they are in no group.
+        return groups_of(value) | {(json_key(value),)}
 
-    def synonyms(expected: JsonValue, actual: JsonValue) -> float:
-        return 1.0 if groups_of(expected) & groups_of(actual) else equality_score(expected, actual)
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import shared_members
 
-    return among if form == "values" else synonyms
+        return shared_members(list(map(own, expected)), list(map(own, actual))).clip(max=1.0)
+
+    return of_prepared(own, lambda one, other: 0.0 if one.isdisjoint(other) else 1.0, table)
+
+
+def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
+    def among(value: JsonValue) -> float:
+        return 1.0 if groups_of(value) else 0.0
+
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        import numpy as np
+
+        return np.tile(np.array(list(map(among, actual)), dtype=np.float64), (len(expected), 1))
+
+    return Scoring(lambda _expected, actual: among(actual), table, among, lambda _expected, actual: actual)
 
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
@@ -202,7 +202,7 @@ def in_same_group(params: Params, value: JsonValue) -> bool:
     >>> in_same_group({"values": ["CVD", "PVD"]}, "PVD")
     True
     """
-    return bool(_index(_oneof_lists(params)[1])(value))
+    return bool(_memberships(_oneof_lists(params)[1])(value))
 
 
 ONEOF: Final = Comparator("oneof", _bind_oneof, null_aware=True, reflexive=False, map_params=_map_oneof)

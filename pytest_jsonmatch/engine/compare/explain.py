@@ -5,21 +5,31 @@ from __future__ import annotations
 import math
 import unicodedata
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.equality import in_same_group
-from pytest_jsonmatch.engine.compare.numbers import difference, numeric_tolerance, percent_difference
+from pytest_jsonmatch.engine.compare.numbers import (
+    difference,
+    numeric_tolerance,
+    percent_difference,
+)
 from pytest_jsonmatch.engine.compare.text import tokens
-from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text, strip_accents
+from pytest_jsonmatch.engine.compare.transforms import (
+    map_strings,
+    normalize_text,
+    strip_accents,
+    strip_punctuation,
+)
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -63,23 +73,15 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
         return None
     if name == "oneof":
         return _explain_oneof(params, expected, actual)
-    unfinite = _not_finite(actual) or _not_finite(expected)
-    if unfinite is not None:
-        return unfinite
+    for value in (actual, expected):
+        if type(value) is float and not math.isfinite(value):
+            return "not a number (NaN)" if math.isnan(value) else "an infinity is no JSON number"
     if name in _EXPLAINERS and (reason := _EXPLAINERS[name](params, expected, actual)) is not None:
         return reason
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
         return f"{kind} against {other}"
-    if name is not None and name not in _PLAIN:
-        return None
-    return _explain_same_type(params, expected, actual)
-
-
-def _not_finite(value: JsonValue) -> str | None:
-    if type(value) is float and not math.isfinite(value):
-        return "not a number (NaN)" if value != value else "an infinity is no JSON number"  # noqa: PLR0124
-    return None
+    return _explain_same_type(params, expected, actual) if name is None or name in _PLAIN else None
 
 
 def _explain_same_type(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -114,8 +116,7 @@ def _digits(number: Decimal, digits: int = 2) -> str:
 def _percent_off(expected: float | Decimal, actual: float | Decimal) -> str:
     if expected == 0:
         return f"{_digits(difference(expected, actual))} off"
-    percent = percent_difference(expected, actual)
-    return f"{_digits(percent)} % off"
+    return f"{_digits(percent_difference(expected, actual))} % off"
 
 
 def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
@@ -151,26 +152,13 @@ def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -
 
 # Texts
 
-
-def _compatible(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
-def _without_space(text: str) -> str:
-    return "".join(text.split())
-
-
-def _without_punctuation(text: str) -> str:
-    return "".join(c for c in text if not unicodedata.category(c).startswith("P"))
-
-
 # What may differ, and the function that makes it the same; the order is the order in which it is blamed.
 _SPELLINGS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
-    ("Unicode form", _compatible),
-    ("white space", _without_space),
+    ("Unicode form", partial(unicodedata.normalize, "NFC")),
+    ("white space", lambda text: "".join(text.split())),
     ("case", str.casefold),
     ("accents", strip_accents),
-    ("punctuation", _without_punctuation),
+    ("punctuation", strip_punctuation),
 )
 
 
@@ -179,14 +167,15 @@ def _text_difference(expected: str, actual: str) -> str | None:
     if expected == actual:
         return None
     if len(expected) + len(actual) <= _SPELLING_LENGTH:
-        for count in (1, 2, 3):
-            for chosen in combinations(_SPELLINGS, count):
-                left, right = expected, actual
-                for _, same in chosen:
-                    left, right = same(left), same(right)
-                # Two texts of nothing but punctuation are not "the same but for punctuation".
-                if left == right and left:
-                    return _differ([name for name, _ in chosen])
+        for chosen in (some for count in (1, 2, 3) for some in combinations(_SPELLINGS, count)):
+            left, right = expected, actual
+            for _, same in chosen:
+                left, right = same(left), same(right)
+            # Two texts of nothing but punctuation are not "the same but for punctuation".
+            if left == right and left:
+                names = [name for name, _ in chosen]
+                said = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+                return f"{said} {'differ' if len(names) > 1 or names == ['accents'] else 'differs'}"
         if sorted(expected.split()) == sorted(actual.split()):
             return "word order differs"
     if not actual:
@@ -195,61 +184,46 @@ def _text_difference(expected: str, actual: str) -> str | None:
         return f"{len(expected)} characters against {len(actual)}"
     from rapidfuzz.distance import Levenshtein
 
-    edits = Levenshtein.distance(expected, actual)
-    return "1 edit" if edits == 1 else f"{edits} edits"
-
-
-def _differ(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"{names[0]} differ" if names == ["accents"] else f"{names[0]} differs"
-    return f"{', '.join(names[:-1])} and {names[-1]} differ"
+    return _count(Levenshtein.distance(expected, actual), "edit")
 
 
 def _explain_jaccard(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     if type(expected) is not str or type(actual) is not str or params.get("tokenizer") is not None:
         return None
     left, right = tokens(expected), tokens(actual)
-    if left == right:
-        return None
-    return f"{len(left & right)} of {len(left | right)} words shared"
+    return None if left == right else f"{len(left & right)} of {len(left | right)} words shared"
 
 
 def _explain_normalized(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if type(expected) is type(actual) and type(expected) in {str, list, dict}:
-        return _explain_same_type(
-            {}, map_strings(expected, normalize_text), map_strings(actual, normalize_text)
-        )
-    return None
+    if type(expected) is not type(actual) or type(expected) not in {str, list, dict}:
+        return None
+    left, right = map_strings(expected, normalize_text), map_strings(actual, normalize_text)
+    return _explain_same_type({}, left, right)
 
 
 def _explain_contains(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     if type(actual) is list or (type(actual) is type(expected) and type(actual) in {str, dict}):
-        return f"does not contain the expected {_CONTENTS[json_type(actual)]}"
+        content = {"string": "text", "array": "value", "object": "members"}[json_type(actual)]
+        return f"does not contain the expected {content}"
     return None
 
 
-_CONTENTS: Final[Mapping[str, str]] = {"string": "text", "array": "value", "object": "members"}
-
-
 def _explain_regex(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    both_text = type(expected) is str and type(actual) is str
-    return "does not match the pattern" if both_text else None
+    return "does not match the pattern" if type(expected) is type(actual) is str else None
 
 
 # Sets, dates, containers
 
 
 def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if "values" in params:
-        values = params["values"]
-        if in_same_group(params, actual) or not isinstance(values, (list, tuple, set, frozenset)):
-            return None
-        return (
-            "not the accepted value" if len(values) == 1 else f"not among the {len(values)} accepted values"
-        )
-    if in_same_group(params, expected):
-        return "not a synonym of the expected value"
-    return "expected value is in no group of synonyms"
+    if "groups" in params:
+        if in_same_group(params, expected):
+            return "not a synonym of the expected value"
+        return "expected value is in no group of synonyms"
+    if in_same_group(params, actual):
+        return None
+    number = len(params["values"])  # type: ignore[arg-type]
+    return "not the accepted value" if number == 1 else f"not among the {number} accepted values"
 
 
 def _explain_date(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -264,32 +238,29 @@ def _explain_date(params: Params, expected: JsonValue, actual: JsonValue) -> str
     seconds = abs((right - left).total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
-            number = round(seconds / size)
-            return f"1 {unit} off" if number == 1 else f"{number} {unit}s off"
+            return f"{_count(round(seconds / size), unit)} off"
     return f"{seconds:g} s off" if seconds else None
 
 
 def _list_difference(expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+    items = _count(len(expected), "item")
     if len(expected) != len(actual):
-        return f"{_count(len(expected), 'item')} against {len(actual)}"
-    differing = sum(1 for left, right in zip(expected, actual, strict=True) if not json_equal(left, right))
-    return f"{differing} of {_count(len(expected), 'item')} {_verb(differing)}" if differing else None
+        return f"{items} against {len(actual)}"
+    differing = sum(1 for left, right in zip(expected, actual) if not json_equal(left, right))
+    return f"{differing} of {items} {_verb(differing)}" if differing else None
 
 
 def _dict_difference(expected: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> str | None:
-    return ", ".join(_member_differences(expected, actual)) or None
-
-
-def _member_differences(expected: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> Iterator[str]:
-    missing = sum(1 for key in expected if key not in actual)
-    extra = sum(1 for key in actual if key not in expected)
-    differing = sum(1 for key in expected if key in actual and not json_equal(expected[key], actual[key]))
-    if missing:
-        yield f"{_count(missing, 'member')} missing"
-    if extra:
-        yield f"{extra} too many"
-    if differing:
-        yield f"{_count(differing, 'member')} {_verb(differing)}"
+    missing, extra = len(expected.keys() - actual.keys()), len(actual.keys() - expected.keys())
+    differing = sum(
+        1 for key in expected.keys() & actual.keys() if not json_equal(expected[key], actual[key])
+    )
+    parts = (
+        (missing, f"{_count(missing, 'member')} missing"),
+        (extra, f"{extra} too many"),
+        (differing, f"{_count(differing, 'member')} {_verb(differing)}"),
+    )
+    return ", ".join(text for number, text in parts if number) or None
 
 
 def _count(number: int, noun: str) -> str:

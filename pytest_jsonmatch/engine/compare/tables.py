@@ -1,270 +1,210 @@
-"""Building blocks of the vectorised twins: equality by codes, distinct values, blocks of one kind.
+"""Building blocks of comparators' tables: distinct expected values by distinct actual ones, scored at once.
 
-Everything here imports numpy; the comparators import this module only when a pair matrix is asked for.
+Everything here needs numpy; the comparators import this module only when a table is asked for.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key, strict_equal
+from pytest_jsonmatch.engine.compare.equality import json_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Edges, FloatFunction, Matrix
+    from pytest_jsonmatch.engine.compare.base import Matrix
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "CELLS",
-    "equal_edges",
-    "equality_matrix",
-    "joined",
-    "near_edges",
-    "number_matrix",
-    "row_blocks",
-    "string_matrix",
-]
-
-CELLS: Final = 32_768
-"""Cells worked on at a time: 256 KiB of doubles stay in the cache while several passes go over them."""
+__all__ = ["equality_table", "letter_bounds", "number_table", "row_blocks", "shared_members", "string_table"]
 
 # Integers up to here are doubles exactly, and so is the difference of any two.
 _EXACT_INTEGER: Final = 2**52
-# Below this share of distinct strings, scoring the distinct ones and spreading the scores is cheaper.
-_DISTINCT_SHARE: Final = 0.7
+# Members that more than this share of all pairs of sets have in common are counted by a matrix product;
+# counting pair by pair is faster below it, whatever the size (measured from 50 to 3,000 sets).
+_COMMON_SHARE: Final = 0.02
+# Letters are counted modulo this many: all of ASCII are told apart.
+_LETTERS: Final = 128
 
 
-def row_blocks(rows: int, columns: int) -> list[slice]:
-    """Cut `rows` into slices of about CELLS cells each.
+def row_blocks(rows: int, columns: int, cells: int = 32_768) -> list[slice]:
+    """Cut `rows` into slices of about `cells` cells each; 256 KiB of doubles stay in the cache.
 
     >>> row_blocks(3, 16_384)
     [slice(0, 2, None), slice(2, 3, None)]
     """
-    step = max(1, CELLS // max(1, columns))
+    step = max(1, cells // max(1, columns))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
-def equality_matrix(
-    expected: Sequence[JsonValue], actual: Sequence[JsonValue], *, strict: bool = False
-) -> Matrix:
-    """Return the n × m matrix of 1.0 where two JSON values are equal, else 0.0 (`strict` tells 42 from 42.0).
-
-    >>> equality_matrix(["a", 1, True], [1.0, "a"]).tolist()
-    [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
-    """
-    table: dict[object, int] = {}
-    buckets: dict[object, list[tuple[JsonValue, int]]] = {}
-    key = _strict_key if strict else scalar_key
-    equal = strict_equal if strict else json_equal
-
-    def codes(values: Sequence[JsonValue]) -> NDArray[np.int64]:
-        if set(map(type, values)) <= {str}:
-            found = [table.setdefault(value, len(table)) for value in values]
-        else:
-            found = [container(v) if type(v) is list or type(v) is dict else scalar(v) for v in values]
-        return np.array(found, dtype=np.int64)
-
-    def scalar(value: JsonValue) -> int:
-        return table.setdefault(key(value), len(table))
-
-    def container(value: JsonValue) -> int:
-        bucket = buckets.setdefault(_outline(value, key), [])
-        for known, code in bucket:
-            if equal(known, value):
-                return code
-        code = table.setdefault(object(), len(table))
-        bucket.append((value, code))
-        return code
-
-    return np.equal(codes(expected)[:, None], codes(actual)[None, :]).astype(np.float64)
-
-
-def joined(
-    left: NDArray[np.intp], first: NDArray[np.intp], last: NDArray[np.intp], most: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """Return each of `left` beside each number from its `first` up to its `last`; None if that is too much.
-
-    >>> joined(np.array([7, 8]), np.array([0, 4]), np.array([2, 5]), most=10)
-    (array([7, 7, 8]), array([0, 1, 4]))
-    """
-    counts = last - first
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    if total > most:
-        return None
-    return np.repeat(left, counts), np.arange(total) + np.repeat(first - ends + counts, counts)
-
-
-def equal_edges(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
-    """Return the pairs of equal scalars, each scoring 1; None if they are more than `most`.
-
-    >>> [part.tolist() for part in equal_edges(["a", "b"], ["b", "c", "b"], 9)]
-    [[1, 1], [0, 2], [1.0, 1.0]]
-    """
-    places: dict[object, list[int]] = {}
-    for at, value in enumerate(actual):
-        places.setdefault(scalar_key(value), []).append(at)
-    rows: list[int] = []
-    columns: list[int] = []
-    for at, value in enumerate(expected):
-        found = places.get(scalar_key(value))
-        if found is not None:
-            rows.extend([at] * len(found))
-            columns.extend(found)
-            if len(rows) > most:
-                return None
-    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp), np.ones(len(rows))
-
-
-def near_edges(
-    expected: Sequence[JsonValue], actual: Sequence[JsonValue], limit: float, most: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
-    """Return the pairs of numbers not further apart than `limit`, and how far they are.
-
-    None if they are more than `most`, or if some number is no finite double.
-    """
-    left, right = _Numbers(expected), _Numbers(actual)
-    if not (left.all_plain and right.all_plain):
-        return None
-    order = np.argsort(right.doubles, kind="stable")
-    ranked = right.doubles[order]
-    # A little more than the limit is looked at, so that no rounding can hide a pair.
-    reach = limit + 4 * np.finfo(np.float64).eps * (np.abs(left.doubles) + limit)
-    first = np.searchsorted(ranked, left.doubles - reach, "left")
-    last = np.searchsorted(ranked, left.doubles + reach, "right")
-    found = joined(np.arange(len(expected)), first, last, most)
-    if found is None:
-        return None
-    rows, columns = found[0], order[found[1]]
-    apart = np.abs(left.doubles[rows] - right.doubles[columns])
-    near = apart <= limit
-    return rows[near], columns[near], apart[near]
-
-
-def _strict_key(value: JsonValue) -> object:
-    kind = type(value)
-    return (kind, scalar_key(value)) if kind is float or kind is Decimal else scalar_key(value)
-
-
-def _outline(value: JsonValue, key: Callable[[JsonValue], object]) -> object:
-    """Return something hashable that equal containers share: their own level, and the sizes of the next."""
-    if type(value) is dict:
-        return frozenset((name, _stub(item, key)) for name, item in value.items())
-    return tuple([_stub(item, key) for item in value])
-
-
-def _stub(value: JsonValue, key: Callable[[JsonValue], object]) -> object:
-    kind = type(value)
-    return (kind, len(value)) if kind is list or kind is dict else key(value)
-
-
-def _spread(distinct: Matrix, rows: list[int], columns: list[int]) -> Matrix:
-    return distinct.take(np.array(rows, dtype=np.intp), axis=0).take(np.array(columns, dtype=np.intp), axis=1)
-
-
-def _distinct(values: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return the distinct strings, and for each string the number of its distinct one."""
-    table: dict[str, int] = {}
-    numbers = [table.setdefault(value, len(table)) for value in values]
-    return list(table), numbers
-
-
-def string_matrix(
+def equality_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
-    block: Callable[[list[str], list[str]], Matrix],
+    prepare: Callable[[JsonValue], Hashable] = json_key,
+) -> Matrix:
+    """Return the (u, v) array of 1.0 where what `prepare` makes of two values is equal, else 0.0.
+
+    >>> equality_table(["a", 1, True], [1.0, "a"]).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
+    """
+    codes: dict[Hashable, int] = {}
+    left, right = (
+        np.array([codes.setdefault(key, len(codes)) for key in map(prepare, values)], dtype=np.intp)
+        for values in (expected, actual)
+    )
+    return np.equal(left[:, None], right).astype(np.float64)
+
+
+def string_table(
+    expected: Sequence[JsonValue],
+    actual: Sequence[JsonValue],
+    block: Callable[[Sequence[str], Sequence[str]], Matrix],
 ) -> Matrix:
     """Score strings by `block`, other values by JSON equality, and strings against others as 0.
 
-    `block` gets lists of strings; where many repeat it gets the distinct ones only.
+    `block` gets two lists of strings, neither of them empty.
 
-    >>> string_matrix(["a", 1], ["b", 1], lambda e, a: np.full((len(e), len(a)), 0.5)).tolist()
+    >>> string_table(["a", 1], ["b", 1], lambda e, a: np.full((len(e), len(a)), 0.5)).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
     """
-    rows = [i for i, value in enumerate(expected) if type(value) is str]
-    columns = [j for j, value in enumerate(actual) if type(value) is str]
-    if len(rows) == len(expected) and len(columns) == len(actual):
-        return _string_block(expected, actual, block)
-    scores = equality_matrix(expected, actual)
-    if rows and columns:
-        texts = _string_block([expected[i] for i in rows], [actual[j] for j in columns], block)
-        scores[np.ix_(rows, columns)] = texts
-    return scores
+    places = [[at for at, value in enumerate(values) if type(value) is str] for values in (expected, actual)]
+    return _else_equality(expected, actual, places, block)
 
 
-def _string_block(
-    expected: Sequence[str], actual: Sequence[str], block: Callable[[list[str], list[str]], Matrix]
-) -> Matrix:
-    if not expected or not actual:
-        return np.zeros((len(expected), len(actual)))
-    few_expected, rows = _distinct(expected)
-    few_actual, columns = _distinct(actual)
-    if len(few_expected) * len(few_actual) < _DISTINCT_SHARE * len(expected) * len(actual):
-        return _spread(block(few_expected, few_actual), rows, columns)
-    return block(list(expected), list(actual))
-
-
-def number_matrix(
+def number_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     block: Callable[[NDArray[np.float64], NDArray[np.float64]], Matrix],
-    scalar: FloatFunction,
+    score: Callable[[JsonValue, JsonValue], float],
 ) -> Matrix:
-    """Score numbers that are exact doubles by `block`, other numbers by `scalar`, other values by equality.
+    """Score numbers that are exact doubles by `block`, other numbers by `score`, other values by equality.
 
     Args:
-        expected: n JSON values.
-        actual: m JSON values.
-        block: finite doubles (n,) and (m,) to scores (n, m).
-        scalar: the plain form, for integers beyond 2**52 and numbers beyond the doubles.
+        expected: u JSON values.
+        actual: v JSON values.
+        block: takes finite doubles (k, 1) and (v,) and returns their scores (k, v), for some rows at a time.
+        score: scores two values, for integers beyond 2**52 and numbers beyond the doubles.
 
-    >>> number_matrix([1, "a"], [2.0, "a"], lambda e, a: e[:, None] / a, lambda e, a: 0.0).tolist()
+    >>> number_table([1, "a"], [2.0, "a"], lambda e, a: e / a, lambda e, a: 0.0).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
     """
-    left, right = _Numbers(expected), _Numbers(actual)
-    if left.all_plain and right.all_plain:
-        return block(left.doubles, right.doubles)
-    scores = equality_matrix(expected, actual)
-    if len(left.doubles) and len(right.doubles):
-        scores[np.ix_(left.plain, right.plain)] = block(left.doubles, right.doubles)
-    for i in left.wide:
-        for j in right.plain + right.wide:
-            scores[i, j] = scalar(expected[i], actual[j])
-    for j in right.wide:
-        for i in left.plain:
-            scores[i, j] = scalar(expected[i], actual[j])
+
+    def blocks(left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Matrix:
+        column, row = np.array(left, dtype=np.float64)[:, None], np.array(right, dtype=np.float64)
+        scores = np.empty((len(left), len(right)))
+        with np.errstate(all="ignore"):
+            for rows in row_blocks(*scores.shape):
+                scores[rows] = block(column[rows], row)
+        return scores
+
+    (rows, wide_rows), (columns, wide_columns) = _plain_and_wide(expected), _plain_and_wide(actual)
+    scores = _else_equality(expected, actual, [rows, columns], blocks)
+    for i in wide_rows:
+        scores[i] = [score(expected[i], other) for other in actual]
+    for j in wide_columns:
+        scores[rows, j] = [score(expected[i], actual[j]) for i in rows]
     return scores
 
 
-class _Numbers:
-    """JSON values by kind: `plain` numbers with their `doubles`, and `wide` ones that no double holds."""
+def _plain_and_wide(values: Sequence[JsonValue]) -> tuple[list[int], list[int]]:
+    """Return the positions of the numbers that doubles hold exactly, and of those that they do not."""
+    plain: list[int] = []
+    wide: list[int] = []
+    for at, value in enumerate(values):
+        kind = type(value)
+        if kind is float:
+            if value - value == 0.0:
+                plain.append(at)
+        elif kind is int or kind is Decimal:
+            (plain if -_EXACT_INTEGER <= value <= _EXACT_INTEGER else wide).append(at)
+    return plain, wide
 
-    __slots__ = ("all_plain", "doubles", "plain", "wide")
 
-    def __init__(self, values: Sequence[JsonValue]) -> None:
-        self.plain: list[int] = []
-        self.wide: list[int] = []
-        if set(map(type, values)) <= {float}:
-            self.doubles = np.array(values, dtype=np.float64)
-            if np.isfinite(self.doubles).all():
-                self.all_plain = True
-                self.plain = list(range(len(values)))
-                return
-        for index, value in enumerate(values):
-            kind = type(value)
-            if kind is float:
-                if value - value == 0.0:
-                    self.plain.append(index)
-            elif kind is int:
-                exact = -_EXACT_INTEGER <= value <= _EXACT_INTEGER
-                (self.plain if exact else self.wide).append(index)
-            elif kind is Decimal:
-                self.wide.append(index)
-        self.doubles = np.array([values[index] for index in self.plain], dtype=np.float64)
-        self.all_plain = len(self.plain) == len(values)
+def _else_equality(
+    expected: Sequence[JsonValue],
+    actual: Sequence[JsonValue],
+    places: Sequence[Sequence[int]],
+    block: Callable[[Sequence[Any], Sequence[Any]], Matrix],
+) -> Matrix:
+    """Score the values at some places of both sides by `block`, all others by JSON equality."""
+    rows, columns = places
+    if not rows or not columns:
+        return equality_table(expected, actual)
+    if len(rows) == len(expected) and len(columns) == len(actual):
+        return block(expected, actual)
+    scores = equality_table(expected, actual)
+    scores[np.ix_(rows, columns)] = block([expected[i] for i in rows], [actual[j] for j in columns])
+    return scores
+
+
+def shared_members(
+    expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
+) -> Matrix:
+    """Return how many members each set of expected has in common with each of actual.
+
+    >>> shared_members([{"a", "b"}, set()], [{"b", "c"}, {"a", "b"}]).tolist()
+    [[1.0, 2.0], [0.0, 0.0]]
+    """
+    n, m = len(expected), len(actual)
+    codes: dict[Hashable, int] = {}
+    left = np.array([codes.setdefault(member, len(codes)) for own in expected for member in own], np.intp)
+    right = np.array([codes.get(member, -1) for own in actual for member in own], np.intp)
+    rows = np.repeat(np.arange(n), list(map(len, expected)))
+    columns = np.repeat(np.arange(m), list(map(len, actual)))[right >= 0]
+    right = right[right >= 0]
+    holders = np.bincount(right, minlength=len(codes))
+    common = np.flatnonzero(np.bincount(left, minlength=len(codes)) * holders > _COMMON_SHARE * n * m)
+    # Common members are counted by a product of 0/1 matrices, whose last column and row stand for all others.
+    number = np.full(len(codes), len(common))
+    number[common] = np.arange(len(common))
+    held = np.zeros((len(common) + 1, m), dtype=np.float32)
+    held[number[right], columns] = 1.0
+    held[-1] = 0.0
+    # Rare members are counted pair by pair: `columns` lists the holders of each member one after the other.
+    columns = columns[np.argsort(right, kind="stable")]
+    starts = np.cumsum(holders) - holders
+    holders[common] = 0
+    shared = np.empty((n, m))
+    for block in row_blocks(n, m, 2**18):
+        size = block.stop - block.start
+        own = slice(*np.searchsorted(rows, (block.start, block.stop)))
+        members, owners = left[own], rows[own] - block.start
+        counts = holders[members]
+        places = np.arange(counts.sum()) + np.repeat(starts[members] - np.cumsum(counts) + counts, counts)
+        cells = np.repeat(owners * m, counts) + columns[places]
+        shared[block] = np.bincount(cells, minlength=size * m).reshape(size, m)
+        if len(common):
+            wanted = np.zeros((size, len(held)), dtype=np.float32)
+            wanted[owners, number[members]] = 1.0
+            shared[block] += wanted @ held
+    return shared
+
+
+def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+    """Bound 1 - edit distance / length of the longer text: each letter that only that one has is an edit.
+
+    >>> letter_bounds(["hello"], ["yellow", "ha"]).round(3).tolist()
+    [[0.667, 0.2]]
+    """
+    left, right = (np.stack(list(map(_letter_counts, texts))) for texts in (expected, actual))
+    letters = np.flatnonzero(left.any(axis=0) & right.any(axis=0))
+    columns = np.ascontiguousarray(right.T)
+    bounds = np.empty((len(left), len(right)))
+    for block in row_blocks(*bounds.shape):
+        shared = np.zeros(bounds[block].shape, dtype=np.int32)
+        for letter in letters:
+            shared += np.minimum(left[block, letter, None], columns[letter])
+        longest = np.maximum(left[block].sum(axis=1)[:, None], columns.sum(axis=0))
+        # (Rounded as the edit distance is, so that no bound is below what it bounds.)
+        bounds[block] = 1.0 - (longest - shared) / longest
+    return bounds
+
+
+def _letter_counts(text: str) -> NDArray[np.int32]:
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return np.bincount(points % _LETTERS, minlength=_LETTERS).astype(np.int32)

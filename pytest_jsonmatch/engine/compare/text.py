@@ -6,45 +6,39 @@ Values that are no strings are compared by JSON equality, a string against anoth
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, equality_score
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, json_key
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.equality import json_equal, scalar_key
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    import numpy as np
     import regex
-    from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import (
-        EdgeFunction,
-        Edges,
-        FewFunction,
-        Matrix,
-        PairFunction,
-        Params,
-        ScalarFunction,
-    )
+    from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["CONTAINS", "JACCARD", "LEVENSHTEIN", "NORMALIZED_TEXT", "REGEX", "tokens"]
 
 # Starting threads costs more than it saves below this many pairs of short strings (500 × 500, measured).
 _PAIRS_FOR_THREADS: Final = 250_000
-# A token that more than this share of all pairs have in common is counted by a matrix product.
-_COMMON_SHARE: Final = 0.02
+# Up to this many characters of either string an edit distance takes a fraction of a microsecond.
+_SHORT: Final = 64
+# Up to this many pairs of long strings are measured without a look at upper bounds.
+_FEW_PAIRS: Final = 400
 
 
 # levenshtein
 
 
-def _bind_levenshtein(params: Params) -> ScalarFunction:
+def _bind_levenshtein(params: Params) -> Scoring:
     check_names("comparator 'levenshtein'", params)
     from rapidfuzz.distance.Levenshtein import normalized_similarity
 
@@ -53,41 +47,60 @@ def _bind_levenshtein(params: Params) -> ScalarFunction:
             return normalized_similarity(expected, actual)
         return equality_score(expected, actual)
 
-    return levenshtein
+    return Scoring(levenshtein, _levenshtein_table, ceiling=_levenshtein_ceiling)
 
 
-def _pairwise_levenshtein(params: Params) -> PairFunction:
-    check_names("comparator 'levenshtein'", params)
+def _levenshtein_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+    from pytest_jsonmatch.engine.compare.tables import string_table
 
-    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_matrix
-
-        return string_matrix(expected, actual, _levenshtein_block)
-
-    return pairwise
+    return string_table(expected, actual, _levenshtein_block)
 
 
-def _levenshtein_block(expected: list[str], actual: list[str]) -> Matrix:
+def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
     # Beyond 64 characters a pair costs by the square of its 64-character words.
-    words = 1 + max(map(len, expected + actual)) // 65
+    words = 1 + max(map(len, [*expected, *actual])) // 65
     workers = -1 if len(expected) * len(actual) * words * words > _PAIRS_FOR_THREADS else 1
     return cdist(
         expected, actual, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=workers
     )
 
 
-LEVENSHTEIN: Final = Comparator("levenshtein", _bind_levenshtein, _pairwise_levenshtein)
+def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
+    """Bound pairs of long strings by the letters that they share; other pairs are exact."""
+    texts, others = list(filter(_is_long, expected)), list(filter(_is_long, actual))
+    if len(texts) * len(others) <= _FEW_PAIRS:
+        return None
+    import numpy as np
+
+    from pytest_jsonmatch.engine.compare.tables import letter_bounds
+
+    bounds = letter_bounds(texts, others)
+    rows, columns = np.array(list(map(_is_long, expected))), np.array(list(map(_is_long, actual)))
+    if rows.all() and columns.all():
+        return bounds
+    scores = np.empty((len(expected), len(actual)))
+    scores[np.ix_(rows, columns)] = bounds
+    scores[~rows] = _levenshtein_table(list(filterfalse(_is_long, expected)), actual)
+    scores[np.ix_(rows, ~columns)] = _levenshtein_table(texts, list(filterfalse(_is_long, actual)))
+    return scores
+
+
+def _is_long(value: JsonValue) -> bool:
+    return type(value) is str and len(value) > _SHORT
+
+
+LEVENSHTEIN: Final = Comparator("levenshtein", _bind_levenshtein)
 """1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3)."""
 
 
 # jaccard
 
 
-def tokens(text: str) -> frozenset[str]:
+def tokens(text: str) -> frozenset[Hashable]:
     """Return jaccard's own tokens: the set of the lower-cased words between white space.
 
     >>> sorted(tokens("The cat  the dog"))
@@ -96,184 +109,58 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
-def _tokenizer(params: Params) -> Callable[[str], frozenset[Hashable]]:
+def _bind_jaccard(params: Params) -> Scoring:
     check_names("comparator 'jaccard'", params, ["tokenizer"])
     tokenizer = params.get("tokenizer")
     if tokenizer is None:
-        return tokens
+        return _of_tokens(tokens)
     if not callable(tokenizer):
         raise ConfigurationError(
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
     split: Callable[[str], Iterable[Hashable]] = tokenizer
-    return lambda text: frozenset(split(text))
+    return _of_tokens(lambda text: frozenset(split(text)))
 
 
-def _bind_jaccard(params: Params) -> ScalarFunction:
-    tokenize = _tokenizer(params)
+def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
+    def prepare(value: JsonValue) -> Any:
+        return tokenize(value) if type(value) is str else value
 
-    def jaccard(expected: JsonValue, actual: JsonValue) -> float:
-        if type(expected) is not str or type(actual) is not str:
-            return equality_score(expected, actual)
-        if expected == actual:
-            return 1.0
-        left, right = tokenize(expected), tokenize(actual)
-        shared = len(left & right)
-        union = len(left) + len(right) - shared
-        return shared / union if union else 1.0
+    def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+        return _jaccard_block(list(map(tokenize, expected)), list(map(tokenize, actual)))
 
-    return jaccard
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import string_table
 
+        return string_table(expected, actual, block)
 
-def _pairwise_jaccard(params: Params) -> PairFunction:
-    tokenize = _tokenizer(params)
-
-    def block(expected: list[str], actual: list[str]) -> Matrix:
-        return _jaccard_block([tokenize(text) for text in expected], [tokenize(text) for text in actual])
-
-    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_matrix
-
-        return string_matrix(expected, actual, block)
-
-    return pairwise
+    return of_prepared(prepare, _jaccard, table)
 
 
-def _few_jaccard(params: Params) -> FewFunction:
-    tokenize = _tokenizer(params)
-
-    def few(
-        expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-    ) -> list[tuple[int, int, float]] | None:
-        if {*map(type, expected), *map(type, actual)} != {str}:
-            return None
-        bags = [tokenize(text) for text in actual]
-        holders: dict[Hashable, list[int]] = {}
-        for to, bag in enumerate(bags):
-            for token in bag:
-                holders.setdefault(token, []).append(to)
-        blanks = [to for to, bag in enumerate(bags) if not bag]
-        found: list[tuple[int, int, float]] = []
-        for at, text in enumerate(expected):
-            bag = tokenize(text)
-            if not bag:
-                found += [(at, to, 1.0) for to in blanks]
-            counts: dict[int, int] = {}
-            for token in bag:
-                for to in holders.get(token, ()):
-                    counts[to] = counts.get(to, 0) + 1
-            for to, shared in counts.items():
-                found.append((at, to, shared / (len(bag) + len(bags[to]) - shared)))
-        return found
-
-    return few
-
-
-def _sparse_jaccard(params: Params) -> EdgeFunction:
-    tokenize = _tokenizer(params)
-
-    def sparse(expected: Sequence[JsonValue], actual: Sequence[JsonValue], most: int) -> Edges | None:
-        if {type(value) for value in (*expected, *actual)} != {str}:
-            return None
-        return _jaccard_edges(list(map(tokenize, expected)), list(map(tokenize, actual)), most)
-
-    return sparse
-
-
-def _jaccard_edges(
-    expected: list[frozenset[Hashable]], actual: list[frozenset[Hashable]], most: int
-) -> Edges | None:
-    """Count the tokens shared by the pairs that share any; None if those may be more than `most`."""
-    import numpy as np
-
-    from pytest_jsonmatch.engine.compare.tables import joined
-
-    codes: dict[Hashable, int] = {}
-    for bag in expected:
-        for token in bag:
-            codes.setdefault(token, len(codes))
-    sizes = np.array(list(map(len, expected)))
-    others = np.array(list(map(len, actual)))
-    tokens_left = np.array([codes[token] for bag in expected for token in bag], dtype=np.intp)
-    tokens_right = np.array([codes.get(token, -1) for bag in actual for token in bag], dtype=np.intp)
-    owners = np.repeat(np.arange(len(actual)), others)
-    order = np.argsort(tokens_right, kind="stable")
-    ranked = tokens_right[order]
-    rows_left = np.repeat(np.arange(len(expected)), sizes)
-    first, last = np.searchsorted(ranked, tokens_left, "left"), np.searchsorted(ranked, tokens_left, "right")
-    found = joined(rows_left, first, last, most)
-    if found is None:
-        return None
-    cells, shared = np.unique(found[0] * len(actual) + owners[order[found[1]]], return_counts=True)
-    rows, columns = np.divmod(cells, max(len(actual), 1))
-    scores = shared / (sizes[rows] + others[columns] - shared)
-    blank, blanks = np.flatnonzero(sizes == 0), np.flatnonzero(others == 0)
-    if len(blank) and len(blanks):
-        if len(blank) * len(blanks) > most:
-            return None
-        rows = np.concatenate([rows, np.repeat(blank, len(blanks))])
-        columns = np.concatenate([columns, np.tile(blanks, len(blank))])
-        scores = np.concatenate([scores, np.ones(len(blank) * len(blanks))])
-    return rows, columns, scores
+def _jaccard(expected: Any, actual: Any) -> float:
+    if type(expected) is not frozenset or type(actual) is not frozenset:
+        return equality_score(expected, actual)
+    shared = len(expected & actual)
+    union = len(expected) + len(actual) - shared
+    return shared / union if union else 1.0
 
 
 def _jaccard_block(expected: list[frozenset[Hashable]], actual: list[frozenset[Hashable]]) -> Matrix:
-    """Count shared tokens by an inverted index; the few that many strings share, by a matrix product."""
     import numpy as np
 
-    rows_of: dict[Hashable, list[int]] = {}
-    for row, bag in enumerate(expected):
-        for token in bag:
-            rows_of.setdefault(token, []).append(row)
-    columns_of: dict[Hashable, list[int]] = {}
-    for column, bag in enumerate(actual):
-        for token in bag:
-            if token in rows_of:
-                columns_of.setdefault(token, []).append(column)
+    from pytest_jsonmatch.engine.compare.tables import shared_members
 
-    n, m = len(expected), len(actual)
-    common: list[Hashable] = []
-    singles: list[int] = []
-    cells: list[NDArray[np.intp]] = []
-    pending = 0
-    shared = np.zeros((n, m))
-    for token, columns in columns_of.items():
-        rows = rows_of[token]
-        pairs = len(rows) * len(columns)
-        if pairs > _COMMON_SHARE * n * m:
-            common.append(token)
-        elif pairs == 1:
-            singles.append(rows[0] * m + columns[0])
-        else:
-            at = np.array(rows, dtype=np.intp)[:, None] * m + np.array(columns, dtype=np.intp)
-            cells.append(at.ravel())
-            pending += pairs
-            if pending > n * m:  # never more waiting than the matrix itself takes
-                shared += np.bincount(np.concatenate(cells), minlength=n * m).reshape(n, m)
-                cells, pending = [], 0
-    cells.append(np.array(singles, dtype=np.intp))
-    shared += np.bincount(np.concatenate(cells), minlength=n * m).reshape(n, m)
-    if common:
-        # Counts this small are exact in single precision, which is twice as fast.
-        left = np.zeros((n, len(common)), dtype=np.float32)
-        right = np.zeros((len(common), m), dtype=np.float32)
-        for number, token in enumerate(common):
-            left[rows_of[token], number] = 1.0
-            right[number, columns_of[token]] = 1.0
-        shared += left @ right
-    sizes = np.array([len(bag) for bag in expected], dtype=np.float64)
-    union = sizes[:, None] + np.array([len(bag) for bag in actual], dtype=np.float64)
+    shared = shared_members(expected, actual)
+    union = np.array(list(map(len, expected)), dtype=np.float64)[:, None] + list(map(len, actual))
     union -= shared
-    empty = union == 0.0
-    union[empty] = shared[empty] = 1.0
+    nothing = union == 0.0
+    union[nothing] = shared[nothing] = 1.0
     shared /= union
     return shared
 
 
-JACCARD: Final = Comparator(
-    "jaccard", _bind_jaccard, _pairwise_jaccard, sparse=_sparse_jaccard, few=_few_jaccard
-)
+JACCARD: Final = Comparator("jaccard", _bind_jaccard)
 """Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
@@ -281,33 +168,19 @@ JACCARD: Final = Comparator(
 # normalized_text
 
 
-def _normalized(value: JsonValue) -> JsonValue:
-    return normalize_text(value) if type(value) is str else map_strings(value, normalize_text)
+def _normalized_key(value: JsonValue) -> Hashable:
+    return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
 
 
-def _normalized_text(expected: JsonValue, actual: JsonValue) -> float:
-    if type(expected) is str and type(actual) is str:
-        return 1.0 if expected == actual or normalize_text(expected) == normalize_text(actual) else 0.0
-    return equality_score(_normalized(expected), _normalized(actual))
+_NORMALIZED: Final = equality_of(_normalized_key)
 
 
-def _bind_normalized_text(params: Params) -> ScalarFunction:
+def _bind_normalized_text(params: Params) -> Scoring:
     check_names("comparator 'normalized_text'", params)
-    return _normalized_text
+    return _NORMALIZED
 
 
-def _pairwise_normalized_text(params: Params) -> PairFunction:
-    check_names("comparator 'normalized_text'", params)
-
-    def pairwise(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_matrix
-
-        return equality_matrix([_normalized(v) for v in expected], [_normalized(v) for v in actual])
-
-    return pairwise
-
-
-NORMALIZED_TEXT: Final = Comparator("normalized_text", _bind_normalized_text, _pairwise_normalized_text)
+NORMALIZED_TEXT: Final = Comparator("normalized_text", _bind_normalized_text)
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers as they are (source 2)."""
 
@@ -328,25 +201,22 @@ def _contains(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def _list_contains(actual: list[JsonValue], expected: JsonValue) -> bool:
-    scalars: set[object] = set()
-    containers: list[JsonValue] = []
-    for item in actual:
-        if type(item) is list or type(item) is dict:
-            containers.append(item)
-        else:
-            scalars.add(scalar_key(item))
-
-    def holds(value: JsonValue) -> bool:
-        if type(value) is list or type(value) is dict:
-            return any(json_equal(value, item) for item in containers)
-        return scalar_key(value) in scalars
-
-    return holds(expected) or (type(expected) is list and all(holds(item) for item in expected))
+    keys = set(map(json_key, actual))
+    return json_key(expected) in keys or (
+        type(expected) is list and all(json_key(item) in keys for item in expected)
+    )
 
 
-def _bind_contains(params: Params) -> ScalarFunction:
+def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+    import numpy as np
+
+    scores = [[_contains(one, other) for other in actual] for one in expected]
+    return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
+
+
+def _bind_contains(params: Params) -> Scoring:
     check_names("comparator 'contains'", params)
-    return _contains
+    return Scoring(_contains, _contains_table)
 
 
 CONTAINS: Final = Comparator("contains", _bind_contains)
@@ -357,7 +227,7 @@ element of an expected array; the members of an object. Other values: JSON equal
 # regex
 
 
-def _bind_regex(params: Params) -> ScalarFunction:
+def _bind_regex(params: Params) -> Scoring:
     owner = "comparator 'regex'"
     check_names(owner, params, ["timeout"])
     timeout = number_parameter(owner, "timeout", params.get("timeout", 1.0), above_zero=True)
@@ -365,7 +235,7 @@ def _bind_regex(params: Params) -> ScalarFunction:
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
-            return equality_score(expected, actual) if type(expected) is not str else 0.0
+            return equality_score(expected, actual)
         try:
             return 1.0 if compiled(expected).fullmatch(actual, timeout=timeout) else 0.0
         except TimeoutError:
@@ -374,7 +244,7 @@ def _bind_regex(params: Params) -> ScalarFunction:
                 "characters; make it simpler, or give the comparator a longer 'timeout'"
             ) from None
 
-    return match
+    return Scoring(match)
 
 
 def _compile(pattern: str) -> regex.Pattern[str]:

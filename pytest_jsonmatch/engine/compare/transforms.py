@@ -10,17 +10,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, required
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.value.text import as_number, number_text, parse_number
+from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["BUILTIN", "Transform", "map_strings", "normalize_text", "strip_accents", "user_transform"]
+__all__ = [
+    "BUILTIN",
+    "Transform",
+    "map_scalars",
+    "map_strings",
+    "normalize_text",
+    "strip_accents",
+    "strip_punctuation",
+    "user_transform",
+]
 
 Params: TypeAlias = Mapping[str, object]
 Function: TypeAlias = Callable[[JsonValue], JsonValue]
@@ -124,26 +133,25 @@ def normalize_text(text: str) -> str:
     return text.lower() if text.isascii() else strip_accents(text).casefold()
 
 
-def _normalize_whitespace(text: str) -> str:
-    return " ".join(text.split())
+def strip_punctuation(text: str) -> str:
+    """Return the text without characters of the Unicode categories P*; symbols such as $ and + stay.
 
-
-def _sort_tokens(text: str) -> str:
-    return " ".join(sorted(text.split()))
-
-
-def _strip_punctuation(text: str) -> str:
+    >>> strip_punctuation("Smith, J. (1+1)")
+    'Smith J 1+1'
+    """
     if text.isalnum():
         return text
     category = unicodedata.category
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
-    """Return a copy of a JSON value with `fn` applied to every string value in it, at any depth, not to keys.
+def map_scalars(value: JsonValue, fn: Function, *, drop_nulls: bool = False) -> JsonValue:
+    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, not to keys.
 
-    >>> map_strings({"A": ["B", 1]}, str.lower)
-    {'A': ['b', 1]}
+    `drop_nulls` leaves members that are null out of objects.
+
+    >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
+    {'A': ["'B'", 'None']}
     """
     root = [value]
     stack: list[JsonValue] = [root]
@@ -152,14 +160,25 @@ def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
         places: Iterable[tuple[JsonValue, JsonValue]]
         places = holder.items() if type(holder) is dict else enumerate(holder)
         for place, item in places:
-            kind = type(item)
-            if kind is str:
+            # Replacing a member keeps the size, so that going on with the iteration is safe.
+            if type(item) is dict and drop_nulls:
+                holder[place] = {key: each for key, each in item.items() if each is not None}
+                stack.append(holder[place])
+            elif type(item) is dict or type(item) is list:
+                holder[place] = item.copy()
+                stack.append(holder[place])
+            else:
                 holder[place] = fn(item)
-            elif kind is list or kind is dict:
-                # Replacing a member keeps the size, so that going on with the iteration is safe.
-                holder[place] = copy = item.copy()
-                stack.append(copy)
     return root[0]
+
+
+def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
+    """Return a copy of a JSON value with `fn` applied to every string value in it.
+
+    >>> map_strings({"A": ["B", 1]}, str.lower)
+    {'A': ['b', 1]}
+    """
+    return map_scalars(value, lambda item: fn(item) if type(item) is str else item)
 
 
 def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
@@ -178,31 +197,22 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
 # Transforms with parameters
 
 
-def _bind_unicode(params: Params) -> Function:
-    owner = "transform 'unicode'"
-    check_names(owner, params, ["form"])
-    form = _one_of(owner, "form", required(owner, params, "form", '{"form": "NFC"}'), _FORMS)
-    normal: Literal["NFC", "NFD", "NFKC", "NFKD"] = _FORMS[form]
-
-    def transform(value: JsonValue) -> JsonValue:
-        return unicodedata.normalize(normal, value) if type(value) is str else value
-
-    return transform
-
-
-_FORMS: Final[Mapping[str, Literal["NFC", "NFD", "NFKC", "NFKD"]]] = MappingProxyType(
-    {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
-)
-
-
-def _one_of(owner: str, name: str, value: object, known: Iterable[str]) -> str:
+def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
+    """Return the one parameter of a transform, which is one of some words."""
     names = list(known)
+    check_names(owner, params, [name])
+    value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
     if isinstance(value, str) and value in names:
         return value
     raise ConfigurationError(
         f"{owner}: {name!r} must be one of {', '.join(names)}, not {value!r}"
         + (did_you_mean(value, names) if isinstance(value, str) else "")
     )
+
+
+def _bind_unicode(params: Params) -> Function:
+    form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
+    return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
 def _bind_round_digits(params: Params) -> Function:
@@ -252,16 +262,8 @@ def _to_int(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is float and value - value == 0.0:
         return int(value)
-    if kind is str:
-        text = value.strip()
-        unsigned = text[1:] if text[:1] in {"+", "-"} else text
-        if unsigned.isdecimal() and unsigned.isascii():
-            try:
-                number = parse_number(unsigned.lstrip("0") or "0")
-            except ValueError:  # over 100,000 digits
-                return value
-            return -number if text[0] == "-" else number
-    return value
+    number = _to_number(value)
+    return number if type(number) is int else value
 
 
 def _to_bool(value: JsonValue) -> JsonValue:
@@ -289,10 +291,7 @@ _CONVERSIONS: Final[Mapping[str, Function]] = MappingProxyType(
 
 
 def _bind_type_convert(params: Params) -> Function:
-    owner = "transform 'type_convert'"
-    check_names(owner, params, ["to"])
-    to = _one_of(owner, "to", required(owner, params, "to", '{"to": "float"}'), _CONVERSIONS)
-    return _CONVERSIONS[to]
+    return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 
 BUILTIN: Final[Mapping[str, Transform]] = MappingProxyType(
@@ -301,14 +300,14 @@ BUILTIN: Final[Mapping[str, Transform]] = MappingProxyType(
         for transform in (
             _of_strings("lowercase", str.lower),
             _of_strings("strip", str.strip),
-            _of_strings("normalize_whitespace", _normalize_whitespace),
-            _of_strings("sort_tokens", _sort_tokens),
+            _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
+            _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
             Transform("round_digits", _bind_round_digits),
             Transform("type_convert", _bind_type_convert),
             _of_strings("strip_accents", strip_accents),
             _of_strings("casefold", str.casefold),
             Transform("unicode", _bind_unicode),
-            _of_strings("strip_punctuation", _strip_punctuation),
+            _of_strings("strip_punctuation", strip_punctuation),
         )
     }
 )

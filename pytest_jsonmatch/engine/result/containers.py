@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.value.sums import Sums
+from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
-__all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of"]
+__all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of", "paired_arrays"]
 
-_CONTAINERS: Final = frozenset({dict, list})
+_KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 
 @final
@@ -29,19 +31,20 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("_place", "_sums", "kind")
+    __slots__ = ("kind", "place", "sums")
 
     def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
-        self._place = place
+        self.place = place
+        """Where it stands; the root has no trail."""
         self.kind: str = kind
         """object or array; expected's, where the two sides differ."""
-        self._sums = sums
+        self.sums = sums
 
     @property
     def path(self) -> str:
         """The schema path; `$` is the root."""
         keys: list[Any] = []
-        place = self._place
+        place = self.place
         while place is not None:
             keys.append(ELEMENT if type(place.key) is int else place.key)
             place = place.parent
@@ -50,52 +53,52 @@ class ContainerResult:
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None where expected has no such container."""
-        return None if self.is_only_in_actual else instance_path(self._place, "expected")
+        return None if self.is_only_in_actual else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has no such container."""
-        gone = self._place is not None and self._place.actual_key is MISSING
-        return None if gone else instance_path(self._place, "actual")
+        gone = self.place is not None and self.place.actual_key is MISSING
+        return None if gone else instance_path(self.place, "actual")
 
     @property
     def is_root(self) -> bool:
         """Whether this is the whole value."""
-        return self._place is None
+        return self.place is None
 
     @property
     def is_only_in_actual(self) -> bool:
         """Whether expected has no such container."""
-        return self._place is not None and self._place.expected_key is MISSING
+        return self.place is not None and self.place.expected_key is MISSING
 
     def short_path(self, limit: int = 200) -> str:
         """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self._place, "actual" if self.is_only_in_actual else "expected", limit)
+        return instance_path(self.place, "actual" if self.is_only_in_actual else "expected", limit)
 
     @property
     def expected_leaves(self) -> float:
         """Expected's leaves in it, weighted."""
-        return self._sums.expected
+        return self.sums.expected
 
     @property
     def actual_leaves(self) -> float:
         """Actual's leaves in it, weighted."""
-        return self._sums.actual
+        return self.sums.actual
 
     @property
     def precision(self) -> float:
         """Σ score / actual's leaves, 0/0 being 1."""
-        return self._sums.precision
+        return self.sums.precision
 
     @property
     def recall(self) -> float:
         """Σ score / expected's leaves, 0/0 being 1."""
-        return self._sums.recall
+        return self.sums.recall
 
     @property
     def f1(self) -> float:
         """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return self._sums.f1
+        return self.sums.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -109,7 +112,7 @@ class ContainerResult:
 
 @final
 class ArrayAlignment:
-    """Which elements of an array of expected met which of actual's, where not simply by position.
+    """Which elements of two arrays were paired, other than by position.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json([["b", "x"], ["a"]], [["a"], ["b", "c"], ["d"]], metric="pairwise_f1")
@@ -118,7 +121,7 @@ class ArrayAlignment:
     ('$', ((0, 1, 1.0), (1, 0, 0.5)), (2,), ())
     """
 
-    # In a deep document paths are long, and there are as many as levels: each is made when it is asked for.
+    # A deep document has long paths, and one for each level: each is made when it is asked for.
     __slots__ = ("_where", "kind", "pairs", "unmatched_actual", "unmatched_expected")
 
     def __init__(
@@ -129,14 +132,14 @@ class ArrayAlignment:
         unmatched_expected: tuple[int, ...],
         unmatched_actual: tuple[int, ...],
     ) -> None:
-        """Take where the array is, by its three paths or as the walk has it, and what met there."""
+        """Take where the array is (as the walk has it, or its three paths), and what was paired there."""
         self._where = where
         self.kind: str = kind
         """unordered or key."""
         self.pairs: tuple[tuple[int, int, float], ...] = pairs
         """(index in expected, index in actual, F1 of the two), in the order of expected."""
         self.unmatched_expected: tuple[int, ...] = unmatched_expected
-        """Indices in expected of elements that met none."""
+        """Indices in expected of elements without a partner."""
         self.unmatched_actual: tuple[int, ...] = unmatched_actual
         """Likewise in actual."""
 
@@ -178,10 +181,7 @@ class ArrayAlignment:
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
         return {
-            "path": self.path,
-            "expected_path": self.expected_path,
-            "actual_path": self.actual_path,
-            "kind": self.kind,
+            **{name: getattr(self, name) for name in ("path", "expected_path", "actual_path", "kind")},
             "pairs": [list(pair) for pair in self.pairs],
             "unmatched_expected": list(self.unmatched_expected),
             "unmatched_actual": list(self.unmatched_actual),
@@ -189,52 +189,40 @@ class ArrayAlignment:
 
 
 @final
-class _Container:
-    """An object or array while its sums are made."""
+class _Container(NamedTuple):
+    """An object or array whose sums are being made."""
 
-    __slots__ = ("actual", "around", "expected", "kind", "perfect", "place", "score")
-
-    def __init__(self, place: Trail | None, around: _Container | None, kind: str) -> None:
-        self.place = place
-        self.around = around
-        self.kind = kind
-        self.score = self.expected = self.actual = 0.0
-        self.perfect = True
-
-    def add(self, sums: Sums) -> None:
-        self.score += sums.score
-        self.expected += sums.expected
-        self.actual += sums.actual
-        self.perfect = self.perfect and sums.perfect
-
-    @property
-    def sums(self) -> Sums:
-        return Sums(self.score, self.expected, self.actual, self.perfect)
+    place: Trail | None
+    around: _Container | None
+    kind: str
+    parts: list[Sums]
+    """What has been added so far: by its findings, and by each container in it."""
 
 
-def _sum_up(findings: Iterable[Finding]) -> list[_Container]:
-    """Return containers in the order of the document, each with the sums of all that is in it."""
+def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
+    """Return the figures of every object and array, in the order of the document, the root first."""
     order: list[_Container] = []
     known: dict[Hashable, _Container] = {}
     around: _Container | None = None
     for finding in findings:
-        place = finding.place
-        if place is not None and (around is None or around.place is not place.parent):
-            around = _around(place, order, known)
-        kinds = {type(finding.expected), type(finding.actual)} & _CONTAINERS
-        if kinds and finding.status not in LEAFLESS:
+        if around is None or around.place is not finding.trail:
+            place = finding.place
+            around = None if place is None else _around(place, order, known)
+        kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
+        if kind is not None and finding.status not in LEAFLESS:
             # It is a finding itself: empty, mistyped or compared as a whole. Skipped ones may stand in it.
-            kind = type(finding.expected) if len(kinds) == 2 else kinds.pop()
-            container = _Container(place, around, "array" if kind is list else "object")
-            container.add(finding.sums)
-            known[_ident(place)] = container
+            place = finding.place
+            container = known[_ident(place)] = _Container(place, around, kind, [finding.sums])
             order.append(container)
         elif around is not None:
-            around.add(finding.sums)
+            around.parts.append(finding.sums)
+    results: list[ContainerResult] = []
     for container in reversed(order):
+        sums = total_of(container.parts)
+        results.append(ContainerResult(container.place, container.kind, sums))
         if container.around is not None:
-            container.around.add(container.sums)
-    return order
+            container.around.parts.append(sums)
+    return results[::-1]
 
 
 def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Container]) -> _Container:
@@ -246,20 +234,15 @@ def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Contai
         fresh.append(member)
         member = member.parent
     for member in reversed(fresh):
-        outer = _Container(member.parent, outer, "array" if type(member.key) is int else "object")
+        outer = _Container(member.parent, outer, "array" if type(member.key) is int else "object", [])
         known[_ident(member.parent)] = outer
         order.append(outer)
     return known[_ident(place.parent)]
 
 
 def _ident(place: Trail | None) -> Hashable:
-    """Return what tells containers apart: what stands in one container shares one trail."""
+    """Return what tells containers apart: all members of a container share one trail."""
     return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
-
-
-def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
-    """Return the figures of every object and array, in the order of the document, the root first."""
-    return [ContainerResult(each.place, each.kind, each.sums) for each in _sum_up(findings)]
 
 
 def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
@@ -268,7 +251,7 @@ def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Ite
         return
     aligned = {id(each.trail) for each in arrays}
     elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
-    for container in _sum_up(findings):
+    for container in containers_of(findings):
         if container.place is not None and id(container.place.parent) in aligned:
             elements[_ident(container.place)] = container.sums
     for each in arrays:
@@ -285,3 +268,34 @@ def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignme
         unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
         unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
     )
+
+
+def paired_arrays(
+    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment], documents: tuple[JsonValue, JsonValue]
+) -> Iterator[PairedArray]:
+    """Yield the unordered arrays for their audit, one by one.
+
+    Args:
+        arrays: how arrays were aligned.
+        alignments: the same, as users see it, in the same order.
+        documents: expected and actual as a whole.
+    """
+    for array, each in zip(arrays, alignments):
+        if each.kind == "unordered":
+            expected = _array_at(documents[0], array.trail, "expected")
+            actual = _array_at(documents[1], array.trail, "actual")
+            pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
+            unmatched = each.unmatched_expected, each.unmatched_actual
+            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
+            yield PairedArray(array.node, expected, actual, audit)
+
+
+def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:
+    """Return the array that has a trail, on one side of it."""
+    keys: list[Any] = []
+    while trail is not None:
+        keys.append(trail.expected_key if side == "expected" else trail.actual_key)
+        trail = trail.parent
+    for key in reversed(keys):
+        document = document[key]
+    return document

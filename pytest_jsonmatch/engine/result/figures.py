@@ -1,4 +1,4 @@
-"""Figures by schema path: aggregates that merge in any order, the table of them, and comparators' errors."""
+"""Figures by schema path, errors of comparators, and how figures are written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "aggregates_of",
     "approximate_warning",
     "errors_of",
+    "f_beta",
     "is_approximate",
     "plain_matches",
     "short_score",
@@ -141,7 +142,7 @@ class FieldTable(Mapping[str, FieldAggregation]):
         return len(self._by_node)
 
     def short(self, limit: int = 200) -> dict[str, FieldAggregation]:
-        """Return the table with paths cut after `limit` levels; what then reads the same is merged."""
+        """Return the table with paths cut after `limit` levels; paths that are then equal are merged."""
         table: dict[str, FieldAggregation] = {}
         for node, aggregate in self._by_node.items():
             path = node.short_path(limit)
@@ -167,12 +168,14 @@ def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int
     return {place: max(number, 0) for place, number in matches.items()}
 
 
-def aggregates(matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregation]:
+def aggregates(
+    matches: Mapping[PlanNode, int], findings: Iterable[Finding]
+) -> dict[PlanNode, FieldAggregation]:
     """Sum plain matches and findings up by schema path."""
     sums: dict[PlanNode, list[float]] = {}
     for place, number in matches.items():
         weight = number * place.weight
-        sums[place] = [number, 0, 0, 0, 0, 0, number, weight, weight, weight]
+        sums[place] = [number, 0, 0, 0, 0, 0, float(number), weight, weight, weight]
     for finding in findings:
         node, status = finding.node, finding.status
         numbers = sums.get(node.place)
@@ -215,6 +218,16 @@ def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
             field = new_field(finding)
             yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
         yield from errors_of(detail.differences)
+
+
+def f_beta(precision: float, recall: float, beta: float) -> float:
+    """Return (1 + β²)PR / (β²P + R).
+
+    >>> f_beta(0.5, 1.0, 2)
+    0.8333333333333334
+    """
+    weighted = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
 def short_score(score: float) -> str:

@@ -1,29 +1,29 @@
-"""The result of one comparison: its figures, and everything that can be asked about how they came about."""
+"""The result of one comparison: its figures, and the findings behind them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.align.audit import audit_arrays
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.field import FieldResults
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
     aggregates_of,
     approximate_warning,
     errors_of,
+    f_beta,
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
+from pytest_jsonmatch.engine.score.walk import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.field import FieldResult
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["MatchResult"]
 
 _FEW: Final = 100
-"""Larger results are not remembered by their shape."""
+"""Results with more findings than this have no shape."""
 
 
 @final
@@ -114,9 +114,7 @@ class MatchResult:
         >>> compare_json({"a": 1}, {"a": 1, "b": 2}).f_beta(2)
         0.5555555555555556
         """
-        precision, recall = self.precision, self.recall
-        weighted = beta * beta * precision + recall
-        return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+        return f_beta(self.precision, self.recall, beta)
 
     @property
     def _sums(self) -> Sums:
@@ -124,7 +122,7 @@ class MatchResult:
         return self._outcome.sums
 
     def _written(self) -> Outcome:
-        """Return the outcome with all findings, in the order of the document; they are made when looked at."""
+        """Return the outcome with all findings, in the order of the document; they are made now."""
         self._outcome = written(self._plan, self._outcome, *self._documents)
         return self._outcome
 
@@ -146,7 +144,7 @@ class MatchResult:
 
     @property
     def _shape(self) -> Hashable:
-        """What figures and aggregates follow from, for a few leaves that all match plainly; else None."""
+        """What determines the figures of a small result of plain matches: their places; else None."""
         outcome = self._outcome
         if outcome.findings or outcome.matches > _FEW or self.warnings or outcome.alignments:
             return None
@@ -154,7 +152,7 @@ class MatchResult:
 
     @property
     def _summaries(self) -> dict[Hashable, str]:
-        """What sessions keep of results of the same plan, by shape and whatever else it follows from."""
+        """What sessions have kept of results with the same plan, by shape."""
         return self._plan.summaries
 
     @property
@@ -184,13 +182,13 @@ class MatchResult:
 
     @property
     def alignments(self) -> Sequence[ArrayAlignment]:
-        """How arrays were aligned that are not compared by position: pairs of indices, each with its F1."""
+        """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
         if self._alignments is None:
             self._alignments = list(self.each_alignment())
         return self._alignments
 
     def each_alignment(self) -> Iterator[ArrayAlignment]:
-        """Return what `alignments` has one by one, each made when it is asked for.
+        """Yield `alignments` one by one, each made when it is asked for.
 
         >>> from pytest_jsonmatch import compare_json
         >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
@@ -236,14 +234,12 @@ class MatchResult:
         if not self._outcome.alignments:
             return ()
         if self._audits is None or self._audits[0] != tolerance:
-            audits = audit_arrays(
-                self._plan,
-                self._written().alignments,
-                self.each_alignment(),
-                self._documents,
-                approximate=self.alignment_gap is not None,
-                tolerance=tolerance,
-            )
+            from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
+
+            arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
+            approximate = self.alignment_gap is not None
+            measure = Pass(self._plan, {}).measure
+            audits = audit_arrays(self._plan, arrays, measure, tolerance, approximate=approximate)
             self._audits = tolerance, audits
         return self._audits[1]
 
@@ -265,7 +261,7 @@ class MatchResult:
     @property
     def counts(self) -> dict[str, int]:
         """How many results have each status, unweighted; only statuses that occur."""
-        counts = Counter(map(attrgetter("status"), self._outcome.findings))
+        counts = Counter(each.status for each in self._outcome.findings)
         counts[MATCH] += self._outcome.matches
         return {status: counts[status] for status in STATUSES if counts[status]}
 
@@ -278,7 +274,7 @@ class MatchResult:
 
     @property
     def alignment(self) -> str:
-        """exact, or approximate: an unordered array was too large for `memory_limit` to be paired exactly."""
+        """exact, or approximate if an unordered array was too large for `memory_limit` to pair exactly."""
         return "exact" if self.alignment_gap is None else "approximate"
 
     @property

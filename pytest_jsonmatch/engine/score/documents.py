@@ -17,7 +17,8 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -105,7 +106,7 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 def _walk(walk: Walk, scope: _Scope, own: Pass) -> None:
     spot, walk.around = scope
     if spot.expected is not MISSING:
-        walk.seen.elements[spot.node] = 1
+        walk.seen.meet(spot.node)
     try:
         if own.units:
             one = without_nulls(spot.expected) if own.nulls_absent else spot.expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import instance_path, new_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -23,10 +23,14 @@ __all__ = ["Leaves", "check_listed", "leaves_of", "refused", "weight_between", "
 
 @final
 class Leaves(NamedTuple):
-    """How many leaves a value has, and their weights' sum."""
+    """How many leaves a value has, and what they weigh where the value's own place weighs 1."""
 
     number: int
     weight: float
+
+
+Known: TypeAlias = "dict[tuple[PlanNode, int], Leaves]"
+"""Leaves of containers, by where they stand and their identity."""
 
 
 def without_nulls(value: JsonValue) -> JsonValue:
@@ -36,34 +40,44 @@ def without_nulls(value: JsonValue) -> JsonValue:
     return value
 
 
-def leaves_of(node: PlanNode, value: JsonValue) -> Leaves:
-    """Count the leaves of a container: scalars, what a comparator takes whole and, if the metric says so, empty
-    containers; with an explicit stack."""
+def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
+    """Count the leaves of a container: scalars, what a comparator takes whole and maybe empty containers.
+
+    Args:
+        node: where it stands.
+        value: an object or array.
+        known: keeps what was counted, of all containers inside it too.
+    """
     options = node.plan.options
     nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
-    number, weight = 0, 0.0
     waiting = [(node, value)]
-    first = True
     while waiting:
-        node, value = waiting.pop()
-        if not first:
-            if node.branches is not None:
-                node = node.chosen(value, MISSING)
-            if node.skip:
+        below, item = waiting[-1]
+        ident = below, id(item)
+        if ident in known:
+            waiting.pop()
+            continue
+        whole = without_nulls(item) if nulls_absent else item
+        number, weight = (1, 1.0) if empties and not whole else (0, 0.0)
+        todo = []
+        for child, member in _members(below, whole):
+            if child.branches is not None:
+                child = child.chosen(member, MISSING)
+            if child.skip:
                 continue
-            if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
+            if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
                 number += 1
-                weight += node.weight
-                continue
-        first = False
-        if nulls_absent:
-            value = without_nulls(value)
-        if value:
-            waiting.extend(_members(node, value))
-        elif empties:
-            number += 1
-            weight += node.weight
-    return Leaves(number, weight)
+                weight += child.own_weight
+            elif (leaves := known.get((child, id(member)))) is None:
+                todo.append((child, member))
+            else:
+                number += leaves.number
+                weight += child.own_weight * leaves.weight
+        if todo:
+            waiting += todo
+        else:
+            known[ident] = Leaves(number, weight)
+    return known[node, id(value)]
 
 
 def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:

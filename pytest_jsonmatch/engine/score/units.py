@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.score.walk import Walk
 
@@ -46,13 +46,14 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         if kind is type(other) and kind is not dict and kind is not list:
             yield item
             continue
+        if one is MISSING and not counts_extra:
+            continue
         unit = Spot(child, trail, key, key, one, other)
         if child.skip:
             walk.add(unit, SKIPPED, 0.0)
         elif one is MISSING:
-            if counts_extra:
-                walk.refuse_unlisted(unit)
-                walk.add(unit, HALLUCINATION, 0.0)
+            walk.refuse_unlisted(unit)
+            walk.add(unit, HALLUCINATION, 0.0)
         elif other is MISSING:
             walk.add(unit, OMISSION, 0.0)
         elif walk.is_replay:
@@ -64,10 +65,16 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
 def _folded(unit: Spot, below: list[Finding]) -> Finding:
     """Return what a unit is, given what was found below it."""
     node = unit.node
-    if len(below) == 1 and below[0].node is node and (below[0].detail is None or below[0].detail.leaves is None):
+    if (
+        len(below) == 1
+        and below[0].node is node
+        and (below[0].detail is None or below[0].detail.leaves is None)
+    ):
         return below[0]
     differences = tuple(
-        found for found in below if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
+        found
+        for found in below
+        if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
     )
     detail: Detail | None = None
     if not differences:

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
 from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import Question
-from pytest_jsonmatch.engine.score.leaves import Leaves, check_listed, leaves_of, refused, weight_between, without_nulls
+from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+from pytest_jsonmatch.engine.score.leaves import (
+    Known,
+    Leaves,
+    check_listed,
+    leaves_of,
+    refused,
+    weight_between,
+    without_nulls,
+)
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -44,7 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.engine.align.nested import Source
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -89,6 +97,7 @@ class Pass:
         "empties",
         "known",
         "leaf_threshold",
+        "leaves",
         "nested",
         "nulls_absent",
         "pause",
@@ -118,15 +127,14 @@ class Pass:
         self.aligner: Aligner | None = None
         self.known: dict[Place, Any] = {}
         """What comparators without a table have said: none is called twice for one place."""
+        self.leaves: Known = {}
         self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
         """The sums of nested arrays, and the questions in them, by the arrays' identities."""
 
     def pairs(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Any:
         """Return the task that pairs two unordered arrays."""
         if self.aligner is None:
-            self.aligner = Aligner(
-                self.plan, self.measure, count_extra=self.count_extra, rounds=self.rounds
-            )
+            self.aligner = Aligner(self.plan, self.measure, count_extra=self.count_extra, rounds=self.rounds)
         return self.aligner.pair(node, trail, expected, actual)
 
     def measure(
@@ -177,7 +185,12 @@ class Walk:
     )
 
     def __init__(
-        self, own: Pass, *, base: PlanNode | None = None, complete: bool = False, record: Outcome | None = None
+        self,
+        own: Pass,
+        *,
+        base: PlanNode | None = None,
+        complete: bool = False,
+        record: Outcome | None = None,
     ) -> None:
         """Begin a walk.
 
@@ -224,8 +237,6 @@ class Walk:
         sums = found.sums
         if self._base is None:
             return sums
-        if found.detail is not None and found.detail.leaves is not None:
-            return sums.times(weight_between(self._base, found.node) / (found.node.weight or 1.0))
         expected, actual = found.leaves
         weight = weight_between(self._base, found.node)
         return Sums(found.score * weight, expected * weight, actual * weight, sums.perfect)
@@ -377,7 +388,10 @@ class Walk:
                 rest = range(shared, len(actual))
                 return chain(items, ((at, at, MISSING, actual[at], element) for at in rest))
             return items
-        pairs = pair_by_key(element, align[1], expected, actual)
+        if self._recorded is not None:
+            pairs = next(self._recorded[1]).pairs
+        else:
+            pairs = pair_by_key(element, align[1], expected, actual)
         if self._base is None:
             self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
         return self._aligned(element, pairs, expected, actual)
@@ -444,14 +458,37 @@ class Walk:
         if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
             self._one_sided(spot)
             return None
-        if self._pass.empties == "if_absent" and spot.expected_key is not MISSING is not spot.actual_key:
+        if self._base is not None:
+            self._take_leaves(spot, leaves_of(node, value, self._pass.leaves))
+            return None
+        itself = spot.expected_key is not MISSING and spot.actual_key is not MISSING
+        if itself and self._pass.empties == "if_absent":
             # The node that is missing counts at least once; what is empty inside it, not.
-            if not leaves_of(node, value).number:
+            if not leaves_of(node, value, self._pass.leaves).number:
                 self._one_sided(spot)
-                if spot.actual is MISSING and value:
-                    # (Both a leaf and gone down into.)
-                    self.seen.entered.append(node.place)
+                if not value:
+                    return None
+                if spot.actual is MISSING:
+                    # (It is a leaf, and gone down into as well: members of it may be skipped.)
+                    self.seen.meet(node)
         return node
+
+    def _take_leaves(self, spot: Spot, leaves: Leaves) -> None:
+        """Add the leaves of a container that only one side has, in a walk for sums."""
+        node, pass_ = spot.node, self._pass
+        if spot.actual is not MISSING and not pass_.count_extra:
+            return
+        itself = spot.expected_key is not MISSING and spot.actual_key is not MISSING
+        if not leaves.number and itself and pass_.empties == "if_absent":
+            leaves = Leaves(1, 1.0)
+        nothing = Leaves(0, 0.0)
+        self._take_both(node, *((leaves, nothing) if spot.actual is MISSING else (nothing, leaves)))
+
+    def _take_both(self, node: PlanNode, own: Leaves, other: Leaves) -> None:
+        """Add leaves of both sides at a place, none of which is right, in a walk for sums."""
+        weight = weight_between(self._base, node) if self._plan.weighted and self._base is not None else 1.0
+        perfect = not (own.number or other.number)
+        self.parts.append(Sums(0.0, own.weight * weight, other.weight * weight, perfect))
 
     def refuse_unlisted(self, spot: Spot) -> None:
         """Raise for a member of actual that the schema does not list, where the metric does not take that."""
@@ -583,15 +620,18 @@ class Walk:
                 check_listed(node, place_below(spot.trail, *_keys(spot)), actual, of_expected=False)
         own = self._leaves(node, expected)
         other = self._leaves(node, actual) if counts_actual else Leaves(0, 0.0)
-        detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
-        self.add(spot, MISMATCH, 0.0, detail)
+        if self._base is not None:
+            self._take_both(node, own, other)
+            return
+        weights = own.weight * node.weight, other.weight * node.weight
+        self.add(spot, MISMATCH, 0.0, Detail(leaves=(own.number, other.number), weights=weights))
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
         """Return the leaves of a mistyped value."""
         if type(value) is not dict and type(value) is not list:
-            return Leaves(1, node.weight)
-        leaves = leaves_of(node, value)
-        return Leaves(1, node.weight) if not leaves.number and self._pass.empties == "if_absent" else leaves
+            return Leaves(1, 1.0)
+        leaves = leaves_of(node, value, self._pass.leaves)
+        return Leaves(1, 1.0) if not leaves.number and self._pass.empties == "if_absent" else leaves
 
     def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
         """Add a finding; where a walk was recorded, that walk's finding of the same place."""
@@ -642,7 +682,9 @@ def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterato
         keys, values, nodes = count(), value, repeat(node.children[ELEMENT])
     nothing: Any = repeat(MISSING)
     return (
-        zip(keys, nothing, values, nothing, nodes) if of_expected else zip(nothing, keys, nothing, values, nodes)
+        zip(keys, nothing, values, nothing, nodes)
+        if of_expected
+        else zip(nothing, keys, nothing, values, nodes)
     )
 
 

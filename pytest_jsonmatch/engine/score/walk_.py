@@ -12,8 +12,8 @@ from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.alignment import Aligner, pair_by_key
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import Question, Request
+from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+from pytest_jsonmatch.engine.compare.batched import Request
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -26,6 +26,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Aligned,
     Detail,
     Outcome,
+    Seen,
     instance_path,
     new_finding,
     place_below,
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.alignment import Pair, Pairing
     from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.rules import PlanBase
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -149,7 +152,7 @@ def walk_once(plan: Plan, expected: JsonValue, actual: JsonValue, book: BatchBoo
         raise
     finally:
         walk.pause.end()
-    return Outcome(walk.rows, walk.totals(), walk.alignments, walk.gap)
+    return Outcome(plan.root, walk.rows, 0, walk.totals(), walk.alignments, Seen(), walk.gap)
 
 
 def score_flat(
@@ -165,7 +168,7 @@ def score_flat(
     Returns:
         The totals, and what comparators said, in the order in which `walk_flat` would ask them again.
     """
-    by_type, transforms = plan.by_type, plan.transforms
+    by_type, transforms = plan.types.by_type, plan.transforms
     get = actual.get
     matches = present = 0
     values: list[float] = []
@@ -215,7 +218,8 @@ def walk_flat(
         # The collector would go through all rows made so far, again and again.
         pause.begin()
     try:
-        return Outcome(rows, _fill_flat(rows, plan, expected, actual, values), [])
+        sums = _fill_flat(rows, plan, expected, actual, values)
+        return Outcome(plan.root, rows, 0, sums, [], Seen())
     finally:
         pause.end()
 
@@ -230,7 +234,7 @@ def _fill_flat(
     """Add the rows of two objects of scalars, and return their totals."""
     append = rows.append
     children, get = plan.root.children, actual.get
-    by_type, transforms = plan.by_type, plan.transforms
+    by_type, transforms = plan.types.by_type, plan.transforms
     known = None if values is None else iter(values)
     parts: list[float] = []
     both = gone = 0
@@ -340,7 +344,7 @@ class _Walk:
         "rows",
     )
 
-    def __init__(self, plan: Plan, aligner: Aligner | None = None, book: BatchBook | None = None) -> None:
+    def __init__(self, plan: PlanBase, aligner: Aligner | None = None, book: BatchBook | None = None) -> None:
         options = plan.options
         self.plan = plan
         # A walk with somebody else's aligner wants sums, not rows: it takes a nested array's as known.
@@ -410,7 +414,7 @@ class _Walk:
                             fn = node.by_type[kind]
                             self._compare(node, trail, ekey, akey, expected, actual, fn, expected, actual)
                         continue
-                elif node.sure and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
+                elif node.plain and kind is type(actual) and kind not in _CONTAINERS and expected == actual:
                     append(new_finding((node, trail, ekey, akey, MATCH, 1.0, expected, actual, None)))
                     continue
                 else:
@@ -734,7 +738,7 @@ class _Walk:
                 detail = Detail(error=_failure(error, "its transform raised"))
                 self._append(node, trail, ekey, akey, MISMATCH, 0.0, expected, actual, detail, 1, 1)
                 return
-        fn = bound.fn
+        fn = bound.score
         if (one is None or other is None) and not bound.comparator.null_aware:
             fn = _compare_nulls
         self._compare(node, trail, ekey, akey, expected, actual, fn, one, other)

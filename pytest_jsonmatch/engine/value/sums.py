@@ -74,12 +74,6 @@ def total_of(parts: Iterable[Sums]) -> Sums:
     return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
 
 
-def total_of(parts: Iterable[Sums]) -> Sums:
-    """Return the sum of sums, the same in whatever order they come."""
-    scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
-    return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
-
-
 def ratio(part: float, whole: float, *, perfect: bool) -> float:
     """Return part / whole, at most 1, and 1 for 0/0; rounding never makes it 1 unless all is `perfect`.
 

@@ -1,0 +1,263 @@
+"""The tree of schema paths: what is to be done with the values at each, decided when it is first met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
+from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, winners
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.rules import (
+        PlanBase,
+        Recipe,
+        Standing,
+        Transforms,
+        TypeTable,
+    )
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.plan.written import Alignment
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Segment
+
+__all__ = ["PlanNode"]
+
+# Longer paths are made each time, so that depth costs linear memory.
+_KEPT_PATH_DEPTH: Final = 64
+
+
+class _Children(dict["Segment", "PlanNode"]):
+    """The nodes one step from a node: by key, by ELEMENT, or by the number of a schema's alternative."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: PlanNode) -> None:
+        super().__init__()
+        self._node = node
+
+    def __missing__(self, step: Segment) -> PlanNode:
+        node = self._node
+        if type(step) is int:
+            child = PlanNode(node.plan, node.parent, node.segment, (node.branches or ())[step][1])
+            child.place = node.place
+        else:
+            child = PlanNode(node.plan, node, step, *node.said_of(step))
+        child.origin = node, step
+        self[step] = child
+        return child
+
+
+class PlanNode:
+    """How the values at one schema path are scored."""
+
+    def __init__(
+        self,
+        plan: PlanBase,
+        parent: PlanNode | None,
+        segment: Segment,
+        schema: SchemaNode | None,
+        unlisted: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.parent = parent
+        self.segment = segment
+        self.children = _Children(self)
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.unlisted = unlisted
+        """The schema says nothing of a member here, and the metric does not take that."""
+        self.schema = schema
+        self.branches = None if schema is None else schema.branches or None
+        self.origin: tuple[PlanNode, Segment] | None = None
+        """The node that this one was made by, and the step from there."""
+        self.place: PlanNode = self
+        """The node that stands for this schema path in aggregates, whatever the value made of its rules."""
+        if parent is not None and parent.place is not parent:
+            self.place = parent.place.children[segment]
+        above = plan if parent is None else parent
+        self.standing: Standing = plan.standing if parent is None else advance(parent.standing, segment)
+        said = {**({} if schema is None else plan.by_schema[schema]), **winners(self.standing)}
+        self.default_types: TypeTable = said.get("default_types", above.default_types)
+        self.types: TypeTable = said.get("types", self.default_types)
+        self.transforms: Transforms = said.get("transform", above.transforms)
+        explicit: Bound | None = said.get("compare")
+        self.explicit = None if explicit is None else explicit.behind(self.transforms)
+        self.by_type = self.types.by_type
+        self.skip: bool = said.get("skip", False)
+        self.align: Alignment = said.get("align", plan.options.arrays)
+        self.own_weight = float(said.get("weight", 1.0))
+        self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
+        self.plain = not (
+            self.skip
+            or self.unlisted
+            or self.branches
+            or not (self.types.reflexive if explicit is None else explicit.comparator.reflexive)
+            or any(isinstance(transform, UserFunction) for transform in self.transforms)
+        )
+        """Whether equal scalars of one type match without a further look."""
+        named = bool(explicit or self.transforms or not self.types.has_tables)
+        self.quick = None if named or not self.plain else self.types.by_type
+        """What scores two scalars of one Python type, where nothing is said of this place; it never fails."""
+        plan.nodes += 1
+        self.reflexive = self.types.reflexive
+        self.special = bool(self.explicit or self.transforms or not (self.plain and self.reflexive))
+        self._lone: PlanNode | None = None
+
+    def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
+        """Return what the schema says of a place below, and whether the metric refuses members there."""
+        schema = self.schema
+        if schema is None or segment is ELEMENT:
+            return None if schema is None else schema.items, False
+        listed = schema.properties
+        if listed is not None and segment in listed:
+            return listed[segment], False
+        if schema.rest is not None or listed is None:
+            return schema.rest, False
+        if self.plan.options.unlisted == "reject" and schema.additional is True:
+            return IGNORED, False
+        return None, True
+
+    def beyond_schema(self) -> bool:
+        """Tell whether this is a member that the schema does not list, or below one."""
+        return any(node.unlisted for node in self._upwards())
+
+    def listed(self) -> list[str]:
+        """Return the members that the schema lists below."""
+        return [] if self.schema is None else list(self.schema.properties or ())
+
+    def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
+        """Return the node that holds for two values: expected decides, actual where there is no expected.
+
+        Where the schema gives alternatives, that is the first which accepts the value; without one, this.
+        """
+        value = actual if expected is MISSING else expected
+        node = self
+        while node.branches is not None:
+            number = next((at for at, (accepts, _) in enumerate(node.branches) if accepts(value)), None)
+            if number is None:
+                break
+            node = node.children[number]
+        return node
+
+    @property
+    def description(self) -> str | None:
+        """What the schema says of this place, in words; of an element without any, its array's."""
+        for node in self._upwards():
+            said = None if node.schema is None else node.schema.description
+            if said is not None or node.segment is not ELEMENT:
+                return said
+        return None
+
+    if TYPE_CHECKING:
+        path: str
+        """The schema path as text."""
+
+    def __getattr__(self, name: str) -> str:
+        # Called where there is no such attribute yet: most paths are never asked for.
+        if name != "path":
+            raise AttributeError(name)
+        text = format_path(self.segments())
+        if self.depth <= _KEPT_PATH_DEPTH:
+            self.path = text
+        return text
+
+    def short_path(self, limit: int) -> str:
+        """Return the schema path, cut after `limit` levels."""
+        return self.path if self.depth <= limit else format_path(self.segments(), limit)
+
+    def segments(self) -> tuple[Segment, ...]:
+        """Return the segments of the schema path."""
+        return tuple(node.segment for node in self._upwards())[-2::-1]
+
+    def _upwards(self) -> Iterator[PlanNode]:
+        node: PlanNode | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def prepare(self, value: JsonValue) -> JsonValue:
+        """Return a value after this node's transforms, or as it is when a transform of the user's fails."""
+        container = type(value) is dict or type(value) is list
+        if value is MISSING or (self.explicit is None if container else not self.transforms):
+            return value
+        try:
+            return self.whole(value, nulls_absent=self.plan.nulls_absent)
+        except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
+            return value
+
+    def whole(self, value: JsonValue, *, nulls_absent: bool) -> JsonValue:
+        """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
+
+        Raises whatever a transform of the user's raises.
+        """
+        if type(value) is not dict and type(value) is not list:
+            return self._transform(value)
+        if not self.transforms and not nulls_absent:
+            return value
+        return map_scalars(value, self._transform, drop_nulls=nulls_absent)
+
+    def _transform(self, value: JsonValue) -> JsonValue:
+        if value is not None:
+            for transform in self.transforms:
+                value = transform(value)
+        return value
+
+    def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
+        """Return the comparator of two values' type, where nothing more particular is said."""
+        return self.types.find(expected, actual)
+
+    def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
+        """Return the name and parameters of the comparator that two values of one type meet here."""
+        bound = self.explicit or self.types.find(expected, actual)
+        return (None, {}) if bound is None else (bound.comparator.name, bound.params)
+
+    def __repr__(self) -> str:
+        return f"<PlanNode {self.short_path(20)}>"
+
+    def __reduce__(self) -> Any:
+        if self.plan.recipe is None:
+            raise TypeError("plans are compiled where they are used; send options instead")
+        steps: list[Segment] = []
+        node = self
+        while node.origin is not None:
+            node, step = node.origin
+            steps.append(step)
+        return _node_at, (self.plan.recipe, steps[::-1])
+
+    def alone(self) -> PlanNode:
+        """Return the node by which an element is scored alone: its own weight, if 0, does not hold there."""
+        if self.weight != 0.0 and self.branches is None:
+            return self
+        if self._lone is None:
+            self._lone = _Lone(self)
+        return self._lone
+
+
+@final
+class _Lone(PlanNode):
+    """An element's node where it is scored alone."""
+
+    def __init__(self, node: PlanNode) -> None:
+        super().__init__(node.plan, node.parent, node.segment, node.schema, node.unlisted)
+        self.origin = node.origin
+        self.place = node.place
+        if self.weight == 0.0:
+            self.weight = self.own_weight = 1.0
+
+    def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
+        node = super().chosen(expected, actual)
+        return node if node is self else node.alone()
+
+
+def _node_at(recipe: Recipe, steps: list[Segment]) -> PlanNode:
+    """Return a node in this process: its plan is compiled here, or has been."""
+    plan = recipe()
+    plan.recipe = recipe
+    node: PlanNode = plan.root
+    for step in steps:
+        node = node.children[step]
+    return node

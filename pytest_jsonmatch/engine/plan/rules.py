@@ -1,0 +1,245 @@
+"""What holds at a place: comparators and transforms bound to their parameters, by type and by field rule."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.compare.base import Bound
+from pytest_jsonmatch.engine.plan.options import (
+    COMPARED_TYPES,
+    FIELD_WORDS,
+    given_comparators,
+    lay_over,
+    merge_options,
+)
+from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from functools import partial
+
+    from pytest_jsonmatch.engine.plan.options import Options
+    from pytest_jsonmatch.engine.plan.registry import Registry
+    from pytest_jsonmatch.engine.plan.written import Spec
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Pattern, Segment
+
+__all__ = ["PlanBase", "TypeTable", "bind_comparator", "bind_transforms", "is_integral"]
+
+Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
+Recipe: TypeAlias = "partial[Any]"
+Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
+
+
+def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
+    """Return the comparator that `spec` names, with its parameters checked.
+
+    Raises:
+        ConfigurationError: unknown name or parameter; the message begins with `where`.
+    """
+    name, params = read_spec(where, spec)
+    try:
+        return Bound(registry.find_comparator(name), params)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
+
+
+def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
+    """Return the functions that a list of transforms names.
+
+    Raises:
+        ConfigurationError: unknown name or parameter; the message begins with `where`.
+    """
+    named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
+    try:
+        return tuple(registry.find_transform(name).bind(params) for name, params in named)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
+
+
+def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
+    """Return a rule of `fields` or of a schema, whose form was checked, with what its words mean.
+
+    Raises:
+        ConfigurationError: an unknown comparator, transform or parameter; the message begins with `where`.
+    """
+    rule = dict(words)
+    if "compare" in rule:
+        rule["compare"] = bind_comparator(rule["compare"], registry, f"{where}compare")
+    if "transform" in rule:
+        rule["transform"] = bind_transforms(rule["transform"], registry, f"{where}transform")
+    if "align" in rule:
+        rule["align"] = read_alignment(f"{where}align", rule["align"])
+    return rule
+
+
+@final
+class FieldRule(NamedTuple):
+    """What `fields` says for one pattern."""
+
+    pattern: Pattern
+    words: Mapping[str, Any]
+
+
+Standing: TypeAlias = "tuple[tuple[FieldRule, frozenset[int]], ...]"
+"""The rules that may match at a place or below it, each with the positions of its pattern that are open."""
+
+
+def rules_of(fields: Mapping[str, Mapping[str, Any]], registry: Registry) -> tuple[FieldRule, ...]:
+    """Return field rules in order of precedence, the strongest last.
+
+    Of two patterns that match, the one with more literal segments wins, then the later one.
+    """
+    rules = [
+        FieldRule(parse_pattern(text), bind_words(rule, registry, f"fields[{text!r}]."))
+        for text, rule in fields.items()
+    ]
+    return tuple(sorted(rules, key=lambda rule: rule.pattern.literals))
+
+
+def advance(standing: Standing, segment: Segment) -> Standing:
+    """Return how rules stand one segment further down."""
+    if not standing:
+        return standing
+    stepped = ((rule, rule.pattern.step(positions, segment)) for rule, positions in standing)
+    return tuple((rule, positions) for rule, positions in stepped if positions)
+
+
+def winners(standing: Standing) -> dict[str, Any]:
+    """Return what the rules that match here say, word by word."""
+    words: dict[str, Any] = {}
+    for rule, positions in standing:
+        if rule.pattern.accepts(positions):
+            words.update(rule.words)
+    return words
+
+
+@final
+class TypeTable:
+    """The comparators that go by the values' types, where nothing nearer is said."""
+
+    __slots__ = ("bound", "by_type", "has_tables", "reflexive")
+
+    def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
+        bound = {
+            kind: bind_comparator(compare.get(kind, "exact"), registry, f"compare[{kind!r}]")
+            for kind in COMPARED_TYPES
+            if kind in compare or kind != "integer"
+        }
+        bound.setdefault("integer", bound["number"])
+        self.bound = bound
+        """By JSON type; integers have that of numbers, unless they have one of their own."""
+        self.reflexive = all(each.comparator.reflexive for each in bound.values())
+        """Whether equal scalars score 1 without asking."""
+        number, integer = bound["number"].score, bound["integer"].score
+
+        def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
+            return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
+
+        self.has_tables = all(each.table is not None for each in bound.values())
+        """Whether all of them score many values at once."""
+        self.by_type: dict[type, Score] = {
+            str: bound["string"].score,
+            bool: bound["boolean"].score,
+            type(None): bound["null"].score,
+            int: integer,
+            float: number if bound["integer"] is bound["number"] else of_numbers,
+        }
+        """The scoring function of each Python type that a JSON scalar can have."""
+        self.by_type[Decimal] = self.by_type[float]
+
+    def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
+        """Return the comparator of two values of one type; None for containers."""
+        kind = type(expected)
+        if kind in _NAMES:
+            return self.bound[_NAMES[kind]]
+        if kind is dict or kind is list or type(actual) in {str, bool, dict, list}:
+            return None
+        return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
+
+
+_NAMES: Final = {str: "string", bool: "boolean", type(None): "null"}
+
+
+def is_integral(number: JsonValue) -> bool:
+    """Tell whether a number has no fraction, by value: 1.0 has none."""
+    if type(number) is float:
+        return number.is_integer()
+    return type(number) is int or type(number) is Decimal
+
+
+class PlanBase:
+    """What a plan says of all places: its options, and what they and the schema name, bound."""
+
+    def __init__(self, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
+        """Lay the options `given` over those of a metric."""
+        self.options = options = merge_options(preset, given)
+        self.registry = registry
+        self.schema = options.schema
+        self.recipe: Recipe | None = None
+        """What makes the same plan in another process, where results are looked at; None: nothing does."""
+        self.nodes = 0
+        self.nulls_absent = options.nulls == "absent"
+        self.transforms = bind_transforms(options.transform, registry, "transform")
+        self._tables: dict[str, TypeTable] = {}
+        self.types = self._table(options.compare)
+        self.default_types = self.types
+        self.rules = rules_of(options.fields, registry)
+        self.standing: Standing = tuple((rule, rule.pattern.start()) for rule in self.rules)
+        self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: {"skip": True}}
+        """What the places of the schema say, as field rules do, and the comparators of their types."""
+        for place in _places(self.schema):
+            # What a schema says of types is between the metric's and the call's.
+            compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
+            words = {word: getattr(place, word) for word in FIELD_WORDS if getattr(place, word) is not None}
+            bound_words = bind_words(words, registry, "x-eval-")
+            self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
+        said = [*(rule.words for rule in self.rules), *self.by_schema.values()]
+        self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
+        bound = [words["compare"] for words in said if "compare" in words]
+        bound.extend(each for table in self._tables.values() for each in table.bound.values())
+        self.has_batch = any(each.batch for each in bound)
+        """Whether a batch comparator may be asked about a field."""
+        self.preloads = any(each.comparator.preload is not None for each in bound)
+        """Whether a comparator may want to see strings before they are compared."""
+
+    def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
+        """Return the table of a place and those below it, and that of the place alone, if it has them."""
+        tables = {"default_types": self._table(compare)} if place.type_default else {}
+        declared = place.types & {"integer", "number"}
+        if place.enum:
+            tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"))
+        elif len(declared) == 1:
+            # One type declared means that rules go by it, not by whether a value happens to have a fraction.
+            integer = compare.pop("integer", None)
+            if integer is not None and "integer" in declared:
+                compare["number"] = integer
+            tables["types"] = self._table(compare)
+        return tables
+
+    def _table(self, compare: Mapping[str, Spec]) -> TypeTable:
+        key = repr(compare)
+        if key not in self._tables:
+            self._tables[key] = TypeTable(compare, self.registry)
+        return self._tables[key]
+
+
+IGNORED: Final = SchemaNode(skip=True)
+"""What a schema that allows additional members says of them, under a metric that ignores those."""
+
+
+def _places(schema: SchemaNode | None) -> Iterable[SchemaNode]:
+    """Return the places of a schema, each once: it may hold itself."""
+    waiting = [] if schema is None else [schema]
+    seen: dict[SchemaNode, None] = {}
+    while waiting:
+        place = waiting.pop()
+        if place not in seen:
+            seen[place] = None
+            waiting += [*(place.properties or {}).values(), *(branch for _, branch in place.branches)]
+            waiting += [child for child in (place.rest, place.items) if child is not None]
+    return seen

@@ -1,0 +1,175 @@
+"""Read what options, field rules and schemas say: one wording for every mistake.
+
+A reader takes the place of a value and the value; its ConfigurationError begins with the place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+__all__ = [
+    "LARGEST_WEIGHT",
+    "SIZE",
+    "Alignment",
+    "ByKey",
+    "Named",
+    "Spec",
+    "read_alignment",
+    "read_bytes",
+    "read_evaluation",
+    "read_flag",
+    "read_share",
+    "read_spec",
+    "read_transforms",
+    "read_weight",
+]
+
+Spec: TypeAlias = "str | Mapping[str, Mapping[str, Any]]"
+"""A comparator or transform as written: "name" or {"name": {parameters}}."""
+
+LARGEST_WEIGHT: Final = 1_000_000
+
+
+@final
+class Named(NamedTuple):
+    """A comparator or transform as read: its name and its parameters."""
+
+    name: str
+    params: Mapping[str, Any]
+
+
+@final
+class ByKey(NamedTuple):
+    """Pair elements that are equal in one member: `when` is "key"; "if_objects": where all are objects."""
+
+    when: str
+    key: str
+
+
+Alignment: TypeAlias = "str | ByKey"
+"""How elements find their partners: "ordered", "unordered" or by a key."""
+
+
+def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
+    """Read a comparator or transform; its name is not looked up.
+
+    >>> read_spec("fields['total'].compare", {"numeric": {"tolerance": {"abs": 1}}})
+    Named(name='numeric', params={'tolerance': {'abs': 1}})
+    """
+    name, params = value, None
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, params),) = value.items()
+    if isinstance(name, str) and (params is None or isinstance(params, Mapping)):
+        return Named(name, params or {})
+    raise ConfigurationError(f"{where} is {value!r}; a {kind} is a name, or {{name: {{parameters}}}}")
+
+
+def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
+    """Return a list of transforms as written, each of them checked; one alone needs no list."""
+    specs = (value,) if isinstance(value, (str, Mapping)) else value
+    if not isinstance(specs, (list, tuple)):
+        raise ConfigurationError(f"{where} is {value!r}; it is a list of transforms")
+    for spec in specs:
+        read_spec(where, spec, "transform")
+    return tuple(specs)
+
+
+def read_evaluation(where: str, value: Any) -> Spec:
+    """Return the comparator that source 4's `{"evaluation_type": …, "evaluation_params": …}` names.
+
+    >>> read_evaluation("x", {"evaluation_type": "threshold", "evaluation_params": {"threshold": 10}})
+    {'threshold': {'threshold': 10}}
+    """
+    known = ("evaluation_type", "evaluation_params")
+    if isinstance(value, Mapping):
+        for key in (key for key in value if key not in known):
+            raise ConfigurationError(f"{where} has the key {key!r}{did_you_mean(str(key), known)}")
+        kind, params = map(value.get, known)
+        if isinstance(kind, str) and (params is None or isinstance(params, Mapping)):
+            return {kind: params} if params else kind
+    example = '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
+    raise ConfigurationError(f"{where} is {value!r}; it is {example}")
+
+
+def read_flag(where: str, value: Any) -> bool:
+    """Return true or false."""
+    if isinstance(value, bool):
+        return value
+    raise ConfigurationError(f"{where} is {value!r}; it is true or false")
+
+
+def read_share(where: str, value: Any) -> float:
+    """Return a number from 0 to 1."""
+    return _number(where, value, 1, "it is a number from 0 to 1")
+
+
+def read_weight(where: str, value: Any) -> float:
+    """Return a weight.
+
+    >>> read_weight("x-eval-weight", 2_000_000)
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: x-eval-weight is 2000000; a weight is a number from 0 to 1,000,000
+    """
+    return _number(where, value, LARGEST_WEIGHT, "a weight is a number from 0 to 1,000,000")
+
+
+def _number(where: str, value: Any, largest: float, wanted: str) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= largest:
+        return float(value)
+    raise ConfigurationError(f"{where} is {value!r}; {wanted}")
+
+
+def read_alignment(where: str, value: Any) -> Alignment:
+    """Read how arrays are aligned: as the option `arrays` says it, or as source 5's `x-eval-align`.
+
+    >>> read_alignment("arrays", {"key": "id"}), read_alignment("x-eval-align", {"match_by": "hungarian"})
+    (ByKey(when='key', key='id'), 'unordered')
+    """
+    if value in ("ordered", "unordered"):
+        return str(value)
+    content = dict(value) if isinstance(value, Mapping) else {}
+    if list(content) == ["ordered"] and isinstance(content["ordered"], bool):
+        return "ordered" if content["ordered"] else "unordered"
+    by = content.get("match_by", "key_field")
+    if len(content) == 1 and by in ("ordered", "hungarian"):
+        return "ordered" if by == "ordered" else "unordered"
+    key = content.get("key")
+    if isinstance(key, str) and content.keys() <= {"match_by", "key"} and by == "key_field":
+        return ByKey("key", key)
+    known = ("key_field", "hungarian", "ordered")
+    if isinstance(by, str) and by not in known:
+        raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
+    raise ConfigurationError(f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}")
+
+
+_UNITS: Final = MappingProxyType({"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30})
+# Spelled so that it means the same to every editor's regular expressions.
+SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
+"""A size in words, such as "512 MiB"."""
+
+
+def read_bytes(where: str, value: Any) -> int:
+    """Return a size in bytes, given as a number or as text such as "512 MiB".
+
+    >>> read_bytes("memory_limit", "512 MiB"), read_bytes("memory_limit", "1.5GiB"), read_bytes("x", 4096)
+    (536870912, 1610612736, 4096)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    if isinstance(value, float) and value > 0 and value.is_integer():
+        return int(value)  # 1e9, as YAML and JSON write it
+    if isinstance(value, str) and (size := re.match(SIZE, value)):
+        with suppress(OverflowError):
+            count = int(float(size[1]) * _UNITS[size[2].upper()])
+            if count > 0:
+                return count
+    raise ConfigurationError(
+        f"{where} is {value!r}; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"
+    )

@@ -1,0 +1,220 @@
+"""Two files and an executor: workers read byte ranges for themselves, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_jsonmatch import JsonMatchError, evaluate, reclassify_nulls
+from pytest_jsonmatch.corpus.ranges import RangePair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Away(Executor):
+    """Scores when a result is asked for, after all has travelled by pickle; `sent` are the jobs."""
+
+    def __init__(self, before: Callable[[], object] = lambda: None) -> None:
+        self.sent: list[Any] = []
+        self.size = 0
+        self._before = before
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.sent += args
+        text = pickle.dumps((fn, args))
+        self.size += len(text)
+        before = self._before
+
+        class Promise(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                before()
+                function, positional = pickle.loads(text)
+                return pickle.loads(pickle.dumps(function(*positional)))
+
+        promise = Promise()
+        promise.set_result(None)
+        return promise
+
+    @property
+    def kinds(self) -> list[bool]:
+        """Which jobs are ranges."""
+        return [isinstance(job, RangePair) for job in self.sent]
+
+
+def write(path: Path, lines: list[str], end: str = "\n") -> Path:
+    path.write_bytes(end.join([*lines, ""]).encode())
+    return path
+
+
+def told(gold: Path, extracted: Path, **options: Any) -> Any:
+    """Return all that a run says, or its error."""
+    try:
+        run = evaluate(gold, extracted, **options)
+    except JsonMatchError as error:
+        return type(error), str(error)
+    kept = [[str(each) for each in record.field_results] for record in run.records]
+    return run.to_dict(), [str(record) for record in run.worst], kept
+
+
+def corpus(rng: random.Random, size: int) -> tuple[list[str], list[str]]:
+    gold = [{"id": f"r{n}", "a": n % 3, "b": "x" * rng.randint(0, 40), "c": [n, 0.1]} for n in range(size)]
+    extracted = [
+        {**record, "b": rng.choice(["", record["b"]]), "c": [record["c"][0], rng.random()]} for record in gold
+    ]
+    return list(map(json.dumps, gold)), list(map(json.dumps, extracted))
+
+
+def unordered(rng: random.Random, lines: list[str]) -> None:
+    at = rng.randrange(len(lines) - 1)
+    lines[at : at + 2] = reversed(lines[at : at + 2])
+
+
+HARM: dict[str, Callable[[random.Random, list[str]], object]] = {
+    "nothing": lambda rng, lines: None,
+    "blank": lambda rng, lines: lines.insert(rng.randrange(len(lines)), rng.choice(["", " \t"])),
+    "blank at the end": lambda rng, lines: lines.extend(["", ""]),
+    "missing": lambda rng, lines: lines.pop(rng.randrange(len(lines))),
+    "missing at the end": lambda rng, lines: lines.__delitem__(slice(-rng.randint(1, 9), None)),
+    "none": lambda rng, lines: lines.clear(),
+    "no JSON": lambda rng, lines: lines.__setitem__(rng.randrange(len(lines)), "I do not know"),
+    "prose": lambda rng, lines: lines.__setitem__(0, f"So: {lines[0]}."),
+    "no id": lambda rng, lines: lines.__setitem__(rng.randrange(len(lines)), '{"a": 1}'),
+    "twice": lambda rng, lines: lines.insert(rng.randrange(len(lines)), lines[0]),
+    "twice in a row": lambda rng, lines: lines.insert(5, lines[5]),
+    "more": lambda rng, lines: lines.append('{"id": "new"}'),
+    "shuffled": lambda rng, lines: rng.shuffle(lines),
+    "swapped": unordered,
+}
+
+
+@pytest.mark.parametrize("id_field", [None, "id"])
+@pytest.mark.parametrize("seed", range(60))
+def test_results_are_those_of_one_process(tmp_path, seed, id_field):
+    rng = random.Random(seed)
+    gold, extracted = corpus(rng, rng.choice([20, 150]))
+    for _ in range(rng.randint(0, 2)):
+        lines, harm = rng.choice([(gold, "blank"), (gold, "missing"), (extracted, rng.choice(list(HARM)))])
+        if len(lines) > 5:
+            HARM[harm](rng, lines)
+    end = rng.choice(["\n", "\r\n"])
+    sides = write(tmp_path / "gold.jsonl", gold, end), write(tmp_path / "extracted.jsonl", extracted, end)
+    options = {
+        "id_field": id_field,
+        "chunk_size": rng.choice([1, 7, 40]),
+        "keep": rng.choice(["all", "worst"]),
+    }
+    assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+
+
+@pytest.mark.parametrize("harm", ["no JSON", "no id", "twice"])
+@pytest.mark.parametrize("id_field", [None, "id"])
+def test_errors_in_gold_name_their_line(tmp_path, harm, id_field):
+    gold, extracted = corpus(random.Random(1), 100)
+    gold[70:70] = ["", {"no JSON": '{"a": ', "no id": '{"a": 1}', "twice": gold[69]}[harm]]
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    options = {"id_field": id_field, "chunk_size": 4}
+    assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+
+
+@pytest.mark.parametrize("id_field", [None, "id"])
+@pytest.mark.parametrize("kind", ["files", "lists", "answers missing"])
+def test_the_first_error_is_that_of_one_process(tmp_path, id_field, kind):
+    gold = [{"id": n, "a": n} for n in range(40)]
+    gold[21] = {"id": 21, "b": 1}
+    gold[24] = {"a": 1}
+    sides: Any = gold, gold[1:] if kind == "answers missing" else gold
+    if kind != "lists":
+        texts = [list(map(json.dumps, side)) for side in sides]
+        sides = [write(tmp_path / str(number), text) for number, text in enumerate(texts)]
+    for size in (2, 5):
+        options = {"id_field": id_field, "schema": {"properties": {"id": {}, "a": {}}}, "chunk_size": size}
+        assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+
+
+@pytest.mark.parametrize("id_field", [None, "id"])
+def test_no_record_is_sent(tmp_path, id_field):
+    gold, extracted = corpus(random.Random(1), 1_000)
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    executor = Away()
+    progress: list[tuple[int, int | None]] = []
+    run = evaluate(
+        *sides,
+        executor=executor,
+        id_field=id_field,
+        chunk_size=10,
+        progress=lambda done, total: progress.append((done, total)),
+    )
+    assert (run.total_records, all(executor.kinds), len(executor.sent)) == (1_000, True, 50)
+    assert progress == [(number, None) for number in range(20, 1_001, 20)]
+    assert executor.size < 0.8 * (tmp_path / "gold.jsonl").stat().st_size
+
+
+def test_the_rest_is_sent_once_ids_differ(tmp_path):
+    gold, extracted = corpus(random.Random(1), 1_000)
+    del extracted[500]
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    executor = Away()
+    options: dict[str, Any] = {"id_field": "id", "chunk_size": 10}
+    assert told(*sides, executor=executor, **options) == told(*sides, **options)
+    records = [pair for job in executor.sent if not isinstance(job, RangePair) for pair in job.pairs]
+    assert [type(pair.gold) for pair in records] == [bytes] * 500
+    # Threads share what was read.
+    with ThreadPoolExecutor(2) as threads:
+        assert told(*sides, executor=threads, **options) == told(*sides, **options)
+
+
+@pytest.mark.parametrize("id_field", [None, "id"])
+def test_files_that_workers_do_not_have_are_sent(tmp_path, id_field):
+    gold, extracted = corpus(random.Random(1), 200)
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    here = told(*sides, id_field=id_field, chunk_size=10)
+    executor = Away(lambda: (tmp_path / "gold.jsonl").unlink(missing_ok=True))
+    assert told(*sides, id_field=id_field, chunk_size=10, executor=executor) == here
+    assert executor.kinds == [True] * 20 + [False] * 20
+
+
+def test_a_file_that_changes_is_read_again(tmp_path):
+    gold, extracted = corpus(random.Random(1), 200)
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    executor = Away(lambda: write(tmp_path / "extracted.jsonl", gold))
+    assert evaluate(*sides, executor=executor, chunk_size=10).mean_f1 == 1.0
+    assert not all(executor.kinds)
+
+
+def test_paths_are_those_of_the_caller(tmp_path, monkeypatch):
+    gold, extracted = corpus(random.Random(1), 20)
+    write(tmp_path / "gold.jsonl", [*gold[:9], "[", *gold[10:]])
+    write(tmp_path / "extracted.jsonl", extracted)
+    monkeypatch.chdir(tmp_path)
+    executor = Away(lambda: os.chdir("/"))
+    _, message = told("gold.jsonl", "extracted.jsonl", executor=executor, chunk_size=5)
+    assert (message.split(": ")[0], all(executor.kinds)) == ("gold.jsonl:10:2", True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_read_once(tmp_path):
+    gold, extracted = corpus(random.Random(1), 50)
+    write(tmp_path / "gold.jsonl", gold)
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=write, args=(tmp_path / "pipe", extracted))
+    writer.start()
+    run = evaluate(tmp_path / "gold.jsonl", tmp_path / "pipe", executor=Away(), chunk_size=5)
+    writer.join()
+    assert run.total_records == 50
+
+
+def test_in_processes(tmp_path):
+    gold, extracted = corpus(random.Random(1), 2_000)
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    options: dict[str, Any] = {"id_field": "id", "post_process": reclassify_nulls, "keep": "imperfect"}
+    with ProcessPoolExecutor(2) as executor:
+        assert told(*sides, executor=executor, **options) == told(*sides, **options)
