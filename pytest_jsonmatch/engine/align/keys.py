@@ -145,8 +145,11 @@ class Canon:
         """Return places of values in an order that depends on the contents of the values only."""
         if len(places) < 2:
             return places
-        if all(type(values[at]) is str for at in places):
+        kinds = {type(values[at]) for at in places}
+        if kinds == {str}:
             return sorted(places, key=values.__getitem__)
+        if kinds == {dict} and all(_CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
+            return sorted(places, key=lambda at: _encoded(values[at]))
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:

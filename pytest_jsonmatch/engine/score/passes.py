@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.outcome import Place, instance_path, new_finding, place_below
@@ -9,7 +10,7 @@ from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -71,6 +72,9 @@ class Spot(NamedTuple):
             actual_key = MISSING
         values = status, score, self.expected, self.actual, detail
         return new_finding((self.node, self.trail, expected_key, actual_key, *values))
+
+
+new_spot: Callable[[tuple[Any, ...]], Spot] = partial(tuple.__new__, Spot)
 
 
 @final
