@@ -79,7 +79,7 @@ def answered_all(
     >>> plan = plan_for("json_similarity", {})
     >>> outcomes = answered_all(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
     >>> [outcome.sums.score for outcome in outcomes]
-    [1, 0]
+    [1.0, 0.0]
     """
     if plan.preloads:
         preload(plan, ((expected, actual) for _, expected, actual in records))
