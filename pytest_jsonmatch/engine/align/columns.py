@@ -247,10 +247,12 @@ class Columns:
         if element.skip:
             return True
         left, right = flatten(self._aligner, element, (expected, actual))
-        if not self._body.fits(self._aligner, len(left.values), len(right.values)):
-            return False
-        columns = Columns(self._aligner, element, self._body, self._deepest)
-        inner = columns.grid(element, left.values, right.values)
+        inner = self._body.of_many(self._aligner, element, left.values, right.values)
+        if inner is None:
+            if not self._body.fits(self._aligner, len(left.values), len(right.values)):
+                return False
+            columns = Columns(self._aligner, element, self._body, self._deepest)
+            inner = columns.grid(element, left.values, right.values)
         if inner.unknown:
             return False
         uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))

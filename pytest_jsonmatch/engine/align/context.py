@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -90,6 +91,7 @@ class Context:
         "count_extra",
         "gap",
         "kept",
+        "leaves",
         "measure",
         "plan",
         "solutions_ahead",
@@ -105,6 +107,7 @@ class Context:
         # "Greater" than the threshold by more than rounding.
         self.threshold = options.array_threshold + _SLACK
         self.canon = Canon(nulls_absent=options.nulls == "absent")
+        self.leaves: Known = {}
         self.gap: float | None = None
         """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
         self.solutions_ahead = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.plan.leaves import leaves_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Context, Pairs, Source
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
 __all__ = ["STEPS", "TIE", "Best", "BlockSolver", "Grid", "Part"]
@@ -106,6 +108,17 @@ class Grid:
         """Tell whether a grid of this size fits the memory limit."""
         raise NotImplementedError
 
+    @classmethod
+    def of_many(
+        cls,
+        aligner: Context,  # noqa: ARG003 - of a body
+        element: PlanNode,  # noqa: ARG003
+        expected: Sequence[JsonValue],  # noqa: ARG003
+        actual: Sequence[JsonValue],  # noqa: ARG003
+    ) -> Grid | None:
+        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        return None
+
     @property
     def is_corrected(self) -> bool:
         """Whether some pairs have fewer leaves than their elements."""
@@ -182,6 +195,16 @@ class Grid:
     ) -> None:
         """Tell where the elements stand, for the walk."""
         self._element, self._trail, self._sources = element, trail, (rows, columns)
+
+    def _set_share(self, most: float) -> None:
+        """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
+        if self.unknown:
+            # Without any Σ: none is greater than the weighted leaves of expected's element.
+            elements = [value for array, at in self._sources[0] if type(value := array[at]) in {dict, list}]
+            nodes = [self._element.chosen(value, value) for value in elements]
+            leaves = [leaves_of(*place, self.aligner.leaves) for place in zip(nodes, elements)]
+            most = max([1.0, *(each.weight for each in leaves)])
+        self._share = TIE / (most or 1.0)
 
     def worth(self, cell: Cell) -> float:
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""

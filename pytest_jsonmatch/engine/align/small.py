@@ -178,8 +178,8 @@ class ListGrid(Grid):
         if self.unknown:
             self._worth = [[1.0 + TIE] * len(self.actual) for _ in self.expected]
         most = max(map(max, self.score)) if self.expected and self.actual else 0.0
-        limit, share = self.aligner.threshold, TIE / (most or 1.0)
-        self._share = share
+        self._set_share(most)
+        limit, share = self.aligner.threshold, self._share
         half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
         for at, line in enumerate([] if self.unknown else self.score):
             own = self.expected[at] * (0.5 if as_f1 else 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.score.leaves import Leaves, weight_between
+from pytest_jsonmatch.engine.plan.leaves import Leaves, weight_between
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Seen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import Sums, total_of

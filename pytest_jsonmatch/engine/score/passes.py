@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.leaves import Known
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Detail, Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
-from pytest_jsonmatch.engine.score.leaves import weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
     MATCH,
