@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
@@ -129,7 +129,7 @@ _HOMES = {
     "engine.compare.base": ("ComparatorResult",),
     "engine.compare.batched": ("BatchItem",),
     "engine.ask.compound": ("CompoundComparator",),
-    "engine.align.audit": ("ArrayAudit", "AuditedPair", "Partner"),
+    "engine.align.audited": ("ArrayAudit", "AuditedPair", "Partner"),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.value.errors": (
         "ComparatorError",

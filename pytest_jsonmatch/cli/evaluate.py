@@ -239,7 +239,7 @@ def _corpus(run: RunResult) -> Corpus:
 
 
 def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
-    from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates_of, is_approximate
+    from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun
 
@@ -255,7 +255,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
         recall=record.recall,
         f1=record.f1,
         passed=passed,
-        fields=FieldTable(aggregates_of(record.field_results)).short(),
+        fields=FieldTable(aggregates({}, record.field_results)).short(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,

@@ -13,7 +13,7 @@ from pytest_jsonmatch.report.documents import document_runs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult

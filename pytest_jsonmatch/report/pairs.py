@@ -11,7 +11,7 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_marku
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
     from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["pair_blocks", "pair_lines"]

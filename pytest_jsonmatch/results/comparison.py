@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
 
 __all__ = ["Comparison"]
@@ -204,7 +204,7 @@ def _typed(payload: Mapping[str, Any]) -> dict[str, Any]:
     plain["warnings"] = tuple(plain["warnings"])
     plain["arrays"] = {path: tuple(counts) for path, counts in plain["arrays"].items()}
     if "audit" in plain:
-        from pytest_jsonmatch.engine.align.audit import ArrayAudit  # most comparisons have none
+        from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
 
         plain["audit"] = tuple(map(ArrayAudit.from_dict, plain["audit"]))
     return plain

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
 
 __all__ = ["FORMAT", "SCHEMA", "VERSION", "from_text", "read_results", "schema_text", "to_text"]
 
@@ -359,7 +359,7 @@ def _label(found: Any) -> tuple[str, int]:
 def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
     if not found:
         return ()
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit  # most comparisons have none
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
 
     for each in found:
         for name in ("pairs", "unmatched_expected", "unmatched_actual"):

@@ -201,8 +201,8 @@ def test_dates_have_no_columns_and_are_walked():
 @pytest.mark.parametrize(
     ("limit", "reason"),
     [
-        ("MOST_CELLS", "too many elements, 6 × 6"),
-        ("_MOST_WALKED", "too many elements that are not flat, 6 × 6"),
+        ("_MAX_CELLS", "too many elements, 6 × 6"),
+        ("_MAX_CELLS_INSIDE", "too many elements that are not flat, 6 × 6"),
     ],
 )
 def test_what_is_looked_at_is_bounded(monkeypatch, limit, reason):
@@ -215,7 +215,7 @@ def test_what_is_looked_at_is_bounded(monkeypatch, limit, reason):
 
 
 def test_what_is_below_elements_is_bounded(monkeypatch):
-    monkeypatch.setattr(audits, "_MOST_SEEN", 100)
+    monkeypatch.setattr(audits, "_MAX_VALUES", 100)
     audit, *_ = compare_json([[1] * 60], [[2, *[1] * 59]], **OPTIONS).audit()
     assert audit.reason == "too much in its elements and those of the arrays before it"
 
@@ -240,7 +240,7 @@ def test_below_a_target_and_below_what_is_paired_by_key():
 
 
 def test_exchanges_are_bounded(monkeypatch):
-    monkeypatch.setattr(audits, "_MOST_STEPS", -1)
+    monkeypatch.setattr(audits, "_MAX_STEPS", -1)
     found = seen([{"n": 1, "p": 3}, {"n": 1, "p": 4}], [{"n": 1, "p": 1}, {"n": 1, "p": 2}])
     assert found == [(0, 0, Partner(1, 0.5), None), (1, 1, Partner(0, 0.5), None)]
 

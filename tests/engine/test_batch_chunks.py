@@ -90,9 +90,9 @@ def test_by_value_saves_questions_across_the_records_of_a_chunk(registry):
 def test_rounds_go_on_only_for_records_that_need_them(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "d"}]
+    settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "D"}]
     gold = [settled, open_ones]
-    extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "D"}, {"s": "C"}]]
+    extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "C"}, {"s": "d"}]]
     run = evaluate(gold, extracted, arrays="unordered", compare={"string": "judge"})
     assert run.mean_f1 == 1.0
     assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"0", "1"}, {"1"}]

@@ -60,7 +60,7 @@ def test_long_lists_are_cut_and_what_is_unsure_is_kept():
     actual += [{"n": 90, "m": 4, "k": 790}, {"n": 191, "m": 4, "k": 91}]
     lines = text(actual, expected, metric="schema_f1", arrays="unordered")
     assert [line for line in lines if "ambiguous" in line] == [
-        "  [30] ↔ [30]  F1 0.33, next best 0.33 ([31]), ambiguous: a tie",
+        "  [30] ↔ [31]  F1 0.33, next best 0.33 ([30]), ambiguous: a tie",
     ]
     assert (len(lines), lines[-1]) == (12, "  … and 23 pairs more")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch.engine.align.audit import ArrayAudit, AuditedPair, Partner
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison

@@ -222,29 +222,35 @@ class ArrayGrid(Grid):
             whole *= 0.5
         return float(whole)
 
+    def similarities(self) -> Matrix:
+        """Return the similarities of all pairs, exactly or as bounds; 1 where there is nothing to compare."""
+        if self.unknown:
+            return np.ones(self.score.shape)
+        wholes = self._wholes()
+        empty = wholes <= NOTHING
+        nothing = bool(empty.any())
+        if nothing:
+            wholes[empty] = 1.0
+        found: Matrix = self.score / wholes
+        if self.is_corrected or self.parts:
+            np.minimum(found, 1.0, out=found)
+        if nothing:
+            found[np.broadcast_to(empty, found.shape)] = 1.0
+        return found
+
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         self._share = share = TIE / (float(self.score.max(initial=0.0)) or 1.0)
         if self.unknown:
             self._worth = np.full(self.score.shape, 1.0 + TIE)
             return
-        wholes = self._wholes()
-        empty = wholes <= NOTHING
-        nothing = bool(empty.any())
-        if nothing:
-            wholes[empty] = 1.0
-        worth = self.score / wholes
-        del wholes
-        if self.is_corrected or self.parts:
-            np.minimum(worth, 1.0, out=worth)
+        worth = self.similarities()
         admissible = worth > self.aligner.threshold
         worth += share * self.score
         worth *= STEPS
         np.rint(worth, out=worth)
         worth *= 1.0 / STEPS
         worth *= admissible
-        if nothing:
-            worth[empty] = 1.0
         self._worth = worth
 
     def _wholes(self) -> Matrix:
@@ -263,7 +269,8 @@ class ArrayGrid(Grid):
         return wholes
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        if (len(rows), len(columns)) == self._worth.shape:
+        # (In a nested array as large as the grid, elements are in another order.)
+        if type(rows) is range and type(columns) is range:
             self._bounds = self._worth
             return self._worth if self.is_exact else self._worth.copy()
         self._bounds = self._worth[np.array(rows, dtype=np.intp)[:, None], columns]

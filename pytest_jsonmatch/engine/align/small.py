@@ -194,7 +194,9 @@ class ListGrid(Grid):
                 for score, whole in zip(line, wholes)
             ]
             if min(wholes, default=1.0) <= NOTHING:
-                worth = [1.0 if whole <= NOTHING else value for whole, value in zip(wholes, worth)]
+                worth = [
+                    float(limit < 1.0) if whole <= NOTHING else value for whole, value in zip(wholes, worth)
+                ]
             self._worth.append(worth)
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[float]]:

@@ -32,7 +32,7 @@ _KEPT_PATH_DEPTH: Final = 64
 
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one step from a node: by key, by ELEMENT, by the number of an alternative."""
+    """The nodes one step from a node: by key, by ELEMENT, or by the number of a schema's alternative."""
 
     __slots__ = ("_node",)
 
@@ -41,7 +41,14 @@ class _Children(dict["Segment", "PlanNode"]):
         self._node = node
 
     def __missing__(self, step: Segment) -> PlanNode:
-        child = self[step] = self._node._below(step)  # noqa: SLF001 - of this module
+        node = self._node
+        if type(step) is int:
+            child = PlanNode(node.plan, node.parent, node.segment, (node.branches or ())[step][1])
+            child.place = node.place
+        else:
+            child = PlanNode(node.plan, node, step, *node.said_of(step))
+        child.origin = node, step
+        self[step] = child
         return child
 
 
@@ -100,23 +107,11 @@ class PlanNode:
         self.special = bool(self.explicit or self.transforms or not (self.plain and self.reflexive))
         self._lone: PlanNode | None = None
 
-    def _below(self, step: Segment) -> PlanNode:
-        """Make the node one step from here; a number is that of an alternative of the schema."""
-        schema, unlisted = self.schema, False
-        if type(step) is int:
-            child = PlanNode(self.plan, self.parent, self.segment, (self.branches or ())[step][1])
-            child.place = self.place
-        else:
-            if schema is not None:
-                schema, unlisted = self._said_of(schema, step)
-            child = PlanNode(self.plan, self, step, schema, unlisted)
-        child.origin = self, step
-        return child
-
-    def _said_of(self, schema: SchemaNode, segment: Segment) -> tuple[SchemaNode | None, bool]:
+    def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
         """Return what the schema says of a place below, and whether the metric refuses members there."""
-        if segment is ELEMENT:
-            return schema.items, False
+        schema = self.schema
+        if schema is None or segment is ELEMENT:
+            return None if schema is None else schema.items, False
         listed = schema.properties
         if listed is not None and segment in listed:
             return listed[segment], False

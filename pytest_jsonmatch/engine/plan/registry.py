@@ -74,10 +74,10 @@ class RegisteredEncoder:
     made: dict[str, Any] = field(default_factory=dict)
 
 
-_BUILTIN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+_BUILTIN: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
     {
         "comparator": {**BUILTIN, **OPTIONAL},
-        "transform": BUILTIN_TRANSFORMS,
+        "transform": dict(BUILTIN_TRANSFORMS),
         "metric": {**PRESETS, **{alias: PRESETS[name] for alias, name in ALIASES.items()}},
         "encoder": {},
         "judge": {},
@@ -105,7 +105,8 @@ class Registry:
     def __init__(self, parent: Registry | None = None) -> None:
         below = None if parent is None else parent._names  # noqa: SLF001 - of the same class
         self._names: dict[str, ChainMap[str, Any]] = {
-            kind: ChainMap() if below is None else below[kind].new_child() for kind in _BUILTIN
+            kind: (ChainMap(known) if below is None else below[kind]).new_child()
+            for kind, known in _BUILTIN.items()
         }
 
     def comparator(self, name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
@@ -242,7 +243,7 @@ class Registry:
 
     def metric_names(self) -> list[str]:
         """Return the names of all metrics, without aliases."""
-        return sorted({*PRESETS, *self._names["metric"]})
+        return sorted(self._names["metric"].keys() - ALIASES.keys())
 
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -263,11 +264,10 @@ class Registry:
     def _find(self, kind: str, name: object) -> Any:
         if not isinstance(name, str):
             raise ConfigurationError(f"a {kind} is given by its name, not {name!r}")
-        for names in (self._names[kind], _BUILTIN[kind]):
-            if name in names:
-                return names[name]
-        known = {*self._names[kind], *_BUILTIN[kind]}
-        raise ConfigurationError(f"unknown {kind} {name!r}{did_you_mean(name, known)}")
+        names = self._names[kind]
+        if name not in names:
+            raise ConfigurationError(f"unknown {kind} {name!r}{did_you_mean(name, names)}")
+        return names[name]
 
 
 # The one piece of module-level state: what programs register, and on top what a pytest session does.

@@ -28,21 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
-__all__ = [
-    "IGNORED",
-    "FieldRule",
-    "PlanBase",
-    "Recipe",
-    "Standing",
-    "Transforms",
-    "TypeTable",
-    "advance",
-    "bind_comparator",
-    "bind_transforms",
-    "is_integral",
-    "rules_of",
-    "winners",
-]
+__all__ = ["PlanBase", "TypeTable", "bind_comparator", "bind_transforms", "is_integral"]
 
 Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
 Recipe: TypeAlias = "partial[Any]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
-__all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of"]
+__all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of", "paired_arrays"]
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -266,3 +268,34 @@ def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignme
         unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
         unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
     )
+
+
+def paired_arrays(
+    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment], documents: tuple[JsonValue, JsonValue]
+) -> Iterator[PairedArray]:
+    """Yield the unordered arrays for their audit, one by one.
+
+    Args:
+        arrays: how arrays were aligned.
+        alignments: the same, as users see it, in the same order.
+        documents: expected and actual as a whole.
+    """
+    for array, each in zip(arrays, alignments):
+        if each.kind == "unordered":
+            expected = _array_at(documents[0], array.trail, "expected")
+            actual = _array_at(documents[1], array.trail, "actual")
+            pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
+            unmatched = each.unmatched_expected, each.unmatched_actual
+            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
+            yield PairedArray(array.node, expected, actual, audit)
+
+
+def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:
+    """Return the array that has a trail, on one side of it."""
+    keys: list[Any] = []
+    while trail is not None:
+        keys.append(trail.expected_key if side == "expected" else trail.actual_key)
+        trail = trail.parent
+    for key in reversed(keys):
+        document = document[key]
+    return document

@@ -175,7 +175,7 @@ def aggregates(
     sums: dict[PlanNode, list[float]] = {}
     for place, number in matches.items():
         weight = number * place.weight
-        sums[place] = [number, 0, 0, 0, 0, 0, number, weight, weight, weight]
+        sums[place] = [number, 0, 0, 0, 0, 0, float(number), weight, weight, weight]
     for finding in findings:
         node, status = finding.node, finding.status
         numbers = sums.get(node.place)

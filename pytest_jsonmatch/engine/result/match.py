@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.align.audit import audit_arrays
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.field import FieldResults
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
@@ -19,11 +18,12 @@ from pytest_jsonmatch.engine.result.figures import (
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
+from pytest_jsonmatch.engine.score.walk import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.align.audit import ArrayAudit
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.field import FieldResult
@@ -234,14 +234,12 @@ class MatchResult:
         if not self._outcome.alignments:
             return ()
         if self._audits is None or self._audits[0] != tolerance:
-            audits = audit_arrays(
-                self._plan,
-                self._written().alignments,
-                self.each_alignment(),
-                self._documents,
-                approximate=self.alignment_gap is not None,
-                tolerance=tolerance,
-            )
+            from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
+
+            arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
+            approximate = self.alignment_gap is not None
+            measure = Pass(self._plan, {}).measure
+            audits = audit_arrays(self._plan, arrays, measure, tolerance, approximate=approximate)
             self._audits = tolerance, audits
         return self._audits[1]
 

@@ -106,7 +106,7 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 def _walk(walk: Walk, scope: _Scope, own: Pass) -> None:
     spot, walk.around = scope
     if spot.expected is not MISSING:
-        walk.seen.elements[spot.node] = 1
+        walk.seen.meet(spot.node)
     try:
         if own.units:
             one = without_nulls(spot.expected) if own.nulls_absent else spot.expected

@@ -23,7 +23,7 @@ __all__ = ["Leaves", "check_listed", "leaves_of", "refused", "weight_between", "
 
 @final
 class Leaves(NamedTuple):
-    """How many leaves a value has, and their weights' sum."""
+    """How many leaves a value has, and what they weigh where the value's own place weighs 1."""
 
     number: int
     weight: float
@@ -58,7 +58,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
             waiting.pop()
             continue
         whole = without_nulls(item) if nulls_absent else item
-        number, weight = (1, below.weight) if empties and not whole else (0, 0.0)
+        number, weight = (1, 1.0) if empties and not whole else (0, 0.0)
         todo = []
         for child, member in _members(below, whole):
             if child.branches is not None:
@@ -67,12 +67,12 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
                 continue
             if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
                 number += 1
-                weight += child.weight
+                weight += child.own_weight
             elif (leaves := known.get((child, id(member)))) is None:
                 todo.append((child, member))
             else:
                 number += leaves.number
-                weight += leaves.weight
+                weight += child.own_weight * leaves.weight
         if todo:
             waiting += todo
         else:

@@ -200,8 +200,11 @@ class Seen:
     def enter_array(self, node: PlanNode, values: Sequence[JsonValue]) -> None:
         """Take note of an array of expected and its elements."""
         self.entered.append(node)
-        element = node.children[ELEMENT]
-        self.elements[element] = self.elements.get(element, 0) + len(values)
+        self.meet(node.children[ELEMENT], len(values))
+
+    def meet(self, node: PlanNode, times: int = 1) -> None:
+        """Take note of places of expected that are in no object."""
+        self.elements[node] = self.elements.get(node, 0) + times
 
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
@@ -212,21 +215,36 @@ class Seen:
             else:
                 own += keys
         for element, number in other.elements.items():
-            self.elements[element] = self.elements.get(element, 0) + number
+            self.meet(element, number)
         self.entered += other.entered
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""
         counts: dict[PlanNode, int] = {}
+        below: dict[PlanNode, dict[PlanNode, None]] = {}
         for node, keys in self.keys.items():
+            members = below.setdefault(node.place, {})
             for key, number in Counter(keys).items():
                 place = node.children[key].place
                 counts[place] = counts.get(place, 0) + number
+                members[place] = None
         for element, number in self.elements.items():
-            counts[element.place] = counts.get(element.place, 0) + number
+            place = element.place
+            counts[place] = counts.get(place, 0) + number
+            if element.parent is not None:
+                below.setdefault(element.parent.place, {})[place] = None
         for node, number in Counter(self.entered).items():
             counts[node.place] = counts.get(node.place, 0) - number
-        return counts
+        inner = {place for members in below.values() for place in members}
+        waiting = [place for place in (*below, *counts) if place not in inner]
+        ordered: dict[PlanNode, int] = {}
+        waiting.reverse()
+        while waiting:
+            place = waiting.pop()
+            if place not in ordered:
+                ordered[place] = counts.get(place, 0)
+                waiting.extend(reversed(below.get(place, {})))
+        return ordered
 
 
 @final

@@ -46,13 +46,14 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         if kind is type(other) and kind is not dict and kind is not list:
             yield item
             continue
+        if one is MISSING and not counts_extra:
+            continue
         unit = Spot(child, trail, key, key, one, other)
         if child.skip:
             walk.add(unit, SKIPPED, 0.0)
         elif one is MISSING:
-            if counts_extra:
-                walk.refuse_unlisted(unit)
-                walk.add(unit, HALLUCINATION, 0.0)
+            walk.refuse_unlisted(unit)
+            walk.add(unit, HALLUCINATION, 0.0)
         elif other is MISSING:
             walk.add(unit, OMISSION, 0.0)
         elif walk.is_replay:

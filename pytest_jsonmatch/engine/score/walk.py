@@ -237,8 +237,6 @@ class Walk:
         sums = found.sums
         if self._base is None:
             return sums
-        if found.detail is not None and found.detail.leaves is not None:
-            return sums.times(weight_between(self._base, found.node) / (found.node.weight or 1.0))
         expected, actual = found.leaves
         weight = weight_between(self._base, found.node)
         return Sums(found.score * weight, expected * weight, actual * weight, sums.perfect)
@@ -390,7 +388,10 @@ class Walk:
                 rest = range(shared, len(actual))
                 return chain(items, ((at, at, MISSING, actual[at], element) for at in rest))
             return items
-        pairs = pair_by_key(element, align[1], expected, actual)
+        if self._recorded is not None:
+            pairs = next(self._recorded[1]).pairs
+        else:
+            pairs = pair_by_key(element, align[1], expected, actual)
         if self._base is None:
             self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
         return self._aligned(element, pairs, expected, actual)
@@ -465,9 +466,11 @@ class Walk:
             # The node that is missing counts at least once; what is empty inside it, not.
             if not leaves_of(node, value, self._pass.leaves).number:
                 self._one_sided(spot)
-                if spot.actual is MISSING and value:
-                    # (Both a leaf and gone down into.)
-                    self.seen.entered.append(node.place)
+                if not value:
+                    return None
+                if spot.actual is MISSING:
+                    # (It is a leaf, and gone down into as well: members of it may be skipped.)
+                    self.seen.meet(node)
         return node
 
     def _take_leaves(self, spot: Spot, leaves: Leaves) -> None:
@@ -475,14 +478,17 @@ class Walk:
         node, pass_ = spot.node, self._pass
         if spot.actual is not MISSING and not pass_.count_extra:
             return
-        number, weight = leaves
         itself = spot.expected_key is not MISSING and spot.actual_key is not MISSING
-        if not number and itself and pass_.empties == "if_absent":
-            number, weight = 1, node.weight
-        if self._plan.weighted and self._base is not None:
-            weight *= weight_between(self._base, node) / (node.weight or 1.0)
-        expected = spot.actual is MISSING
-        self.parts.append(Sums(0.0, weight if expected else 0.0, 0.0 if expected else weight, not number))
+        if not leaves.number and itself and pass_.empties == "if_absent":
+            leaves = Leaves(1, 1.0)
+        nothing = Leaves(0, 0.0)
+        self._take_both(node, *((leaves, nothing) if spot.actual is MISSING else (nothing, leaves)))
+
+    def _take_both(self, node: PlanNode, own: Leaves, other: Leaves) -> None:
+        """Add leaves of both sides at a place, none of which is right, in a walk for sums."""
+        weight = weight_between(self._base, node) if self._plan.weighted and self._base is not None else 1.0
+        perfect = not (own.number or other.number)
+        self.parts.append(Sums(0.0, own.weight * weight, other.weight * weight, perfect))
 
     def refuse_unlisted(self, spot: Spot) -> None:
         """Raise for a member of actual that the schema does not list, where the metric does not take that."""
@@ -614,15 +620,18 @@ class Walk:
                 check_listed(node, place_below(spot.trail, *_keys(spot)), actual, of_expected=False)
         own = self._leaves(node, expected)
         other = self._leaves(node, actual) if counts_actual else Leaves(0, 0.0)
-        detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
-        self.add(spot, MISMATCH, 0.0, detail)
+        if self._base is not None:
+            self._take_both(node, own, other)
+            return
+        weights = own.weight * node.weight, other.weight * node.weight
+        self.add(spot, MISMATCH, 0.0, Detail(leaves=(own.number, other.number), weights=weights))
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
         """Return the leaves of a mistyped value."""
         if type(value) is not dict and type(value) is not list:
-            return Leaves(1, node.weight)
+            return Leaves(1, 1.0)
         leaves = leaves_of(node, value, self._pass.leaves)
-        return Leaves(1, node.weight) if not leaves.number and self._pass.empties == "if_absent" else leaves
+        return Leaves(1, 1.0) if not leaves.number and self._pass.empties == "if_absent" else leaves
 
     def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
         """Add a finding; where a walk was recorded, that walk's finding of the same place."""

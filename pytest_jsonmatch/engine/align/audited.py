@@ -1,0 +1,210 @@
+"""What an audit says: each pair of an unordered array, and what else it could have been."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
+
+from pytest_jsonmatch.engine.value.paths import ELEMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["ArrayAudit", "AuditedPair", "PairedArray", "Partner"]
+
+_T = TypeVar("_T")
+
+_MAX_INDEX: Final = 2**53
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """The best element of the other side, apart from the one that an element is paired with.
+
+    >>> Partner(2, 0.7).score
+    0.7
+    """
+
+    index: int | None
+    """Its index; None if all of them score 0."""
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return index and score as plain JSON types.
+
+        >>> Partner(2, 0.7).to_dict()
+        {'index': 2, 'score': 0.7}
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Partner:
+        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
+        return cls(_optional(_index, found["index"]), _figure(found["score"]))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AuditedPair:
+    """A pair of elements of an unordered array, and what else it could have been.
+
+    >>> pair = AuditedPair(0, 1, 0.75, 0.75, Partner(4, 0.7), ambiguous=False)
+    >>> pair.next_actual.index, pair.next_actual.score
+    (4, 0.7)
+    """
+
+    expected: int
+    """The index in expected."""
+    actual: int
+    """The index in actual."""
+    f1: float
+    """The F1 of the two, as in `alignments`."""
+    score: float | None = None
+    """The metric's own score of the two alone, whose sum over all pairs the pairing maximizes: the F1, except
+    under `reduce: ratio`. None if it was not computed."""
+    next_actual: Partner | None = None
+    """For the element of expected, the second-best element of actual. None if there is no other, or if it was
+    not computed because the two are equal and the array is large."""
+    next_expected: Partner | None = None
+    """For the element of actual, the second-best element of expected; None likewise."""
+    margin: float | None = None
+    """How much lower the sum of similarities is, at best, if one of the two is paired with another element
+    that is not equal to its partner. None if that is more than the tolerance."""
+    ambiguous: bool | None = None
+    """Whether there is such a margin. None if it was not computed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pair as plain JSON types."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
+        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
+        return cls(
+            _index(found["expected"]),
+            _index(found["actual"]),
+            _figure(found["f1"]),
+            _optional(_figure, found["score"]),
+            _optional(Partner.from_dict, found["next_actual"]),
+            _optional(Partner.from_dict, found["next_expected"]),
+            _optional(_figure, found["margin"]),
+            _optional(_flag, found["ambiguous"]),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ArrayAudit:
+    """The pairs of one unordered array, and what else they could have been.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> expected = [{"n": "tea", "p": 2}, {"n": "milk", "p": 3}]
+    >>> actual = [{"n": "tea", "p": 3}, {"n": "milk", "p": 2}]
+    >>> (audit,) = compare_json(actual, expected, metric="pairwise_f1").audit()
+    >>> [(each.expected, each.actual, each.f1, each.next_actual, each.ambiguous) for each in audit.pairs]
+    [(0, 0, 0.5, Partner(index=1, score=0.5), True), (1, 1, 0.5, Partner(index=0, score=0.5), True)]
+    """
+
+    path: str
+    """The schema path of the array."""
+    expected_path: str
+    """The instance path in expected."""
+    actual_path: str
+    """The instance path in actual."""
+    pairs: tuple[AuditedPair, ...]
+    """In the order of expected."""
+    unmatched_expected: tuple[int, ...]
+    """Indices in expected of elements without a partner."""
+    unmatched_actual: tuple[int, ...]
+    """Likewise in actual."""
+    reason: str | None = None
+    """Why nothing was computed; None if it was."""
+    more: int = 0
+    """How many pairs were left out by `shortened`."""
+
+    def shortened(self, most: int) -> ArrayAudit:
+        """Return the audit with at most this many pairs: the ambiguous ones first, then the worst.
+
+        >>> audit = ArrayAudit("a", "a", "a", tuple(AuditedPair(at, at, at / 2) for at in range(3)), (), ())
+        >>> [pair.expected for pair in audit.shortened(2).pairs], audit.shortened(2).more
+        ([0, 1], 1)
+        """
+        if len(self.pairs) <= most:
+            return self
+        pairs = sorted(self.pairs, key=lambda pair: (not pair.ambiguous, pair.f1, pair.expected))[:most]
+        kept = tuple(sorted(pairs, key=lambda pair: pair.expected))
+        return replace(self, pairs=kept, more=self.more + len(self.pairs) - len(kept))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain JSON types."""
+        found = {name: list(value) if type(value) is tuple else value for name, value in asdict(self).items()}
+        # (Most audits have neither.)
+        return {name: value for name, value in found.items() if name not in {"reason", "more"} or value}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
+        """Return what `to_dict` gave; ValueError or TypeError for anything else.
+
+        >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
+        >>> ArrayAudit.from_dict(audit.to_dict()) == audit
+        True
+        """
+        return cls(
+            _text(found["path"]),
+            _text(found["expected_path"]),
+            _text(found["actual_path"]),
+            tuple(map(AuditedPair.from_dict, found["pairs"])),
+            tuple(map(_index, found["unmatched_expected"])),
+            tuple(map(_index, found["unmatched_actual"])),
+            _optional(_text, found.get("reason")),
+            _index(found.get("more", 0)),
+        )
+
+
+@final
+class PairedArray(NamedTuple):
+    """An unordered array to be audited."""
+
+    node: PlanNode
+    expected: list[JsonValue]
+    actual: list[JsonValue]
+    audit: ArrayAudit
+    """What is known without an audit: where it is, its pairs, and their F1."""
+
+    @property
+    def element(self) -> PlanNode:
+        """The node of its elements."""
+        return self.node.children[ELEMENT]
+
+
+def _optional(read: Callable[[Any], _T], value: Any) -> _T | None:
+    return None if value is None else read(value)
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _MAX_INDEX:
+        raise ValueError(f"{value!r:.40} is no index")
+    return value
+
+
+def _figure(value: Any) -> float:
+    if type(value) not in {int, float} or not 0 <= value <= 1:
+        raise ValueError(f"{value!r:.40} is no number from 0 to 1")
+    number: float = value
+    return number
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise TypeError(f"{value!r:.40} is no boolean")
+    return value
