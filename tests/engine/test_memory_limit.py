@@ -41,7 +41,6 @@ def test_within_the_limit_nothing_changes():
     assert compared(expected, actual, memory_limit="1 MiB").to_dict() == compared(expected, actual).to_dict()
 
 
-
 def test_the_result_says_so():
     result = compared(words(60, 1), words(50, 2), memory_limit=1)
     (warning,) = result.warnings

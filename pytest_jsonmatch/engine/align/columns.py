@@ -242,7 +242,7 @@ class Columns:
         *,
         of_expected: bool,
     ) -> None:
-        """Correct the leaves of containers where the other side has none: `block` has what they count else."""
+        """Correct the leaves of containers where the other side has none; `block` has what they count."""
         rows, columns = cells
         if not rows or not columns:
             return

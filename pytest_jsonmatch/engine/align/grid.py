@@ -1,4 +1,4 @@
-"""All elements of one array against all of another: bounds first, exact when chosen. What both bodies share."""
+"""All elements of one array against all of another: bounds first, exact when chosen."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Part(NamedTuple):
     """Unordered arrays inside the elements of a grid."""
 
     nested: Nested
-    rows: Sequence[int]
+    rows: Any
     """For each row of the grid, which of the arrays is its own; -1: it has none, or an empty one."""
-    columns: Sequence[int]
+    columns: Any
     weight: float
     bound: Any = None
     """(arrays, arrays) what was added to the grid's Σ as a bound; None: what was added is exact."""
@@ -87,7 +87,7 @@ class Grid:
         "walked",
     )
 
-    def __init__(self, aligner: Aligner) -> None:
+    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
         self.aligner = aligner
         self.score: Any
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
@@ -124,6 +124,22 @@ class Grid:
 
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
+        raise NotImplementedError
+
+    def count_some(self, weight: float, places: Sequence[int], *, of_expected: bool) -> None:
+        """Count a leaf for some elements of one side."""
+        raise NotImplementedError
+
+    def add_everywhere(self, score: float, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add to the Σ of a block of pairs."""
+        raise NotImplementedError
+
+    def lower_expected(self, rows: Sequence[int], columns: Sequence[int], by: float) -> None:
+        """Take leaves off expected's count in a block of pairs."""
+        raise NotImplementedError
+
+    def lower_actual(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
+        """Take leaves off actual's count in a block of pairs, a number for each column."""
         raise NotImplementedError
 
     def absorb(self, block: Any, rows: Sequence[int], columns: Sequence[int]) -> None:
@@ -178,7 +194,8 @@ class Grid:
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
         if cell.similarity <= self.aligner.threshold:
             return 0.0
-        return round((cell.similarity + self._share * cell.score) * STEPS) / STEPS
+        worth: float = round((cell.similarity + self._share * cell.score) * STEPS) / STEPS
+        return worth
 
     def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
         """Return a pair exactly; with questions open, the most that it can be worth."""
@@ -203,7 +220,8 @@ class Grid:
         if self.is_exact:
             score = self.score
             return sum([float(score[row][column]) for row, column in pairs])
-        return sum([self.aligner.run(self.measure(row, column)).score for row, column in pairs])
+        cells: list[Cell] = [self.aligner.run(self.measure(row, column)) for row, column in pairs]
+        return sum([cell.score for cell in cells])
 
     def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Best]:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
@@ -233,7 +251,7 @@ class Grid:
         questions = [question for pair in pairs for question in known[pair].questions]
         ahead = pairs
         for _ in range(self.aligner.solutions_ahead if questions else 0):
-            # Where only answers tell elements apart, one pairing a round would take as many rounds as elements.
+            # Otherwise elements that only answers tell apart would take a round each.
             for pair in ahead:
                 if known[pair].questions:
                     self._put(block, pair, 0.0)

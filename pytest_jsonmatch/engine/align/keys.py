@@ -94,7 +94,7 @@ class Canon:
     def _form(
         self, node: PlanNode | None, value: JsonValue, known: dict[int, Hashable]
     ) -> list[tuple[PlanNode | None, JsonValue]]:
-        """Make a container's key known; or return the containers below it whose keys have to be known first."""
+        """Make a container's key known, or return the containers in it whose keys have to be known first."""
         members = value.items() if type(value) is dict else enumerate(value)
         element = None if node is None or type(value) is dict else node.children[ELEMENT]
         nulls_absent = self._nulls_absent and node is not None and element is None

@@ -43,7 +43,7 @@ class ArrayGrid(Grid):
     __slots__ = ("_bounds", "_less_actual", "_less_expected", "_worth")
 
     def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
-        super().__init__(aligner)
+        super().__init__(aligner, rows, columns)
         self.score: Matrix = np.zeros((rows, columns))
         self.expected: Matrix = np.zeros(rows)
         self.actual: Matrix = np.zeros(columns)
@@ -104,7 +104,7 @@ class ArrayGrid(Grid):
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
         for own, column in ((self.expected, left), (self.actual, right)):
-            own += weight if column.codes is None else weight * (np.array(column.codes) >= 0)
+            np.add(own, weight if column.codes is None else weight * (np.array(column.codes) >= 0), out=own)
 
     def count_some(self, weight: float, places: Sequence[int], *, of_expected: bool) -> None:
         """Count a leaf for some elements of one side."""
@@ -294,8 +294,8 @@ class ArrayGrid(Grid):
     def _promising(self, block: Matrix, known: dict[tuple[int, int], Cell]) -> list[tuple[int, int]]:
         """Return the pairs that any proof of an optimum will have to know.
 
-        Those are the bounds above what their row and column are worth elsewhere: by the prices of the optimum that
-        is to be expected, if bounds are as loose as those made exact so far.
+        Those are the bounds above what their row and column are worth elsewhere: by the prices of the optimum
+        that is to be expected if bounds are as loose as those made exact so far.
         """
         if self.walked or block.size < _FEWEST_CELLS or not known:
             return []
@@ -315,11 +315,11 @@ class ArrayGrid(Grid):
 
 
 def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
-    """Return what arrays of the left can match at most, each of their elements the best partner of the right.
+    """Return what arrays of the left can match at most: each element its best partner in the array of the right.
 
-    Partners that many elements want have a price: for any prices, the sum of all prices and of what each element gets
-    beyond its partner's price is a bound (linear programming duality). Prices are found, by a few steps of subgradient
-    descent, for each array of the right against the average array of the left.
+    Partners that many elements want have a price: for any prices, the sum of all prices and of what each
+    element gets beyond its partner's price is a bound (linear programming duality). Prices are found, by a few
+    steps of subgradient descent, for each array of the right against the average array of the left.
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
@@ -327,7 +327,7 @@ def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]
-    average = np.bincount(left.codes, minlength=len(score)) / max(1, np.count_nonzero(left.sizes))
+    average = np.bincount(left.codes, minlength=len(score)) / max(1, int(np.count_nonzero(left.sizes)))
     columns = score.take(right.codes, axis=1)
     prices = np.zeros(len(right.codes))
     for step in range(_PRICE_STEPS):
@@ -340,7 +340,8 @@ def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
     priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
     total = np.zeros(len(right.sizes))
     total[having] = np.add.reduceat(prices, starts)
-    return np.minimum(bounds, owned @ priced + total)
+    prices_too: Matrix = np.minimum(bounds, owned @ priced + total)
+    return prices_too
 
 
 @final
@@ -357,7 +358,10 @@ class _Owners:
     def sums(self, leaves: Matrix) -> Matrix:
         """Return the sum over each array's elements."""
         owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes))
+        sums: Matrix = np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes)).astype(
+            float
+        )
+        return sums
 
     def matrix(self, values: int) -> Any:
         """Return how often each array has each value, as a sparse matrix."""

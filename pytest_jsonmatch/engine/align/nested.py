@@ -1,4 +1,4 @@
-"""Unordered arrays inside the elements of an array: one grid of all their elements, one block for each pair."""
+"""Unordered arrays inside the elements of an array: one grid of all their elements, a block for each pair."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Source(NamedTuple):
     """Where an element stands."""
 
     array: list[JsonValue]
-    index: int
+    at: int
 
 
 @final
@@ -38,11 +38,6 @@ class Flat(NamedTuple):
     """For each array what its elements share with equal ones."""
     values: list[JsonValue]
     """The distinct values; containers are each one of their own."""
-
-    @property
-    def longest(self) -> int:
-        """The size of the largest array."""
-        return max(map(len, self.places), default=0)
 
 
 @final

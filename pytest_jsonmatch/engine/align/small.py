@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.align.columns import blocks_of
 from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
@@ -29,7 +29,7 @@ class ListGrid(Grid):
     __slots__ = ("_less_actual", "_less_expected", "_worth")
 
     def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
-        super().__init__(aligner)
+        super().__init__(aligner, rows, columns)
         self.score: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.expected: list[float] = [0.0] * rows
         self.actual: list[float] = [0.0] * columns
@@ -132,12 +132,12 @@ class ListGrid(Grid):
             for at, line in zip(rows, block._less_actual):
                 self.lower_actual([at], columns, line)
         for part in block.parts:
-            own, other = [-1] * len(self.expected), [-1] * len(self.actual)
+            mine, other = [-1] * len(self.expected), [-1] * len(self.actual)
             for at, array in zip(rows, part.rows):
-                own[at] = array
+                mine[at] = array
             for to, array in zip(columns, part.columns):
                 other[to] = array
-            self.parts.append(part._replace(rows=own, columns=other))
+            self.parts.append(part._replace(rows=mine, columns=other))
 
     def nest(self, nested: Nested, weight: float) -> None:
         """Add the unordered arrays of a block, every pair of them paired at once."""
@@ -217,14 +217,12 @@ class ListGrid(Grid):
 
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[list[float]]:
-    """Return the scores of all pairs of two lists of distinct values: of a column that only the walk can
-    score, 1 for every pair, as a bound.
-    """
+    """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1."""
     if bound.table is None:
         return [[1.0] * len(actual) for _ in expected]
-    prepare, score = bound.prepare, bound.prepared
-    if prepare is None or score is None:
-        score = bound.score
-    else:
-        expected, actual = list(map(prepare, expected)), list(map(prepare, actual))
-    return [[score(one, other) for other in actual] for one in expected]
+    prepare, prepared = bound.prepare, bound.prepared
+    if prepare is None or prepared is None:
+        score: Any = bound.score
+        return [[score(one, other) for other in actual] for one in expected]
+    left, right = list(map(prepare, expected)), list(map(prepare, actual))
+    return [[prepared(one, other) for other in right] for one in left]

@@ -23,8 +23,8 @@ _ROUNDING: Final = 1e-12
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     """Pair rows with columns for the greatest sum, in plain Python: for small problems, without scipy.
 
-    Every row first takes its best column; those that find it taken are brought in by shortest augmenting paths
-    (Jonker and Volgenant 1987). Of several optima, which one is taken depends on the order of rows and columns.
+    Every row first takes its best column; those that find it taken are brought in by shortest augmenting
+    paths (Jonker and Volgenant 1987). Of several optima the order of rows and columns decides.
 
     Args:
         worth: n rows of m numbers, at least 0; 0 is worth as much as no pair.
@@ -101,7 +101,7 @@ def assign(worth: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _solver() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
     from scipy.optimize import linear_sum_assignment
 
-    return linear_sum_assignment  # type: ignore[no-any-return]
+    return linear_sum_assignment
 
 
 def dual_prices(worth: Matrix, columns: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,8 +1,8 @@
 """Pairing of arrays whose grid would not fit the memory limit: the best candidates of each element.
 
-Rows are scored a block at a time. Of each only its best columns are kept, and of each column its best row; over
-these candidates the pairing is the exact optimum. How far it can be from the optimum over all pairs is known: no
-pairing is worth more than the best of every row together, or of every column.
+Rows are scored a block at a time. Of each only its best columns are kept, and of each column its best row;
+over these candidates the pairing is the exact optimum. How far it can be from the optimum over all pairs is
+known: no pairing is worth more than the best of every row together, or of every column.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def pair_sparsely(
     for start in range(0, len(rows), height):
         some = [expected[at] for at in rows[start : start + height]]
         grid = Columns(aligner, element, ArrayGrid).grid(element, some, others)
+        assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker
         grid.finish()
         exact = exact and grid.is_exact
         block = grid.worths

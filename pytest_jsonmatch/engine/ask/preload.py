@@ -80,7 +80,7 @@ class _Gatherer:
             elif kind is dict:
                 waiting.extend((node.children[key], one[key], other[key]) for key in one if key in other)
             elif node.align == "unordered":
-                self._unordered(node.children[ELEMENT].alone(), one, other)
+                self._unordered(node.children[ELEMENT], one, other)
             else:
                 element = node.children[ELEMENT]
                 pairs = _partners(node, element, one, other)

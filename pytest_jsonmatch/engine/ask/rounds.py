@@ -1,7 +1,7 @@
 """Collect the open questions of records, ask them in one call, and score again with the answers.
 
-No result is ever patched: an outcome is the last one when it leaves no question open. In unordered arrays an unknown
-answer is worth 1, which no answer exceeds, and only the pairs of the optimum over these bounds are asked about.
+No result is ever patched: an outcome is the last one when it leaves no question open. In unordered arrays an
+unknown answer is worth 1, which no answer exceeds; only pairs of the optimum over these bounds are asked about.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, winners
@@ -103,9 +103,6 @@ class PlanNode:
         self.quick = None if named or not self.plain else self.types.by_type
         """What scores two scalars of one Python type, where nothing is said of this place; it never fails."""
         plan.nodes += 1
-        self.reflexive = self.types.reflexive
-        self.special = bool(self.explicit or self.transforms or not (self.plain and self.reflexive))
-        self._lone: PlanNode | None = None
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
         """Return what the schema says of a place below, and whether the metric refuses members there."""
@@ -227,30 +224,6 @@ class PlanNode:
             node, step = node.origin
             steps.append(step)
         return _node_at, (self.plan.recipe, steps[::-1])
-
-    def alone(self) -> PlanNode:
-        """Return the node by which an element is scored alone: its own weight, if 0, does not hold there."""
-        if self.weight != 0.0 and self.branches is None:
-            return self
-        if self._lone is None:
-            self._lone = _Lone(self)
-        return self._lone
-
-
-@final
-class _Lone(PlanNode):
-    """An element's node where it is scored alone."""
-
-    def __init__(self, node: PlanNode) -> None:
-        super().__init__(node.plan, node.parent, node.segment, node.schema, node.unlisted)
-        self.origin = node.origin
-        self.place = node.place
-        if self.weight == 0.0:
-            self.weight = self.own_weight = 1.0
-
-    def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
-        node = super().chosen(expected, actual)
-        return node if node is self else node.alone()
 
 
 def _node_at(recipe: Recipe, steps: list[Segment]) -> PlanNode:

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.result.figures import (
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
-from pytest_jsonmatch.engine.score.walk import Pass
+from pytest_jsonmatch.engine.score.walk import measurer
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -238,8 +238,9 @@ class MatchResult:
 
             arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
             approximate = self.alignment_gap is not None
-            measure = Pass(self._plan, {}).measure
-            audits = audit_arrays(self._plan, arrays, measure, tolerance, approximate=approximate)
+            audits = audit_arrays(
+                self._plan, arrays, measurer(self._plan), tolerance, approximate=approximate
+            )
             self._audits = tolerance, audits
         return self._audits[1]
 

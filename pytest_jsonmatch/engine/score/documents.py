@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.align.arrays import run
 from pytest_jsonmatch.engine.score.leaves import check_listed, without_nulls
 from pytest_jsonmatch.engine.score.outcome import Outcome, Trail, place_below
+from pytest_jsonmatch.engine.score.passes import Pass, Spot
 from pytest_jsonmatch.engine.score.units import unit_members
-from pytest_jsonmatch.engine.score.walk import Pass, Spot, Walk
+from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -27,15 +28,6 @@ __all__ = ["score", "written"]
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
-@final
-class _Scope(NamedTuple):
-    """What of two documents is compared."""
-
-    spot: Spot
-    around: tuple[JsonValue, JsonValue]
-    """The containers that the two values stand in."""
-
-
 def score(
     plan: Plan,
     expected: JsonValue,
@@ -51,8 +43,8 @@ def score(
         plan: a compiled metric.
         expected: a JSON value (see `value.convert`).
         actual: a JSON value, or MISSING.
-        answers: what batch comparators have answered so far. What they have still to answer is in the outcome's
-            `questions`; it is the last one if there are none.
+        answers: what batch comparators have answered so far. What they have still to answer is in the
+            outcome's `questions`; it is the last one if there are none.
         rounds: how often they have been asked.
         complete: write plain matches too.
 
@@ -65,13 +57,12 @@ def score(
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has one, and the metric does not take that.
     """
-    scope = _scope(plan, plan.root, expected, actual)
+    spot = _scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
-        spot = scope.spot
         check_listed(spot.node, place_below(spot.trail, spot.expected_key, spot.expected_key), spot.expected)
-    own = Pass(plan, answers, units=_is_units(plan, scope.spot), rounds=rounds)
+    own = Pass(plan, answers, units=_is_units(plan, spot), rounds=rounds)
     walk = Walk(own, complete=complete)
-    _walk(walk, scope, own)
+    _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
     return Outcome(
         plan.root,
@@ -96,15 +87,14 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
     """
     if not outcome.matches:
         return outcome
-    scope = _scope(plan, outcome.root, expected, actual)
-    own = Pass(plan, _NOTHING, units=_is_units(plan, scope.spot))
+    spot = _scope(plan, outcome.root, expected, actual)
+    own = Pass(plan, _NOTHING, units=_is_units(plan, spot))
     walk = Walk(own, record=outcome)
-    _walk(walk, scope, own)
+    _walk(walk, spot, own)
     return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments)
 
 
-def _walk(walk: Walk, scope: _Scope, own: Pass) -> None:
-    spot, walk.around = scope
+def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
     if spot.expected is not MISSING:
         walk.seen.meet(spot.node)
     try:
@@ -135,7 +125,7 @@ def _is_units(plan: Plan, spot: Spot) -> bool:
     return type(spot.actual) is dict
 
 
-def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -> _Scope:
+def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -> Spot:
     """Return what is compared: the whole documents, or what stands at the target."""
     node, trail, key = root, None, None
     around = None, None
@@ -153,7 +143,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
         raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
-    return _Scope(Spot(node, trail, key, key, expected, actual), around)
+    return Spot(node, trail, key, key, expected, actual, *around)
 
 
 def _member_of(value: JsonValue, segment: Any) -> JsonValue:

@@ -62,7 +62,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
         todo = []
         for child, member in _members(below, whole):
             if child.branches is not None:
-                child = child.chosen(member, MISSING)
+                child = child.chosen(member, MISSING)  # noqa: PLW2901 - what holds for this value
             if child.skip:
                 continue
             if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
@@ -130,11 +130,10 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
             members = value.items() if type(value) is dict else enumerate(value)
             for key, item in members:
                 below = node.children[key if type(key) is str else ELEMENT]
-                if type(item) is dict or type(item) is list:
+                absent = item is None and nulls_absent and type(key) is str
+                container = type(item) is dict or type(item) is list
+                if container or ((below.unlisted or below.branches is not None) and not absent):
                     waiting.append((below, new_trail((trail, key, key)), item))
-                elif below.unlisted or below.branches is not None:
-                    if not (item is None and nulls_absent and type(key) is str):
-                        waiting.append((below, new_trail((trail, key, key)), item))
 
 
 def weight_between(base: PlanNode, node: PlanNode) -> float:

@@ -186,7 +186,7 @@ class Seen:
         self.elements: dict[PlanNode, int] = {}
         """By the node of elements of arrays, how many there were."""
         self.entered: list[PlanNode] = []
-        """Containers of expected that are no leaves themselves, and leaves whose members were looked at too."""
+        """Containers of expected that are no leaves themselves."""
 
     def enter_object(self, node: PlanNode, members: Iterable[str]) -> None:
         """Take note of an object of expected and its members."""

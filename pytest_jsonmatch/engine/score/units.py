@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     SKIPPED,
     Detail,
 )
-from pytest_jsonmatch.engine.score.walk import Spot
+from pytest_jsonmatch.engine.score.passes import Spot
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
             continue
         if one is MISSING and not counts_extra:
             continue
-        unit = Spot(child, trail, key, key, one, other)
+        unit = Spot(child, trail, key, key, one, other, expected, actual)
         if child.skip:
             walk.add(unit, SKIPPED, 0.0)
         elif one is MISSING:
@@ -59,7 +59,7 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         elif walk.is_replay:
             walk.add(unit, SKIPPED, 0.0)
         else:
-            walk.add_found(_folded(unit, walk.findings_below(unit, (expected, actual))))
+            walk.add_found(_folded(unit, walk.findings_below(unit)))
 
 
 def _folded(unit: Spot, below: list[Finding]) -> Finding:

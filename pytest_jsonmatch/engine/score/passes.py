@@ -1,0 +1,119 @@
+"""What the walks of one comparison share, and what they have in hand: a pair of places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from pytest_jsonmatch.engine.score.outcome import Place, instance_path, new_finding, place_below
+from pytest_jsonmatch.engine.value.collector import CollectorPause
+from pytest_jsonmatch.engine.value.convert import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.leaves import Known
+    from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Detail, Finding, Trail
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Sums
+
+__all__ = ["Pass", "Spot"]
+
+
+@final
+class Spot(NamedTuple):
+    """A pair of places to score: where it stands, and what is there."""
+
+    node: PlanNode
+    trail: Trail | None
+    """Of the containers around it."""
+    expected_key: Any
+    actual_key: Any
+    expected: JsonValue
+    actual: JsonValue
+    left: Any = None
+    """Expected's container around it."""
+    right: Any = None
+    """Actual's."""
+
+    @property
+    def inner(self) -> Trail | None:
+        """The trail of what is below it."""
+        if self.expected_key is None:
+            return None
+        expected_key = MISSING if self.expected is MISSING else self.expected_key
+        actual_key = MISSING if self.actual is MISSING else self.actual_key
+        return place_below(self.trail, expected_key, actual_key)
+
+    @property
+    def place(self) -> Place:
+        """Its identity: the same in every pass, as documents outlive the comparison."""
+        return Place(id(self.left), self.expected_key, id(self.right), self.actual_key)
+
+    @property
+    def path(self) -> str:
+        """The instance path: expected's, else actual's."""
+        return instance_path(self.inner, "actual" if self.expected is MISSING else "expected")
+
+    @property
+    def is_itself_missing(self) -> bool:
+        """Whether the container around it stands on both sides."""
+        return self.expected_key is not MISSING and self.actual_key is not MISSING
+
+    def finding(self, status: str, score: float, detail: Detail | None = None) -> Finding:
+        """Return what was found there."""
+        expected_key, actual_key = self.expected_key, self.actual_key
+        if self.expected is MISSING:
+            expected_key = MISSING
+        if self.actual is MISSING:
+            actual_key = MISSING
+        values = status, score, self.expected, self.actual, detail
+        return new_finding((self.node, self.trail, expected_key, actual_key, *values))
+
+
+@final
+class Pass:
+    """One pass over two documents: what its walks share."""
+
+    __slots__ = (
+        "aligner",
+        "answers",
+        "count_extra",
+        "empties",
+        "known",
+        "leaf_threshold",
+        "leaves",
+        "nested",
+        "nulls_absent",
+        "pause",
+        "plan",
+        "rounds",
+        "units",
+    )
+
+    def __init__(
+        self, plan: Plan, answers: Mapping[Place, Answer], *, units: bool = False, rounds: int = 0
+    ) -> None:
+        """Take what batch comparators have answered so far, and in how many rounds.
+
+        If top-level keys are `units`, an extra leaf below one is a difference, whatever the metric does with
+        extra keys at the top.
+        """
+        options = plan.options
+        self.units = units
+        self.plan = plan
+        self.answers = answers
+        self.rounds = rounds
+        self.count_extra = units or options.extra == "count"
+        self.nulls_absent = options.nulls == "absent"
+        self.empties = options.empties
+        self.leaf_threshold = options.leaf_threshold
+        self.pause = CollectorPause()
+        self.aligner: Aligner | None = None
+        self.known: dict[Place, Any] = {}
+        """What comparators without a table have said: none is called twice for one place."""
+        self.leaves: Known = {}
+        self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
+        """The sums of nested arrays, and the questions in them, by the arrays' identities."""
