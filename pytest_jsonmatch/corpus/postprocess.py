@@ -80,8 +80,8 @@ def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
     """Return results in which a record with a batch error counts in no figure.
 
-    If a batch comparator fails for one field of a record, the other fields are scored as if that field did not
-    exist. This makes them batch errors too: the record shows as failed, and not as better or worse than it is.
+    If a batch comparator fails for one field of a record, the other fields are scored as if that field did
+    not exist. This makes them batch errors too: the record shows as failed, and not as better or worse.
 
     Args:
         results: the field results of one record.
