@@ -1,3 +1,3 @@
-"""Many records: brought together, scored in chunks, summed up."""
+"""Score corpora: pair their records, score them in chunks, and sum them up."""
 
 from __future__ import annotations

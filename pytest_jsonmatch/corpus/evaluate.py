@@ -6,7 +6,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -239,9 +239,13 @@ def _in_order(
             job, future = waiting.popleft()
             try:
                 result = future.result()
+            except (JsonMatchError, BrokenExecutor):
+                raise
             except RecursionError:
                 # Python cannot pickle values nested some hundred levels deep, on the way there or back.
                 result = score(job)
+            except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors come again
+                result = executor.submit(score, job).result()
             if result is None:
                 # The others mostly have none either and end at once. (Cancelled just then, Dask logs errors.)
                 wait([each for _, each in waiting], timeout=0.5)

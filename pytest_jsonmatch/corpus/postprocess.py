@@ -1,4 +1,4 @@
-"""Post-processors: what a record's field results are made into before its figures are."""
+"""Post-processors change a record's field results before its figures are computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COUNTED: Final = frozenset({"match", "mismatch", "omission", "hallucination"})
 @final
 @dataclass(frozen=True, slots=True)
 class NullHandling:
-    """Which values say that there is no value, and what two of them are.
+    """Say which values stand for "no value", and how two of them are scored.
 
     >>> NullHandling(absent_values=[None, "", "N/A"]).is_absent("N/A")
     True
@@ -31,10 +31,10 @@ class NullHandling:
 
     absent_values: Sequence[Any] = field(default_factory=lambda: [None])
     both_absent_skip: bool = True
-    """Absent on both sides: skipped; if False, a match."""
+    """Whether a field absent on both sides is skipped; if not, it is a match."""
 
     def is_absent(self, value: JsonValue) -> bool:
-        """Tell whether a value stands for nothing."""
+        """Tell whether a value stands for "no value"."""
         return value is MISSING or any(json_equal(value, absent) for absent in self.absent_values)
 
 
@@ -42,16 +42,16 @@ _DEFAULT: Final = NullHandling()
 
 
 def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _DEFAULT) -> list[FieldResult]:
-    """Return results in which a value that says "nothing" counts as absent.
+    """Return results in which values that stand for "no value" count as absent.
 
     Args:
         results: the field results of one record.
-        handling: which values those are (null, by default).
+        handling: which values these are; by default null.
 
     Returns:
         The results in their order. Absent on both sides: skipped, or a match. Absent in expected only: a
-        hallucination; in actual only: an omission. An object or array against an absent value counts the
-        leaves it has, and is never skipped. All others are as they were.
+        hallucination; in actual only: an omission. An object or array against an absent value counts its
+        leaves, and is never skipped. All other results are unchanged.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected, actual = {"a": 5, "b": None, "c": None}, {"a": None, "b": 1, "c": None}
@@ -78,17 +78,16 @@ def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
 
 
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
-    """Return results in which a record with a batch error counts nowhere.
+    """Return results in which a record with a batch error counts in no figure.
 
-    Where a batch comparator failed for one field of a record, the record's other fields would be scored as if
-    that field did not exist. With this they are batch errors too: the record shows up as failed and not as
-    better or worse than it is.
+    If a batch comparator fails for one field of a record, the other fields are scored as if that field did
+    not exist. This makes them batch errors too: the record shows as failed, and not as better or worse.
 
     Args:
         results: the field results of one record.
 
     Returns:
-        The results in their order, all that counted being batch errors, if any was.
+        The results in their order; if any is a batch error, so are all that count in figures.
 
     >>> from pytest_jsonmatch import compare_json
     >>> fields = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="schema_f1").field_results

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -30,7 +30,6 @@ from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -150,8 +149,12 @@ def open_pairing(gold: Any, extracted: Any, reading: Reading, *, as_text: bool =
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
-    with Source(gold, "gold") as one, Source(extracted, "extracted") as other:
-        yield Pairing(one, other, reading, as_text=as_text)
+    with ExitStack() as files:
+        sides = Source(gold, "gold"), Source(extracted, "extracted")
+        for side in sides:
+            if side.path is not None:
+                files.enter_context(side.open())
+        yield Pairing(*sides, reading, as_text=as_text)
 
 
 @final
@@ -170,14 +173,13 @@ class Source:
     """The records of one side: a list, an iterator, or the lines of a file."""
 
     def __init__(self, records: Any, side: str) -> None:
-        self.side = side
         self.is_held = isinstance(records, Sequence)
         self.path: Path | None = None
         self.file: Any = None
         self.place = Place()
         """Where iteration begins."""
         self._records = records
-        self._second: Any = None
+        self._side = side
         if isinstance(records, (str, os.PathLike)):
             self.path = Path(records)
             self.is_held = False
@@ -196,31 +198,21 @@ class Source:
         source.place = place
         return source
 
+    def open(self) -> BinaryIO:
+        """Open the file, and return it to be closed."""
+        assert self.path is not None  # noqa: S101 - for the type checker: the callers have looked
+        try:
+            self.file = file = self.path.open("rb")
+        except (OSError, ValueError) as error:
+            why = (getattr(error, "strerror", None) or str(error)).lower()
+            message = f"{self._side} {str(self.path)!r} can't be read: {why}"
+            raise ConfigurationError(message) from None
+        return file
+
     def move_to(self, place: Place) -> None:
         """Let iteration over the file begin at a place."""
         self.file.seek(place.offset)
         self.place = place
-
-    def __enter__(self) -> Source:
-        if self.path is not None:
-            self.file = self._open()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for file in (self.file, self._second):
-            if file is not None:
-                file.close()
-
-    def _open(self) -> Any:
-        assert self.path is not None  # noqa: S101 - for the type checker: the callers have looked
-        try:
-            return self.path.open("rb")
-        except (OSError, ValueError) as error:
-            why = (getattr(error, "strerror", None) or str(error)).lower()
-            message = f"{self.side} {str(self.path)!r} can't be read: {why}"
-            raise ConfigurationError(message) from None
 
     def __iter__(self) -> Iterator[tuple[str | None, Any, int | None]]:
         """Yield (file and line, record, offset if the file can be read again from there)."""
@@ -237,38 +229,36 @@ class Source:
             offset += len(line)
 
     def line_at(self, offset: int) -> bytes:
-        """Return the line of the file that begins at an offset."""
-        if self._second is None:
-            self._second = self._open()
-        self._second.seek(offset)
-        line: bytes = self._second.readline()
+        """Return the line of the file that begins at an offset; iteration goes on where it was."""
+        here = self.file.tell()
+        self.file.seek(offset)
+        line: bytes = self.file.readline()
+        self.file.seek(here)
         return line.rstrip(b"\r\n")
 
 
 @final
-class _Gold(NamedTuple):
-    """A gold record that waits for its answer."""
+class _Record(NamedTuple):
+    """A record with an id."""
 
+    record_id: _Id
     position: int
     where: str | None
-    record: Any
+    value: Any
     """MISSING if it has to be read again."""
     offset: int | None
-
-
-@final
-class _Answer(NamedTuple):
-    """An extracted record."""
-
-    record: Any
     warnings: tuple[str, ...] = ()
+
+    def to_wait(self, others: int) -> _Record:
+        """Return the record as it waits for its counterpart, beside others of its side."""
+        return self if self.offset is None or others < _HELD else self._replace(value=MISSING)
 
 
 @final
 class Pairing:
     """Gold records with their answers; after iteration, the ids that have no counterpart.
 
-    With `as_text`, records that are text stay text in pairs by id: to be sent, it is a tenth of the work.
+    With `as_text`, records that are text stay text in pairs by id, to be sent and parsed elsewhere.
     """
 
     def __init__(self, gold: Source, extracted: Source, reading: Reading, *, as_text: bool = False) -> None:
@@ -292,11 +282,11 @@ class Pairing:
             yield from self._by_position()
             return
         answers = self._answers(name)
-        for record_id, gold in self._golds(name):
-            found, answer, _ = next(answers, (None, None, None))
-            if answer is None or found != record_id or self.unreadable:
+        for gold in self._golds(name):
+            answer = next(answers, None)
+            if answer is None or answer.record_id != gold.record_id or self.unreadable:
                 return
-            yield self._pair(record_id, gold, answer)
+            yield self._pair(gold, answer)
 
     def _by_position(self) -> Iterator[Pair]:
         answers = iter(self.extracted)
@@ -317,8 +307,8 @@ class Pairing:
 
     def _by_id(self, name: str) -> Iterator[Pair]:
         golds, answers = self._golds(name), self._answers(name)
-        waiting: dict[_Id, _Gold] = {}
-        early: dict[_Id, _Answer | int] = {}
+        waiting: dict[_Id, _Record] = {}
+        early: dict[_Id, _Record] = {}
         # Of those that wait, the ids read since the last match. If both sides have the same order, all others
         # have no counterpart.
         fresh_golds: OrderedDict[_Id, None] = OrderedDict()
@@ -326,37 +316,36 @@ class Pairing:
         more_golds = more_answers = True
         while more_golds or more_answers:
             if more_golds and (len(fresh_golds) <= len(fresh_answers) or not more_answers):
-                record_id, gold = next(golds, (None, None))
-                if record_id is None or gold is None:
+                gold = next(golds, None)
+                if gold is None:
                     more_golds = False
-                    continue
-                if record_id in early:
-                    answer = early.pop(record_id)
-                    _met(record_id, fresh_answers, fresh_golds)
-                    yield self._pair(record_id, gold, answer)
-                elif record_id in waiting:
-                    raise _twice(gold, record_id, name)
+                elif gold.record_id in early:
+                    answer = early.pop(gold.record_id)
+                    _met(gold.record_id, fresh_answers, fresh_golds)
+                    yield self._pair(gold, answer)
+                elif gold.record_id in waiting:
+                    raise _twice(gold, name)
                 else:
-                    waiting[record_id] = self._to_wait(gold, len(waiting))
-                    fresh_golds[record_id] = None
+                    waiting[gold.record_id] = gold.to_wait(len(waiting))
+                    fresh_golds[gold.record_id] = None
                 continue
-            found, fresh, offset = next(answers, (None, None, None))
-            if found is None or fresh is None:
+            found = next(answers, None)
+            if found is None:
                 more_answers = False
-            elif found in waiting:
-                _met(found, fresh_golds, fresh_answers)
-                yield self._pair(found, waiting.pop(found), fresh)
-            elif found in early:
-                self.unmatched_extracted.append(found)
+            elif found.record_id in waiting:
+                _met(found.record_id, fresh_golds, fresh_answers)
+                yield self._pair(waiting.pop(found.record_id), found)
+            elif found.record_id in early:
+                self.unmatched_extracted.append(found.record_id)
             else:
-                early[found] = fresh if offset is None or len(early) < _HELD else offset
-                fresh_answers[found] = None
+                early[found.record_id] = found.to_wait(len(early))
+                fresh_answers[found.record_id] = None
         self.unmatched_gold.extend(waiting)
         self.unmatched_extracted.extend(early)
-        for record_id, gold in waiting.items():
-            yield self._pair(record_id, gold, _Answer(MISSING))
+        for gold in waiting.values():
+            yield self._pair(gold, _Record(gold.record_id, 0, None, MISSING, None))
 
-    def _golds(self, name: str) -> Iterator[tuple[_Id, _Gold]]:
+    def _golds(self, name: str) -> Iterator[_Record]:
         seen: set[_Id] | None = set() if self.gold.is_held else None
         for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
             parsed = _parsed_gold(record, where, index)
@@ -365,26 +354,31 @@ class Pairing:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
                 raise GoldValidationError(message, index, name)
-            gold = _Gold(index, where, self._kept(record, parsed), offset)
+            gold = _Record(record_id, index, where, self._kept(record, parsed), offset)
             if seen is not None:
                 if record_id in seen:
-                    raise _twice(gold, record_id, name)
+                    raise _twice(gold, name)
                 seen.add(record_id)
-            yield record_id, gold
+            yield gold
 
-    def _answers(self, name: str) -> Iterator[tuple[_Id, _Answer, int | None]]:
+    def _answers(self, name: str) -> Iterator[_Record]:
         for index, (where, record, offset) in enumerate(self.extracted):
+            why = None
             try:
-                answer = self._read(record)
+                answer, warnings = self._read(record)
+                found = _id_of(answer, name)
             except JsonMatchError as error:
-                self._note_unreadable(where or f"extracted[{index}]", str(error))
-                continue
-            found = _id_of(answer.record, name)
+                answer, warnings, found, why = None, (), None, str(error)
             if found is None:
-                why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
-                self._note_unreadable(where or f"extracted[{index}]", why)
-                continue
-            yield found, _Answer(self._kept(record, answer.record), answer.warnings), offset
+                place = where or f"extracted[{index}]"
+                why = (
+                    why
+                    or f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
+                )
+                self.unmatched_extracted.append(place)
+                self.unreadable.append(Unreadable(place, why))
+            else:
+                yield _Record(found, index, where, self._kept(record, answer), offset, warnings)
 
     def _kept(self, record: Any, parsed: Any) -> Any:
         """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
@@ -395,30 +389,24 @@ class Pairing:
                 del parsed[self._reading.id_field]
         return parsed
 
-    def _note_unreadable(self, where: str, why: str) -> None:
-        self.unmatched_extracted.append(where)
-        self.unreadable.append(Unreadable(where, why))
-
-    def _to_wait(self, gold: _Gold, others: int) -> _Gold:
-        return gold if gold.offset is None or others < _HELD else gold._replace(record=MISSING)
-
-    def _pair(self, record_id: _Id, gold: _Gold, answer: _Answer | int) -> Pair:
-        if not isinstance(answer, _Answer):
-            line = self.extracted.line_at(answer)
-            answer = self._read(line)
-            answer = answer._replace(record=self._kept(line, answer.record))
-        record = gold.record
+    def _pair(self, gold: _Record, answer: _Record) -> Pair:
+        record, found, warnings = gold.value, answer.value, answer.warnings
         if record is MISSING and gold.offset is not None:
             line = self.gold.line_at(gold.offset)
             record = self._kept(line, _parsed_gold(line, gold.where, gold.position))
-        is_read = self._reads and answer.record is not MISSING
-        return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings, is_read)
+        if found is MISSING and answer.offset is not None:
+            line = self.extracted.line_at(answer.offset)
+            found, warnings = self._read(line)
+            found = self._kept(line, found)
+        is_read = self._reads and found is not MISSING
+        return Pair(gold.position, gold.record_id, record, found, gold.where, warnings, is_read)
 
-    def _read(self, record: Any) -> _Answer:
+    def _read(self, record: Any) -> tuple[Any, tuple[str, ...]]:
+        """Return an answer as a value, and the warnings of extracting it."""
         if not isinstance(record, TEXT):
-            return _Answer(record)
+            return record, ()
         found = extract_json(plain_text(record), want="object", repair=self._reading.repair)
-        return _Answer(found.value, tuple(found.warnings))
+        return found.value, tuple(found.warnings)
 
 
 def _met(record_id: _Id, own: OrderedDict[_Id, None], other: OrderedDict[_Id, None]) -> None:
@@ -429,10 +417,10 @@ def _met(record_id: _Id, own: OrderedDict[_Id, None], other: OrderedDict[_Id, No
             pass
 
 
-def _twice(gold: _Gold, record_id: _Id, name: str) -> GoldValidationError:
+def _twice(gold: _Record, name: str) -> GoldValidationError:
     told = f"at {gold.where}" if gold.where else f"record {gold.position}"
-    message = f"gold {told} has the {name} {record_id!r}, as an earlier record has"
-    return GoldValidationError(message, record_id, name)
+    message = f"gold {told} has the {name} {gold.record_id!r}, as an earlier record has"
+    return GoldValidationError(message, gold.record_id, name)
 
 
 def _parsed_gold(record: Any, where: str | None, index: int) -> Any:

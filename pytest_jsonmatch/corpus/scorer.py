@@ -206,12 +206,13 @@ class _Candidate(NamedTuple):
 class _Scorer:
     """Scores the records of one chunk and adds them up."""
 
-    __slots__ = ("_figures", "_findings", "_made", "_plan", "_seen", "_sums", "_task", "_worst")
+    __slots__ = ("_figures", "_findings", "_known", "_made", "_plan", "_seen", "_sums", "_task", "_worst")
 
     def __init__(self, task: Task, plan: Plan) -> None:
         self._task = task
         self._plan = plan
         self._made = ChunkResult()
+        self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
         self._seen = Seen()
@@ -296,7 +297,9 @@ class _Scorer:
         self._findings += outcome.findings
         for error in errors_of(outcome.findings):
             self._note(pair, error.path, error.comparator, error.reason)
-        figures = figures_of(outcome.sums, plan.options.reduce)
+        figures = self._known.get(outcome.sums)
+        if figures is None:
+            figures = self._known[outcome.sums] = figures_of(outcome.sums, plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         if self._keeps(pair, figures):

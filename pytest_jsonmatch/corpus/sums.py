@@ -160,8 +160,8 @@ class RunSums:
         """Add plain matches, counted by schema path, and findings."""
         known: dict[PlanNode, _FieldSums] = {}
         for node, number in matches.items():
-            if number:
-                self._of(node).counts[0] += number
+            # (Also where there is none: the order of fields is that of the document.)
+            self._of(node).counts[0] += number
         for finding in findings:
             node, status, detail = finding.node, finding.status, finding.detail
             sums = known.get(node)
@@ -194,8 +194,9 @@ class RunSums:
     def per_field(self) -> dict[str, FieldAggregation]:
         """Return aggregates by schema path, in the order of their first appearance."""
         weights: dict[str, list[float]] = {}
-        for path, weight in self.fields:
-            weights.setdefault(path, []).append(weight)
+        for (path, weight), sums in self.fields.items():
+            if any(sums.counts):
+                weights.setdefault(path, []).append(weight)
         found: dict[str, FieldAggregation] = {}
         for path, several in weights.items():
             # Always the least weight first: a sum of floats must not depend on which came first.

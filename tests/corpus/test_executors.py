@@ -68,6 +68,24 @@ def test_post_processors_and_field_results_travel():
     assert (again.to_dict(), again.merge(here).total_records) == (here.to_dict(), 6)
 
 
+def test_a_result_that_is_lost_is_asked_for_again():
+    class Losing(Late):
+        jobs = 0
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            self.jobs += 1
+            if self.jobs != 3:
+                return super().submit(fn, *args, **kwargs)
+            lost: Future[Any] = Future()
+            lost.set_exception(TypeError("cannot unpack non-iterable ChunkResult object"))
+            return lost
+
+    records = [{"n": number} for number in range(20)]
+    executor = Losing()
+    assert evaluate(records, records, executor=executor, chunk_size=4).total_records == 20
+    assert executor.jobs == 6
+
+
 def test_what_nobody_has_looked_at_travels_as_well():
     run = pickle.loads(pickle.dumps(evaluate([{"a": 1}], [{"a": 2}], executor=Late())))
     assert [(each.path, each.expected, each.actual) for each in run.records[0].field_results] == [("a", 1, 2)]
@@ -122,7 +140,7 @@ def dask_cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,
         cluster.get_client() as client,
     ):

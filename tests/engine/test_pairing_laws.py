@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
 from pytest_jsonmatch.api import prepare
-from pytest_jsonmatch.engine.align.arrays import Aligner, run
+from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.grid import STEPS, Cell, Grid
+from pytest_jsonmatch.engine.align.context import Cell, Source, run
+from pytest_jsonmatch.engine.align.grid import STEPS, Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
-from pytest_jsonmatch.engine.align.nested import Source
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan

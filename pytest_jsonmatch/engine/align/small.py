@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.align.columns import blocks_of
-from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.context import NOTHING
+from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.columns import Column
-    from pytest_jsonmatch.engine.align.grid import Cell
+    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.context import Cell, Context
     from pytest_jsonmatch.engine.align.nested import Nested
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -28,7 +28,7 @@ class ListGrid(Grid):
 
     __slots__ = ("_less_actual", "_less_expected", "_worth")
 
-    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
         self.score: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.expected: list[float] = [0.0] * rows
@@ -38,7 +38,7 @@ class ListGrid(Grid):
         self._worth: list[list[float]] = []
 
     @classmethod
-    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:  # noqa: ARG003 - counted beforehand
+    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:  # noqa: ARG003 - counted beforehand
         """Tell whether a grid of this size fits the memory limit."""
         return True
 
@@ -150,7 +150,7 @@ class ListGrid(Grid):
                 if inner.walked:
                     line[to] += min(expected[at], actual[to])
                 elif codes[at] and others[to]:
-                    line[to] += weight * nested.pair(at, to).score
+                    line[to] += weight * nested.score(at, to)
         self.expected = [own + leaves for own, leaves in zip(self.expected, expected)]
         self.actual = [own + leaves for own, leaves in zip(self.actual, actual)]
         if not inner.walked:

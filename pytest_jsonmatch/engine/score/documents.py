@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.align.arrays import run
+from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
 from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import Outcome, Trail, place_below

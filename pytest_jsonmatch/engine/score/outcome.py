@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Pairs
+    from pytest_jsonmatch.engine.align.context import Pairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
-from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
+from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
+from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
@@ -30,8 +30,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from pytest_jsonmatch.engine.align.arrays import Measure
-    from pytest_jsonmatch.engine.align.nested import Source
+    from pytest_jsonmatch.engine.align.context import Measure, Source
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Asked, Finding, Place, Trail
@@ -76,7 +75,6 @@ class Walk(Places):
             for expected_key, actual_key, expected, actual, node in items:
                 kind = type(expected)
                 if kind is type(actual) and kind is not dict and kind is not list:
-                    status, score = "", 0.0
                     if expected == actual and node.plain:
                         if not complete:
                             matches += 1
@@ -87,6 +85,8 @@ class Walk(Places):
                         status = MATCH if score == 1.0 else MISMATCH
                         if limit is not None and score <= limit and status is MISMATCH:
                             score = 0.0
+                    else:
+                        status, score = "", 0.0
                     if status:
                         scores.append(score)
                         append(
