@@ -222,7 +222,8 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
         return [[1.0] * len(actual) for _ in expected]
     if bound.comparator.preload is not None:
         # (Strings that could not be encoded score 0 in the table.)
-        return bound.table(expected, actual).tolist()
+        scores: list[list[float]] = bound.table(expected, actual).tolist()
+        return scores
     prepare, prepared = bound.prepare, bound.prepared
     if prepare is None or prepared is None:
         score: Any = bound.score
