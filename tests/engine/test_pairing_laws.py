@@ -53,11 +53,21 @@ def moody(expected, actual, params):
     return alike
 
 
+class Asked:
+    """A batch comparator: until it has answered, what it is to score is worth 1."""
+
+    scope = "record"
+
+    def __call__(self, items):
+        return [letters(item.expected_compared, item.actual_compared) for item in items]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _comparators():
     with session_registry() as registry:
         registry.comparator("letters", letters)
         registry.comparator("moody", moody)
+        registry.comparator("asked", Asked())
         yield
 
 
@@ -68,7 +78,16 @@ SCALARS = [None, True, False, 0, 1, 1.0, 2.5, 2.5004, 100, "", "a", "a b", "B a"
 NONFINITE = [float("nan"), float("inf")]
 KEYS = st.sampled_from("abc")
 SPECS = st.sampled_from(
-    ["exact", "levenshtein", "jaccard", "relative", "letters", "moody", {"threshold": {"threshold": 2}}]
+    [
+        "exact",
+        "levenshtein",
+        "jaccard",
+        "relative",
+        "letters",
+        "moody",
+        "asked",
+        {"threshold": {"threshold": 2}},
+    ]
 )
 RULES = st.one_of(
     st.fixed_dictionaries({"weight": st.sampled_from([0, 0.5, 2])}),
@@ -218,6 +237,24 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
     cells = [[small.worth(run(small.measure(at, to))) for to in sides[1]] for at in sides[0]]
     if is_only_optimum(cells, one.pairs):
         assert one.pairs == other.pairs
+
+
+def pairs(result):
+    return [(at, to) for at, to, _ in result.alignments[0].pairs]
+
+
+def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
+    expected, actual = [{"a": [1]}, {"a": [2, 3, 4, 5, 6, 7]}], [{"a": [9, 1, 2, 3, 4, 5, 6, 7]}]
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", extra="ignore")
+    assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
+
+
+def test_an_array_full_of_what_weighs_nothing_is_not_empty():
+    expected, actual = [{"a": [7], "b": 1}, {"b": 1, "c": 5, "d": 4}], [{"b": 1, "c": 5, "x": 3}]
+    rules = {"[].a[]": {"weight": 0}}
+    result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", fields=rules)
+    # All that weighs anything in the first is right, and two thirds of the second.
+    assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
 
 
 # -- larger grids ----------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import column_of
 from pytest_jsonmatch.engine.align.nested import Nested, flatten
+from pytest_jsonmatch.engine.plan.leaves import leaves_of
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -23,6 +24,17 @@ __all__ = ["Columns"]
 _CONTAINERS: Final = frozenset({dict, list})
 _MOST_LEVELS: Final = 30
 """Deeper below the element, pairs are left to the walk, which needs no recursion."""
+
+
+@final
+class _Containers(NamedTuple):
+    """Values of one side at one node."""
+
+    node: PlanNode
+    weight: float
+    values: Sequence[JsonValue]
+    leaves: Sequence[float]
+    """The weighted leaves of each."""
 
 
 @final
@@ -133,32 +145,38 @@ class Columns:
             grid.absorb(block, rows, columns)
             if shape is not object:
                 others = [at for at, value in enumerate(actual) if type(value) is not shape]
-                self._without_partner(grid, block, weight, (rows, others), of_expected=True)
+                left_alone = _Containers(node, weight, one, block.expected)
+                self._without_partner(grid, left_alone, (rows, others), of_expected=True)
                 others = [at for at, value in enumerate(expected) if type(value) is not shape]
-                self._without_partner(grid, block, weight, (others, columns), of_expected=False)
+                right_alone = _Containers(node, weight, other, block.actual)
+                self._without_partner(grid, right_alone, (others, columns), of_expected=False)
 
     def _without_partner(
-        self,
-        grid: Grid,
-        block: Grid,
-        weight: float,
-        cells: tuple[list[int], list[int]],
-        *,
-        of_expected: bool,
+        self, grid: Grid, own: _Containers, cells: tuple[list[int], list[int]], *, of_expected: bool
     ) -> None:
-        """Correct the leaves of containers where the other side has none; `block` has what they count."""
+        """Correct the leaves of one side's containers in the cells in which the other side has none."""
         rows, columns = cells
         if not rows or not columns:
             return
         if of_expected:
             if self._empties == "if_absent":
-                empty = [at for at, leaves in zip(rows, block.expected) if not leaves]
-                grid.lower_expected(empty, columns, -weight)
+                grid.lower_expected(self._leafless(own, rows), columns, -own.weight)
         elif not self._count_actual:
-            grid.lower_actual(rows, columns, list(block.actual))
+            grid.lower_actual(rows, columns, list(own.leaves))
         elif self._empties == "if_absent" and self._aligner.as_f1:
-            empty = [at for at, leaves in zip(columns, block.actual) if not leaves]
-            grid.lower_actual(rows, empty, [-weight] * len(empty))
+            empty = self._leafless(own, columns)
+            grid.lower_actual(rows, empty, [-own.weight] * len(empty))
+
+    def _leafless(self, own: _Containers, places: list[int]) -> list[int]:
+        """Return the places of containers that have no leaf; leaves of weight 0 are leaves."""
+        found = []
+        for at, leaves, value in zip(places, own.leaves, own.values):
+            if not leaves and type(value) in _CONTAINERS:
+                node = own.node.chosen(value, MISSING)
+                whole = node.skip or node.explicit is not None
+                if not whole and not leaves_of(node, value, self._aligner.leaves).number:
+                    found.append(at)
+        return found
 
     # -- containers ----------------------------------------------------------------------------------------
 
@@ -189,15 +207,18 @@ class Columns:
                 return
         rows = [at for at, value in enumerate(expected) if value is not MISSING]
         columns = [at for at, value in enumerate(actual) if value is not MISSING]
-        block = self.grid(child, [expected[at] for at in rows], [actual[at] for at in columns], weight)
+        one, other = [expected[at] for at in rows], [actual[at] for at in columns]
+        block = self.grid(child, one, other, weight)
         grid.absorb(block, rows, columns)
         own = weight * child.own_weight
         if len(columns) < len(actual):
             lacking = [at for at, value in enumerate(actual) if value is MISSING]
-            self._without_partner(grid, block, own, (rows, lacking), of_expected=True)
+            left_alone = _Containers(child, own, one, block.expected)
+            self._without_partner(grid, left_alone, (rows, lacking), of_expected=True)
         if len(rows) < len(expected):
             lacking = [at for at, value in enumerate(expected) if value is MISSING]
-            self._without_partner(grid, block, own, (lacking, columns), of_expected=False)
+            right_alone = _Containers(child, own, other, block.actual)
+            self._without_partner(grid, right_alone, (lacking, columns), of_expected=False)
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
