@@ -59,8 +59,9 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
             side: Any = "expected" if of_expected else "actual"
             raise refused(node, instance_path(trail, side), of_expected=of_expected)
         if (type(value) is dict or type(value) is list) and node.explicit is None:
-            members = value.items() if type(value) is dict else enumerate(value)
-            for key, item in members:
+            members = list(value.items() if type(value) is dict else enumerate(value))
+            # (The last one in is looked at first.)
+            for key, item in reversed(members):
                 below = node.children[key if type(key) is str else ELEMENT]
                 absent = item is None and nulls_absent and type(key) is str
                 container = type(item) is dict or type(item) is list
