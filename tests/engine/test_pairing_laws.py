@@ -257,6 +257,13 @@ def test_an_array_full_of_what_weighs_nothing_is_not_empty():
     assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
 
 
+@pytest.mark.parametrize("actual", [{}, {"a": [[]]}], ids=["absent", "there"])
+def test_an_empty_array_weighs_what_its_alternative_says(actual):
+    kinds = [{"x-eval-weight": 0.5}, {"type": "object"}]
+    schema = {"properties": {"a": {"items": {"oneOf": kinds}}}}
+    assert compare_json(actual, {"a": [[]]}, metric="schema_f1", schema=schema).total_leaves == 0.5
+
+
 # -- larger grids ----------------------------------------------------------------------------------------------
 
 WORDS = [one + other for one in ("ba", "ko", "lu", "mi", "ne") for other in ("da", "fe", "gi", "ro")]

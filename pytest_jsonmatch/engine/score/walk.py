@@ -158,6 +158,7 @@ class Walk(Places):
             expected, actual = without_nulls(expected), without_nulls(actual)
         if not (expected is not MISSING and expected) and not (actual is not MISSING and actual):
             if self._pass.empties == "leaf":
+                spot = spot._replace(node=node)
                 if expected is MISSING or actual is MISSING:
                     self._one_sided(spot)
                 else:
