@@ -469,3 +469,26 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
     assert sum(calls.values()) <= 5 * size
     assert set(calls.values()) == {1}
     assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
+
+
+@pytest.mark.parametrize("kind", ["tags", "objects"])
+def test_very_many_nested_elements_pair_as_they_do_alone(kind):
+    rng = random.Random(5)
+
+    def element(at):
+        text = f"{rng.randrange(10**6)} {rng.randrange(10**6)}"
+        return text if kind == "tags" else {"text": text, "at": at}
+
+    # So many that the table of all elements would be large: 2,100 on each side.
+    expected = [{"id": at, "tags": [element(at) for _ in range(10)]} for at in range(210)]
+    actual = [{"id": at["id"], "tags": [*at["tags"][3:], *(element(0) for _ in range(3))]} for at in expected]
+    rng.shuffle(actual)
+    result = compare_json(actual, expected, metric="pairwise_f1")
+    alone = [
+        compare_json(other, one, metric="pairwise_f1")
+        for one in expected
+        for other in actual
+        if one["id"] == other["id"]
+    ]
+    assert result.matched_leaves == pytest.approx(sum(one.matched_leaves for one in alone))
+    assert len(result.alignments[0].pairs) == 210

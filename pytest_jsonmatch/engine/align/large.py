@@ -63,6 +63,8 @@ class ArrayGrid(Grid):
         """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
         if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
             return None
+        if not {dict, list}.isdisjoint(map(type, (*expected, *actual))):
+            return None
         blocks = list(blocks_of(element, expected, actual))
         related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
         scores = None if related is None else related(expected, actual)
