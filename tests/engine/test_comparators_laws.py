@@ -161,6 +161,14 @@ def test_prepared_values_score_the_same(key, expected, actual):
     assert (type(score), score) == (float, scoring.score(expected, actual))
 
 
+@pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.rows])
+@given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
+@settings(max_examples=60)
+def test_the_table_as_lists_says_the_same(key, expected, actual):
+    scores = [[SCORE[key](one, other) for other in actual] for one in expected]
+    assert SCORING[key].rows(expected, actual) == scores
+
+
 @pytest.mark.parametrize(
     "key", [key for key in TABLE if key.split()[0] in {"numeric", "relative", "threshold"}]
 )

@@ -224,6 +224,8 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
         # (Strings that could not be encoded score 0 in the table.)
         scores: list[list[float]] = bound.table(expected, actual).tolist()
         return scores
+    if bound.rows is not None:
+        return bound.rows(expected, actual)
     prepare, prepared = bound.prepare, bound.prepared
     if prepare is None or prepared is None:
         score: Any = bound.score

@@ -94,6 +94,7 @@ class Scoring:
         prepare: makes of one value what `prepared` compares, so that it is made once for many pairs.
         prepared: scores two prepared values: `score(e, a) == prepared(prepare(e), prepare(a))`.
         ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
+        rows: returns the table as lists, for small arrays, where that is faster than one call a pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large; None where they are not all strings.
     """
@@ -103,6 +104,7 @@ class Scoring:
     prepare: Callable[[JsonValue], Any] | None = None
     prepared: Callable[[Any, Any], float] | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
+    rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[list[float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
 
 
@@ -173,6 +175,7 @@ class Bound:
         "prepare",
         "prepared",
         "related",
+        "rows",
         "score",
         "table",
     )
@@ -187,6 +190,7 @@ class Bound:
         self.prepared = scoring.prepared
         self.ceiling = scoring.ceiling
         self.related = scoring.related
+        self.rows = scoring.rows
         self._preload = None if comparator.preload is None else comparator.preload(params)
 
     @property

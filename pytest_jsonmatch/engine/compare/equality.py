@@ -46,7 +46,17 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
 
         return equality_table(expected, actual, prepare)
 
-    return Scoring(score, table, prepare, _same)
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
+        places: dict[Hashable, list[int]] = {}
+        for to, value in enumerate(actual):
+            places.setdefault(prepare(value), []).append(to)
+        lines = [[0.0] * len(actual) for _ in expected]
+        for line, value in zip(lines, expected):
+            for to in places.get(prepare(value), ()):
+                line[to] = 1.0
+        return lines
+
+    return Scoring(score, table, prepare, _same, rows=rows)
 
 
 def _same(expected: Hashable, actual: Hashable) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -294,7 +295,23 @@ def _bind_threshold(params: Params) -> Scoring:
         scores[near] = 1.0 - (delta[near] / limit) ** power
         return scores
 
-    return _of_numbers(threshold, block, _finite)
+    scoring = _of_numbers(threshold, block, _finite)
+    score: Any = scoring.score
+
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
+        numbers = (*expected, *actual)
+        if (
+            not _MACHINE.issuperset(map(type, numbers))
+            or not max(map(abs, numbers), default=0) < _EXACT_INTEGER
+        ):
+            return [[score(one, other) for other in actual] for one in expected]
+        # Doubles tell for sure what is far apart: that is most of a real column.
+        far = 2 * limit
+        return [
+            [0.0 if abs(one - other) > far else score(one, other) for other in actual] for one in expected
+        ]
+
+    return replace(scoring, rows=rows)
 
 
 def _apart(expected: Number, actual: Number) -> float:

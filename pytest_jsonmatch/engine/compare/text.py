@@ -143,7 +143,17 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
 
         return overlaps(list(map(tokenize, expected)), list(map(tokenize, actual)))
 
-    return replace(of_prepared(prepare, _jaccard, table), related=related)
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
+        left, right = list(map(prepare, expected)), list(map(prepare, actual))
+        if {*map(type, left), *map(type, right)} != {frozenset}:
+            return [[_jaccard(one, other) for other in right] for one in left]
+        # Most pairs have nothing in common.
+        return [
+            [0.0 if one.isdisjoint(other) and (one or other) else _jaccard(one, other) for other in right]
+            for one in left
+        ]
+
+    return replace(of_prepared(prepare, _jaccard, table), rows=rows, related=related)
 
 
 def _jaccard(expected: Any, actual: Any) -> float:
