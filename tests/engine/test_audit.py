@@ -191,7 +191,7 @@ def test_skipped_elements():
     assert audit.reason == "its elements are skipped"
 
 
-def test_dates_have_no_columns_and_are_walked():
+def test_dates_are_cheap():
     expected = [{"d": "2026-01-02", "n": 1}, {"d": "2026-01-03", "n": 2}]
     actual = [{"d": "3 January 2026", "n": 1}, {"d": "2 January 2026", "n": 2}]
     formats = {"date": {"formats": ["%Y-%m-%d", "%d %B %Y"]}}
@@ -227,6 +227,17 @@ def test_however_deep():
     found = compare_json(actual, expected, **OPTIONS).audit()
     assert len(found) == 100
     assert found[0].reason == "too many elements that are not flat, 1 × 1"
+
+
+def test_long_texts_are_scored_one_by_one_and_bounded(monkeypatch):
+    expected = [{"t": chr(0x4E00 + n) * 200} for n in range(25)]
+    actual = [{"t": each["t"][1:] + "x"} for each in expected]
+    options = {**OPTIONS, "compare": {"string": "levenshtein"}}
+    (audit,) = compare_json(actual, expected, **options).audit()
+    assert [(each.score, each.next_actual) for each in audit.pairs] == [(0.995, Partner(None, 0.0))] * 25
+    monkeypatch.setattr(audits, "_MAX_CELLS_INSIDE", 20 * 50 * 50 - 1)
+    (audit,) = compare_json(actual, expected, **options).audit()
+    assert audit.reason == "too many elements that are scored one by one, 25 × 25"
 
 
 def test_below_a_target_and_below_what_is_paired_by_key():
@@ -286,6 +297,10 @@ ELEMENTS = st.fixed_dictionaries(
         "b": VALUES,
         "c": st.sampled_from(["x y", "x z", "z"]),
         "t": st.lists(VALUES, max_size=2).map(sorted),
+        # An object may have several partners here: what nested arrays are worth is only bounded at first.
+        "o": st.lists(st.fixed_dictionaries({"x": VALUES, "y": VALUES}), max_size=2).map(
+            lambda objects: sorted(objects, key=lambda each: (each["x"], each["y"]))
+        ),
     },
 )
 ARRAYS = st.lists(ELEMENTS, max_size=4)

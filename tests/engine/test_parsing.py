@@ -383,6 +383,11 @@ def test_every_step_reads_a_hundred_thousand_levels(before, after, method):
             "the fence at line 2 is not JSON: strings and keys are written in double quotes, not single ones (line 3, column 1)",
         ),
         (
+            '```\n{"a": [1,\n```',
+            {},
+            "the fence at line 2 is not JSON: the text ends inside an array opened at line 2 (line 3, column 1)",
+        ),
+        (
             "{a: 1}",
             {},
             "the object at line 1 is not JSON: a key in double quotes should stand here, not 'a' (line 1, column 2)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import subprocess
 import sys
 
@@ -9,6 +11,7 @@ import pytest
 
 HEAVY = ["numpy", "scipy", "rapidfuzz", "yaml", "regex", "json_repair"]
 OURS = ["pytest_jsonmatch.engine", "pytest_jsonmatch.report", "pytest_jsonmatch.assertions"]
+WORDS = ["tea", "milk", "bread", "salt", "rice", "oil", "plum", "corn", "fig", "lime", "kale", "oats"]
 PLAIN = "def test_plain(): pass"
 FIELD_MATCH = """
     def test_field_match(assert_json_match):
@@ -46,6 +49,57 @@ def test_a_folder_full_of_yaml_imports_nothing(pytester):
 def test_field_match_needs_no_heavy_import(pytester):
     pytester.makepyfile(FIELD_MATCH)
     assert imported(pytester, *HEAVY, "pytest_jsonmatch.engine") == ["pytest_jsonmatch.engine"]
+
+
+def record(rng, number):
+    name, note = (" ".join(rng.choices(WORDS, k=k)) for k in (2, 4))
+    return {"id": f"n{number}", "name": name, "note": note, "n": rng.randint(1, 99), "ok": number % 2 == 0}
+
+
+def misread(rng, records):
+    """Return the records with two mistakes each, in another order."""
+    changed = [
+        {**each, "name": f"{each['name']} x", rng.choice(["n", "note", "id"]): rng.choice([None, "y"])}
+        for each in records
+    ]
+    return rng.sample(changed, len(changed))
+
+
+def ordinary_arrays():
+    """Arrays as ordinary suites have them, in which hardly any element is right: (expected, actual)."""
+    rng = random.Random(14)
+    flat = [record(rng, number) for number in range(30)]
+    tagged = [{**record(rng, number), "tags": rng.sample(WORDS, 3)} for number in range(8)]
+    answers = [{**each, "tags": [*each["tags"][:0:-1], "new"]} for each in misread(rng, tagged)]
+    return [(flat, misread(rng, flat)), (tagged, answers)]
+
+
+@pytest.mark.parametrize("way", ["assertion", "golden cases"])
+@pytest.mark.parametrize("metric", ["pairwise_f1", "json_similarity", "schema_f1"])
+def test_ordinary_unordered_arrays_need_neither_numpy_nor_scipy(pytester, metric, way):
+    cases = [
+        {"id": f"c{at}", "expected": {"v": expected}, "actual": {"v": actual}}
+        for at, (expected, actual) in enumerate(ordinary_arrays())
+    ]
+    suite = {"metric": metric, "threshold": 0.1, "options": {"arrays": "unordered"}, "cases": cases}
+    if way == "golden cases":
+        pytester.path.joinpath("arrays.golden.yaml").write_text(json.dumps(suite), encoding="utf-8")
+    else:
+        pytester.makepyfile(
+            f"""
+            import pytest
+
+            @pytest.mark.parametrize("case", {cases!r})
+            def test_arrays(assert_json_match, case):
+                assert_json_match(
+                    case["actual"], case["expected"], metric={metric!r}, threshold=0.1, arrays="unordered"
+                )
+            """
+        )
+    heavy = ["numpy", "scipy", "scipy.optimize", "pytest_jsonmatch.engine.align.large"]
+    assert imported(pytester, *heavy, "pytest_jsonmatch.engine.align.small") == [
+        "pytest_jsonmatch.engine.align.small"
+    ]
 
 
 def test_importing_the_package_imports_nothing_heavy():

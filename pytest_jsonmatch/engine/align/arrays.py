@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.align.nested import Source, twins
+from pytest_jsonmatch.engine.align.context import Context, Pairing, Source
+from pytest_jsonmatch.engine.align.nested import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
-    from pytest_jsonmatch.engine.align.grid import Cell, Grid
-    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.align.context import Pairs
+    from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Measure: TypeAlias = Callable[[PlanNode, Any, Source, Source], Generator[Any, Any, Cell]]
 
-__all__ = ["Aligner", "Pairing", "Pairs", "pair_by_key", "run"]
-
-Pairs: TypeAlias = "list[tuple[int, int]]"
-"""Pairs of (index in expected, index in actual), in the order of expected."""
+__all__ = ["Aligner", "pair_by_key"]
 
 _SMALL_CELLS: Final = 1_000
 """Up to this many pairs of elements, nested ones counted, lists are as fast as numpy."""
-_SLACK: Final = 1e-12
-_MOST_KEPT: Final = 200_000
 _MOST_LEVELS: Final = 8
 """Arrays in arrays are bounded together down to this level."""
-
-
-@final
-class Pairing(NamedTuple):
-    """How two unordered arrays pair."""
-
-    pairs: Pairs
-    questions: tuple[Any, ...] = ()
-    """What batch comparators have still to answer before the pairs are sure."""
 
 
 def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]) -> Pairs:
@@ -76,68 +61,11 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     return value
 
 
-def run(task: Generator[Any, Any, Any]) -> Any:
-    """Run a task to its end, and the tasks that it yields because it needs what they return.
-
-    Arrays in arrays are tasks in tasks: their depth costs no recursion.
-    """
-    tasks = [task]
-    value: Any = None
-    while True:
-        try:
-            task = tasks[-1].send(value)
-        except StopIteration as done:
-            tasks.pop()
-            if not tasks:
-                return done.value
-            value = done.value
-        else:
-            tasks.append(task)
-            value = None
-
-
 @final
-class Aligner:
-    """Pairs the unordered arrays of one comparison; nested pairings found on the way are kept."""
+class Aligner(Context):
+    """Pairs the unordered arrays of one comparison."""
 
-    __slots__ = (
-        "_kept",
-        "as_f1",
-        "canon",
-        "count_extra",
-        "gap",
-        "measure",
-        "plan",
-        "solutions_ahead",
-        "threshold",
-    )
-
-    def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
-        """Take what scores two elements alone, and how often batch comparators have been asked."""
-        options = plan.options
-        self.plan = plan
-        self.count_extra = count_extra
-        self.as_f1 = options.reduce == "f1"
-        # "Greater" than the threshold by more than rounding.
-        self.threshold = options.array_threshold + _SLACK
-        self.canon = Canon(nulls_absent=options.nulls == "absent")
-        self.gap: float | None = None
-        """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
-        self.solutions_ahead = (
-            0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
-        )
-        """How many of the next best pairings batch comparators are asked about as well."""
-        self.measure = measure
-        """Returns the task that scores two elements alone."""
-        self._kept: dict[tuple[int, int], Pairing] = {}
-
-    # (A task is run where no other is waiting for it.)
-    run = staticmethod(run)
-
-    def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairs: Pairs) -> None:
-        """Keep the pairs of two arrays for when the walk comes to them."""
-        if len(self._kept) < _MOST_KEPT:
-            self._kept[id(expected), id(actual)] = Pairing(pairs)
+    __slots__ = ()
 
     def pair(
         self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
@@ -145,11 +73,10 @@ class Aligner:
         """Pair two unordered arrays; `trail` is for those who measure their elements."""
         # (The documents outlive the comparison, so an array's identity is its own.)
         key = id(expected), id(actual)
-        found = self._kept.get(key)
+        found = self.kept.get(key)
         if found is None:
             found = yield from self._paired(node, trail, expected, actual)
-            if len(self._kept) < _MOST_KEPT:
-                self._kept[key] = found
+            self.keep(expected, actual, found)
         return found
 
     def _paired(
@@ -192,11 +119,6 @@ class Aligner:
             for at, to in best.pairs:
                 grid.keep(at, to)
         return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in best.pairs]), best.questions)
-
-
-_PATIENCE: Final = 2
-"""After this many rounds of questions, the next best pairings are asked about as well."""
-_MOST_DOUBLINGS: Final = 8
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, run
+from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.context import Source, run
 from pytest_jsonmatch.engine.align.large import ArrayGrid
-from pytest_jsonmatch.engine.align.nested import Source
 from pytest_jsonmatch.engine.align.solve import dual_prices
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.arrays import Measure
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
+    from pytest_jsonmatch.engine.align.context import Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -50,8 +50,10 @@ _MAX_CELLS: Final = 1_000_000
 """Pairs of elements that one comparison may score."""
 _MAX_CELLS_WITH_TWINS: Final = 250_000
 """Above this size, skip runners-up of exact matches."""
-_MAX_CELLS_INSIDE: Final = 500_000
-"""Pairs of values that one comparison may score in elements that are not flat."""
+_MAX_CELLS_INSIDE: Final = 10_000_000
+"""Pairs of values that one comparison may bound in elements that are not flat."""
+_WALK: Final = 20
+"""Scoring values one by one costs as much as bounding this many times as many."""
 _MAX_VALUES: Final = 2_000_000
 """Values that one comparison may visit to find out what scoring would cost."""
 _MAX_STEPS: Final = 1_000_000
@@ -152,6 +154,8 @@ class _Audit:
     tolerance: float
     is_flat: bool = True
     with_twins: bool = True
+    values: tuple[int, int] = (0, 0)
+    """The number of values in the elements of each side."""
     keys: tuple[list[Hashable], ...] = ()
     """Side by side, what equal elements share."""
     rows: list[int] = field(default_factory=list)
@@ -178,7 +182,7 @@ class _Audit:
         node, expected, actual = self.array.element, self.array.expected, self.array.actual
         if node.skip:
             raise _NotComputedError("its elements are skipped")
-        inside = self._values_in(expected) * self._values_in(actual)
+        self.values = self._values_in(expected), self._values_in(actual)
         # (What equals nothing does not equal itself either.)
         self.keys = tuple(
             [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
@@ -196,7 +200,13 @@ class _Audit:
         cells = n * m if self.with_twins else without_twins
         _spend(self.budget, "cells", cells, f"too many elements, {n:,} × {m:,}")
         if not self.is_flat:
-            _spend(self.budget, "inside", inside, f"too many elements that are not flat, {n:,} × {m:,}")
+            self._spend_inside(1)
+
+    def _spend_inside(self, times: int) -> None:
+        cost = times * self.values[0] * self.values[1]
+        sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
+        what = "scored one by one" if self.is_flat else "not flat"
+        _spend(self.budget, "inside", cost, f"too many elements that are {what}, {sizes}")
 
     def _values_in(self, elements: Sequence[JsonValue]) -> int:
         """Count the values in some elements, and note whether all of them are flat; raise for dear ones."""
@@ -255,9 +265,8 @@ class _Audit:
         grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
         grid.stands_at(node, None, left, right)
-        if self.is_flat and not grid.is_exact:
-            reason = f"too many elements that are scored one by one, {len(rows):,} × {len(columns):,}"
-            _spend(self.budget, "inside", len(rows) * len(columns), reason)
+        if grid.walked:
+            self._spend_inside(_WALK)
         return _Similarities(grid, rows, columns)
 
     def _margins(self, similarities: _Similarities) -> Margins:

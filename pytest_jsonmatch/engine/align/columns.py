@@ -2,123 +2,39 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.nested import Nested, distinct_values, flatten
-from pytest_jsonmatch.engine.plan.rules import is_integral
+from pytest_jsonmatch.engine.align.column import column_of
+from pytest_jsonmatch.engine.align.nested import Nested, flatten
+from pytest_jsonmatch.engine.plan.leaves import leaves_of
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Block", "Column", "Columns", "blocks_of"]
+__all__ = ["Columns"]
 
-_NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
 _MOST_LEVELS: Final = 30
 """Deeper below the element, pairs are left to the walk, which needs no recursion."""
 
 
 @final
-class Column(NamedTuple):
-    """The values of one side at one node."""
+class _Containers(NamedTuple):
+    """Values of one side at one node."""
 
-    values: list[JsonValue]
-    """The distinct ones, as they are compared."""
-    codes: list[int] | None
-    """For each element the number of its value, -1 for none; None: element i has value i."""
-
-    def places(self, size: int) -> list[list[int]]:
-        """Return, for each distinct value, the elements that have it."""
-        if self.codes is None:
-            return [[at] for at in range(size)]
-        found: list[list[int]] = [[] for _ in self.values]
-        for at, code in enumerate(self.codes):
-            if code >= 0:
-                found[code].append(at)
-        return found
-
-
-@final
-class Block(NamedTuple):
-    """The values of two columns that one comparator scores; positions of None: all values."""
-
-    bound: Bound
-    rows: list[int] | None
-    columns: list[int] | None
-
-
-def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
-    """Return the column of values, MISSING among them; None if there are containers to go down into."""
-    kinds = set(map(type, values))
-    if not kinds.isdisjoint(_CONTAINERS):
-        if node.explicit is None:
-            return None
-        # What a comparator takes whole may have no hash: each is a value of its own.
-        present = [at for at, value in enumerate(values) if value is not MISSING]
-        codes = [-1] * len(values)
-        for code, at in enumerate(present):
-            codes[at] = code
-        return Column([node.prepare(values[at]) for at in present], codes)
-    distinct, found = distinct_values(values)
-    return Column(list(map(node.prepare, distinct)) if node.transforms else distinct, found)
-
-
-def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
-    """Yield which comparator scores which values of two columns; where blocks overlap the later one holds.
-
-    Values that are in no block together are of different types: they score 0.
-    """
-    if node.explicit is not None:
-        yield Block(node.explicit, None, None)
-        return
-    kinds, others = _by_kind(left), _by_kind(right)
-    alone = len(kinds) == 1 and kinds.keys() == others.keys()
-    for kind, rows in kinds.items():
-        columns = others.get(kind)
-        if columns is None:
-            continue
-        if kind is not float:
-            example = left[rows[0]]
-            yield _block(node.default_for(example, example), (rows, columns), alone=alone)
-            continue
-        fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
-        whole_rows, whole_columns = rows, columns
-        if fractional is not integer:
-            whole_rows = [at for at in rows if is_integral(left[at])]
-            whole_columns = [at for at in columns if is_integral(right[at])]
-            if len(whole_rows) < len(rows) or len(whole_columns) < len(columns):
-                yield _block(fractional, (rows, columns), alone=alone)
-                alone = False
-        if whole_rows and whole_columns:
-            yield _block(integer, (whole_rows, whole_columns), alone=alone)
-
-
-def _block(bound: Bound | None, places: tuple[list[int], list[int]], *, alone: bool) -> Block:
-    assert bound is not None  # noqa: S101 - for the type checker: scalars have a comparator
-    return Block(bound, None, None) if alone else Block(bound, *places)
-
-
-def _by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
-    """Return the positions of the values of each kind; `float` stands for all numbers."""
-    kinds = set(map(type, values))
-    if len(kinds) == 1:
-        (kind,) = kinds
-        return {float if kind in _NUMBERS else kind: list(range(len(values)))}
-    found: dict[type, list[int]] = {}
-    for at, value in enumerate(values):
-        kind = type(value)
-        found.setdefault(float if kind in _NUMBERS else kind, []).append(at)
-    return found
+    node: PlanNode
+    weight: float
+    values: Sequence[JsonValue]
+    leaves: Sequence[float]
+    """The weighted leaves of each."""
 
 
 @final
@@ -127,7 +43,7 @@ class Columns:
 
     __slots__ = ("_aligner", "_body", "_count_actual", "_deepest", "_empties", "_nulls_absent", "_top")
 
-    def __init__(self, aligner: Aligner, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
+    def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
         options = aligner.plan.options
         self._aligner = aligner
         self._body = body
@@ -229,32 +145,38 @@ class Columns:
             grid.absorb(block, rows, columns)
             if shape is not object:
                 others = [at for at, value in enumerate(actual) if type(value) is not shape]
-                self._without_partner(grid, block, weight, (rows, others), of_expected=True)
+                left_alone = _Containers(node, weight, one, block.expected)
+                self._without_partner(grid, left_alone, (rows, others), of_expected=True)
                 others = [at for at, value in enumerate(expected) if type(value) is not shape]
-                self._without_partner(grid, block, weight, (others, columns), of_expected=False)
+                right_alone = _Containers(node, weight, other, block.actual)
+                self._without_partner(grid, right_alone, (others, columns), of_expected=False)
 
     def _without_partner(
-        self,
-        grid: Grid,
-        block: Grid,
-        weight: float,
-        cells: tuple[list[int], list[int]],
-        *,
-        of_expected: bool,
+        self, grid: Grid, own: _Containers, cells: tuple[list[int], list[int]], *, of_expected: bool
     ) -> None:
-        """Correct the leaves of containers where the other side has none; `block` has what they count."""
+        """Correct the leaves of one side's containers in the cells in which the other side has none."""
         rows, columns = cells
         if not rows or not columns:
             return
         if of_expected:
             if self._empties == "if_absent":
-                empty = [at for at, leaves in zip(rows, block.expected) if not leaves]
-                grid.lower_expected(empty, columns, -weight)
+                grid.lower_expected(self._leafless(own, rows), columns, -own.weight)
         elif not self._count_actual:
-            grid.lower_actual(rows, columns, list(block.actual))
+            grid.lower_actual(rows, columns, list(own.leaves))
         elif self._empties == "if_absent" and self._aligner.as_f1:
-            empty = [at for at, leaves in zip(columns, block.actual) if not leaves]
-            grid.lower_actual(rows, empty, [-weight] * len(empty))
+            empty = self._leafless(own, columns)
+            grid.lower_actual(rows, empty, [-own.weight] * len(empty))
+
+    def _leafless(self, own: _Containers, places: list[int]) -> list[int]:
+        """Return the places of containers that have no leaf; leaves of weight 0 are leaves."""
+        found = []
+        for at, leaves, value in zip(places, own.leaves, own.values):
+            if not leaves and type(value) in _CONTAINERS:
+                node = own.node.chosen(value, MISSING)
+                whole = node.skip or node.explicit is not None
+                if not whole and not leaves_of(node, value, self._aligner.leaves).number:
+                    found.append(at)
+        return found
 
     # -- containers ----------------------------------------------------------------------------------------
 
@@ -285,15 +207,18 @@ class Columns:
                 return
         rows = [at for at, value in enumerate(expected) if value is not MISSING]
         columns = [at for at, value in enumerate(actual) if value is not MISSING]
-        block = self.grid(child, [expected[at] for at in rows], [actual[at] for at in columns], weight)
+        one, other = [expected[at] for at in rows], [actual[at] for at in columns]
+        block = self.grid(child, one, other, weight)
         grid.absorb(block, rows, columns)
         own = weight * child.own_weight
         if len(columns) < len(actual):
             lacking = [at for at, value in enumerate(actual) if value is MISSING]
-            self._without_partner(grid, block, own, (rows, lacking), of_expected=True)
+            left_alone = _Containers(child, own, one, block.expected)
+            self._without_partner(grid, left_alone, (rows, lacking), of_expected=True)
         if len(rows) < len(expected):
             lacking = [at for at, value in enumerate(expected) if value is MISSING]
-            self._without_partner(grid, block, own, (lacking, columns), of_expected=False)
+            right_alone = _Containers(child, own, other, block.actual)
+            self._without_partner(grid, right_alone, (lacking, columns), of_expected=False)
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
@@ -343,10 +268,12 @@ class Columns:
         if element.skip:
             return True
         left, right = flatten(self._aligner, element, (expected, actual))
-        if not self._body.fits(self._aligner, len(left.values), len(right.values)):
-            return False
-        columns = Columns(self._aligner, element, self._body, self._deepest)
-        inner = columns.grid(element, left.values, right.values)
+        inner = self._body.of_many(self._aligner, element, left.values, right.values)
+        if inner is None:
+            if not self._body.fits(self._aligner, len(left.values), len(right.values)):
+                return False
+            columns = Columns(self._aligner, element, self._body, self._deepest)
+            inner = columns.grid(element, left.values, right.values)
         if inner.unknown:
             return False
         uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
+
+from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.plan.leaves import leaves_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.columns import Column
-    from pytest_jsonmatch.engine.align.nested import Nested, Source
+    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.context import Context, Pairs, Source
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Pairs: TypeAlias = list[tuple[int, int]]
 
-__all__ = ["STEPS", "TIE", "Best", "Cell", "Grid", "Part", "similarity_of"]
+__all__ = ["STEPS", "TIE", "Best", "BlockSolver", "Grid", "Part"]
 
 STEPS: Final = 2.0**45
 """Worths are rounded to this many steps: their sums are exact, in whatever order they are made."""
 TIE: Final = 2.0**-31
 """What the larger Σ adds to what a pair is worth, at most: sums within 1e-9 a pair are tied."""
-NOTHING: Final = 1e-300
-
-
-@final
-class Cell(NamedTuple):
-    """A pair of elements: exactly, or the most that it can be worth while questions are open."""
-
-    similarity: float
-    score: float
-    """Σ weight·score."""
-    questions: tuple[Any, ...] = ()
-    """What batch comparators have still to answer."""
 
 
 @final
@@ -46,22 +36,27 @@ class Best(NamedTuple):
     """What batch comparators have still to answer before the pairs are sure."""
 
 
+class BlockSolver(Protocol):
+    """The unordered arrays at one place in the elements of both sides (`nested.Nested`)."""
+
+    def score(self, row: int, column: int) -> float:
+        """Return Σ of two of the arrays, paired."""
+
+    def keep(self, row: int, column: int) -> None:
+        """Keep how two of the arrays pair, and all arrays inside their pairs."""
+
+
 @final
 class Part(NamedTuple):
     """Unordered arrays inside the elements of a grid."""
 
-    nested: Nested
+    nested: BlockSolver
     rows: Any
     """For each row of the grid, which of the arrays is its own; -1: it has none, or an empty one."""
     columns: Any
     weight: float
     bound: Any = None
     """(arrays, arrays) what was added to the grid's Σ as a bound; None: what was added is exact."""
-
-
-def similarity_of(score: float, whole: float) -> float:
-    """Return Σ over the weighted leaves that it is out of: at most 1, and 1 where there is nothing."""
-    return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
 
 
 class Grid:
@@ -87,7 +82,7 @@ class Grid:
         "walked",
     )
 
-    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
         self.aligner = aligner
         self.score: Any
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
@@ -109,9 +104,20 @@ class Grid:
     # -- what a body has -----------------------------------------------------------------------------------
 
     @classmethod
-    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:
+    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:
         """Tell whether a grid of this size fits the memory limit."""
         raise NotImplementedError
+
+    @classmethod
+    def of_many(
+        cls,
+        aligner: Context,  # noqa: ARG003 - of a body
+        element: PlanNode,  # noqa: ARG003
+        expected: Sequence[JsonValue],  # noqa: ARG003
+        actual: Sequence[JsonValue],  # noqa: ARG003
+    ) -> Grid | None:
+        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        return None
 
     @property
     def is_corrected(self) -> bool:
@@ -146,7 +152,7 @@ class Grid:
         """Add the sums of a block of pairs."""
         raise NotImplementedError
 
-    def nest(self, nested: Nested, weight: float) -> None:
+    def nest(self, nested: Any, weight: float) -> None:
         """Add the unordered arrays of a block, one for each row and column."""
         raise NotImplementedError
 
@@ -190,6 +196,16 @@ class Grid:
         """Tell where the elements stand, for the walk."""
         self._element, self._trail, self._sources = element, trail, (rows, columns)
 
+    def _set_share(self, most: float) -> None:
+        """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
+        if self.unknown:
+            # Without any Σ: none is greater than the weighted leaves of expected's element.
+            elements = [value for array, at in self._sources[0] if type(value := array[at]) in {dict, list}]
+            nodes = [self._element.chosen(value, value) for value in elements]
+            leaves = [leaves_of(*place, self.aligner.leaves) for place in zip(nodes, elements)]
+            most = max([1.0, *(each.weight for each in leaves)])
+        self._share = TIE / (most or 1.0)
+
     def worth(self, cell: Cell) -> float:
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
         if cell.similarity <= self.aligner.threshold:
@@ -210,7 +226,7 @@ class Grid:
             for part in self.parts:
                 at, to = part.rows[row], part.columns[column]
                 if part.bound is not None and at >= 0 and to >= 0:
-                    score += part.weight * part.nested.pair(at, to).score - float(part.bound[at][to])
+                    score += part.weight * part.nested.score(at, to) - float(part.bound[at][to])
             cell = Cell(similarity_of(score, self.whole(row, column)), score)
         self._cells[row, column] = cell
         return cell
@@ -220,8 +236,8 @@ class Grid:
         if self.is_exact:
             score = self.score
             return sum([float(score[row][column]) for row, column in pairs])
-        cells: list[Cell] = [self.aligner.run(self.measure(row, column)) for row, column in pairs]
-        return sum([cell.score for cell in cells])
+        cells: list[Cell] = [run(self.measure(row, column)) for row, column in pairs]
+        return float(sum([cell.score for cell in cells]))
 
     def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Best]:
         """Pair some rows with some columns for the greatest total similarity above the threshold.

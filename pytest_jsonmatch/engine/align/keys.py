@@ -145,12 +145,20 @@ class Canon:
         """Return places of values in an order that depends on the contents of the values only."""
         if len(places) < 2:
             return places
-        if all(type(values[at]) is str for at in places):
+        kinds = {type(values[at]) for at in places}
+        if kinds == {str}:
             return sorted(places, key=values.__getitem__)
+        if kinds == {dict} and all(_CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
+            keys = set().union(*(values[at] for at in places))
+            if element.branches is None and not any(element.children[key].skip for key in keys):
+                return sorted(places, key=lambda at: _encoded(values[at]))
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
-        """Return a text that values of equal contents share, in whatever order their unordered arrays are."""
+        """Return a text that values of equal contents share, in whatever order their unordered arrays are.
+
+        Skipped members are left out: of elements that differ only there, twins take those that come first.
+        """
         if type(value) is not dict and type(value) is not list:
             return _encoded(value)
         known = self._texts
@@ -177,9 +185,8 @@ class Canon:
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container, the texts of all containers in it being known."""
         if type(value) is dict:
-            if _CONTAINERS.isdisjoint(map(type, value.values())):
-                return _encoded(value)
-            return _encoded({key: self._stub(item) for key, item in value.items()})
+            children = node.children
+            return _encoded({key: self._stub(item) for key, item in value.items() if not children[key].skip})
         parts = [self._stub(item) for item in value]
         if node.align == "unordered":
             parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)

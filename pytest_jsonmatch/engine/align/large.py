@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.columns import blocks_of
-from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.context import NOTHING
+from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.owners import CHUNK, Owners
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 
 if TYPE_CHECKING:
@@ -15,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.columns import Column
-    from pytest_jsonmatch.engine.align.grid import Cell
-    from pytest_jsonmatch.engine.align.nested import Flat, Nested
+    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.context import Cell, Context
+    from pytest_jsonmatch.engine.align.nested import Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["ArrayGrid"]
 
 _BYTES_A_CELL: Final = 32
-_CHUNK: Final = 4_000_000
-"""Cells worked on at a time where a whole matrix is not needed."""
 _PRICE_STEPS: Final = 10
 _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
@@ -42,7 +42,7 @@ class ArrayGrid(Grid):
 
     __slots__ = ("_bounds", "_less_actual", "_less_expected", "_worth")
 
-    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
         self.score: Matrix = np.zeros((rows, columns))
         self.expected: Matrix = np.zeros(rows)
@@ -52,9 +52,25 @@ class ArrayGrid(Grid):
         self._worth: Matrix = self.score
 
     @classmethod
-    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:
+    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:
         """Tell whether a grid of this size fits the memory limit."""
         return rows * columns * _BYTES_A_CELL <= aligner.plan.options.memory_limit
+
+    @classmethod
+    def of_many(
+        cls, aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> Grid | None:
+        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
+            return None
+        blocks = list(blocks_of(element, expected, actual))
+        related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
+        scores = None if related is None else related(expected, actual)
+        if scores is None:
+            return None
+        from pytest_jsonmatch.engine.align.related import RelatedGrid
+
+        return RelatedGrid(aligner, scores)
 
     @property
     def is_corrected(self) -> bool:
@@ -155,9 +171,8 @@ class ArrayGrid(Grid):
 
     def nest(self, nested: Nested, weight: float) -> None:
         """Add the unordered arrays of a block, one for each row and column."""
-        inner = nested.inner
-        assert isinstance(inner, ArrayGrid)  # noqa: S101 - for the type checker: of the same body
-        left, right = _Owners(nested.left), _Owners(nested.right)
+        left, right = Owners(nested.left), Owners(nested.right)
+        inner: Any = nested.inner
         self.expected += weight * left.sums(inner.expected)
         self.actual += weight * right.sums(inner.actual)
         if not (len(left.codes) and len(right.codes)):
@@ -173,7 +188,7 @@ class ArrayGrid(Grid):
         self.bounded = self.bounded or exact is None
         self.parts.append(Part(nested, rows, columns, weight, weight * bound if exact is None else None))
 
-    def intersections(self, nested: Nested, left: _Owners, right: _Owners) -> Matrix | None:
+    def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays, if no element has a choice of partners.
 
         Then a pair of values is worth its score as often as both arrays have it, as for comparators that test
@@ -193,7 +208,7 @@ class ArrayGrid(Grid):
             total += ((one >= least) * scores) @ (other >= least).T.astype(np.float64)
         return total
 
-    def bounds(self, nested: Nested, left: _Owners, right: _Owners) -> Matrix:
+    def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
         """Return what nested arrays can match at most: for each element its best partner, of either side."""
         score = np.where(self._worth > 0.0, self.score, 0.0)
         equal = _equal(nested)
@@ -240,13 +255,13 @@ class ArrayGrid(Grid):
 
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
-        self._share = share = TIE / (float(self.score.max(initial=0.0)) or 1.0)
+        self._set_share(float(self.score.max(initial=0.0)))
         if self.unknown:
             self._worth = np.full(self.score.shape, 1.0 + TIE)
             return
         worth = self.similarities()
         admissible = worth > self.aligner.threshold
-        worth += share * self.score
+        worth += self._share * self.score
         worth *= STEPS
         np.rint(worth, out=worth)
         worth *= 1.0 / STEPS
@@ -314,16 +329,16 @@ class ArrayGrid(Grid):
         return list(zip(found[0].tolist(), found[1].tolist()))
 
 
-def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
-    """Return what arrays of the left can match at most: each element its best partner in the array of the right.
+def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
+    """Return what arrays of the left can match at most: each element its best partner on the right.
 
     Partners that many elements want have a price: for any prices, the sum of all prices and of what each
-    element gets beyond its partner's price is a bound (linear programming duality). Prices are found, by a few
+    element gets beyond its partner's price is a bound (linear programming duality). Prices are found by a few
     steps of subgradient descent, for each array of the right against the average array of the left.
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
+    if len(score) * len(right.codes) > CHUNK or not len(left.codes):
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]
@@ -342,53 +357,6 @@ def _bounds(score: Matrix, left: _Owners, right: _Owners) -> Matrix:
     total[having] = np.add.reduceat(prices, starts)
     prices_too: Matrix = np.minimum(bounds, owned @ priced + total)
     return prices_too
-
-
-@final
-class _Owners:
-    """Which array has which values, on one side."""
-
-    __slots__ = ("codes", "sizes", "starts")
-
-    def __init__(self, flat: Flat) -> None:
-        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
-        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
-        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
-
-    def sums(self, leaves: Matrix) -> Matrix:
-        """Return the sum over each array's elements."""
-        owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        sums: Matrix = np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes)).astype(
-            float
-        )
-        return sums
-
-    def matrix(self, values: int) -> Any:
-        """Return how often each array has each value, as a sparse matrix."""
-        from scipy.sparse import csr_matrix
-
-        ones = np.ones(len(self.codes))
-        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
-
-    def counts(self, values: Indices) -> Matrix:
-        """Return how often each array has some of the values, (arrays, values)."""
-        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
-        return found
-
-    def best(self, score: Matrix) -> Matrix:
-        """Return, for each line of a matrix, the greatest number among the columns of each array.
-
-        Columns stand for values; (values, values) become (values, arrays).
-        """
-        best = np.zeros((len(score), len(self.sizes)))
-        having = np.flatnonzero(self.sizes)
-        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
-        for start in range(0, len(having), step):
-            some = having[start : start + step]
-            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
-            found = score.take(self.codes[first:last], axis=1)
-            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
-        return best
 
 
 def _equal(nested: Nested) -> list[tuple[int, int]]:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
+from pytest_jsonmatch.engine.align.column import distinct_values
+from pytest_jsonmatch.engine.align.context import Pairing, run
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Flat", "Nested", "Source", "distinct_values", "flatten", "twins"]
-
-
-@final
-class Source(NamedTuple):
-    """Where an element stands."""
-
-    array: list[JsonValue]
-    at: int
+__all__ = ["Flat", "Nested", "flatten", "twins"]
 
 
 @final
@@ -50,29 +44,8 @@ class BlockPairs(NamedTuple):
     """Positions in the two arrays' canonical orders."""
 
 
-def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct scalars, and for each value its number, -1 for MISSING; None: all are distinct.
-
-    1, 1.0 and True, equal in Python, are told apart.
-    """
-    kinds = set(map(type, values))
-    kinds.discard(type(MISSING))
-    mixed = len(kinds) > 1
-    keys: Sequence[Any] = list(zip(map(type, values), values)) if mixed else values
-    index = dict.fromkeys(keys)
-    missing: Any = (type(MISSING), MISSING) if mixed else MISSING
-    if missing in index:
-        del index[missing]
-    distinct = [value for _, value in index] if mixed else list(index)
-    if len(distinct) == len(values):
-        return distinct, None
-    numbers: dict[Any, int] = dict(zip(index, range(len(index))))
-    numbers[missing] = -1
-    return distinct, list(map(numbers.__getitem__, keys))
-
-
 def flatten(
-    aligner: Aligner, element: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+    aligner: Context, element: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
 ) -> tuple[Flat, Flat]:
     """Return the elements of the arrays of both sides."""
     canon = aligner.canon
@@ -130,7 +103,7 @@ class Nested:
 
     __slots__ = ("_aligner", "_known", "element", "inner", "left", "right")
 
-    def __init__(self, aligner: Aligner, element: PlanNode, inner: Grid, left: Flat, right: Flat) -> None:
+    def __init__(self, aligner: Context, element: PlanNode, inner: Grid, left: Flat, right: Flat) -> None:
         self._aligner = aligner
         self.element = element
         self.inner = inner
@@ -147,13 +120,15 @@ class Nested:
             pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
             score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
             if rows and columns:
-                best = self._aligner.run(
-                    self.inner.best([codes[at] for at in rows], [others[to] for to in columns])
-                )
+                best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
                 score += best.score
                 pairs += [(rows[at], columns[to]) for at, to in best.pairs]
             found = self._known[row, column] = BlockPairs(score, pairs)
         return found
+
+    def score(self, row: int, column: int) -> float:
+        """Return Σ of two of the arrays, paired."""
+        return self.pair(row, column).score
 
     def keep(self, row: int, column: int) -> None:
         """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
@@ -161,7 +136,7 @@ class Nested:
         left, right = self.left, self.right
         places, others = left.places[row], right.places[column]
         pairs = sorted((places[at], others[to]) for at, to in found.pairs)
-        self._aligner.keep(left.arrays[row], right.arrays[column], pairs)
+        self._aligner.keep(left.arrays[row], right.arrays[column], Pairing(pairs))
         if self.inner.parts:
             codes, other_codes = left.codes[row], right.codes[column]
             for at, to in found.pairs:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.align.columns import blocks_of
-from pytest_jsonmatch.engine.align.grid import NOTHING, STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.context import NOTHING
+from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.columns import Column
-    from pytest_jsonmatch.engine.align.grid import Cell
+    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.context import Cell, Context
     from pytest_jsonmatch.engine.align.nested import Nested
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -28,7 +28,7 @@ class ListGrid(Grid):
 
     __slots__ = ("_less_actual", "_less_expected", "_worth")
 
-    def __init__(self, aligner: Aligner, rows: int, columns: int) -> None:
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
         self.score: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.expected: list[float] = [0.0] * rows
@@ -38,7 +38,7 @@ class ListGrid(Grid):
         self._worth: list[list[float]] = []
 
     @classmethod
-    def fits(cls, aligner: Aligner, rows: int, columns: int) -> bool:  # noqa: ARG003 - counted beforehand
+    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:  # noqa: ARG003 - counted beforehand
         """Tell whether a grid of this size fits the memory limit."""
         return True
 
@@ -150,7 +150,7 @@ class ListGrid(Grid):
                 if inner.walked:
                     line[to] += min(expected[at], actual[to])
                 elif codes[at] and others[to]:
-                    line[to] += weight * nested.pair(at, to).score
+                    line[to] += weight * nested.score(at, to)
         self.expected = [own + leaves for own, leaves in zip(self.expected, expected)]
         self.actual = [own + leaves for own, leaves in zip(self.actual, actual)]
         if not inner.walked:
@@ -178,8 +178,8 @@ class ListGrid(Grid):
         if self.unknown:
             self._worth = [[1.0 + TIE] * len(self.actual) for _ in self.expected]
         most = max(map(max, self.score)) if self.expected and self.actual else 0.0
-        limit, share = self.aligner.threshold, TIE / (most or 1.0)
-        self._share = share
+        self._set_share(most)
+        limit, share = self.aligner.threshold, self._share
         half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
         for at, line in enumerate([] if self.unknown else self.score):
             own = self.expected[at] * (0.5 if as_f1 else 1.0)
@@ -220,6 +220,10 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1."""
     if bound.table is None:
         return [[1.0] * len(actual) for _ in expected]
+    if bound.comparator.preload is not None:
+        # (Strings that could not be encoded score 0 in the table.)
+        scores: list[list[float]] = bound.table(expected, actual).tolist()
+        return scores
     prepare, prepared = bound.prepare, bound.prepared
     if prepare is None or prepared is None:
         score: Any = bound.score

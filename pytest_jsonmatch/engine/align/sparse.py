@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.nested import Source
+from pytest_jsonmatch.engine.align.context import Source
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.arrays import Aligner
+    from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -43,7 +43,7 @@ class Sparse(NamedTuple):
 
 
 def pair_sparsely(
-    aligner: Aligner, element: PlanNode, trail: Any, left: Side, right: Side
+    aligner: Context, element: PlanNode, trail: Any, left: Side, right: Side
 ) -> Generator[Any, Any, Sparse]:
     """Pair elements at nearly the greatest total similarity, within the memory limit.
 

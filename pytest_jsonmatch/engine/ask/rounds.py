@@ -1,7 +1,8 @@
 """Collect the open questions of records, ask them in one call, and score again with the answers.
 
 No result is ever patched: an outcome is the last one when it leaves no question open. In unordered arrays an
-unknown answer is worth 1, which no answer exceeds; only pairs of the optimum over these bounds are asked about.
+unknown answer is worth 1, which no answer exceeds; only pairs of the optimum over these bounds are asked
+about.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def answered_all(
     >>> plan = plan_for("json_similarity", {})
     >>> outcomes = answered_all(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
     >>> [outcome.sums.score for outcome in outcomes]
-    [1, 0]
+    [1.0, 0.0]
     """
     if plan.preloads:
         preload(plan, ((expected, actual) for _, expected, actual in records))

@@ -94,6 +94,8 @@ class Scoring:
         prepare: makes of one value what `prepared` compares, so that it is made once for many pairs.
         prepared: scores two prepared values: `score(e, a) == prepared(prepare(e), prepare(a))`.
         ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
+        related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
+            that the table would be too large; None where they are not all strings.
     """
 
     score: Score
@@ -101,6 +103,7 @@ class Scoring:
     prepare: Callable[[JsonValue], Any] | None = None
     prepared: Callable[[Any, Any], float] | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
+    related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
 
 
 def of_prepared(
@@ -162,7 +165,17 @@ class Bound:
     1.0
     """
 
-    __slots__ = ("_preload", "ceiling", "comparator", "params", "prepare", "prepared", "score", "table")
+    __slots__ = (
+        "_preload",
+        "ceiling",
+        "comparator",
+        "params",
+        "prepare",
+        "prepared",
+        "related",
+        "score",
+        "table",
+    )
 
     def __init__(self, comparator: Comparator, params: Params) -> None:
         scoring = comparator.bind(params)
@@ -173,6 +186,7 @@ class Bound:
         self.prepare = scoring.prepare
         self.prepared = scoring.prepared
         self.ceiling = scoring.ceiling
+        self.related = scoring.related
         self._preload = None if comparator.preload is None else comparator.preload(params)
 
     @property

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Params
-    from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BatchItem", "NoAnswer", "Request", "batch_comparator", "is_batch"]
+__all__ = ["BatchItem", "NoAnswer", "batch_comparator", "is_batch"]
 
 _SCOPES: Final = ("record", "chunk")
 _FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
@@ -84,21 +82,6 @@ class NoAnswer(NamedTuple):
     """
 
     reason: str
-
-
-@final
-class Request(NamedTuple):
-    """One field that a batch comparator is to be asked about."""
-
-    question: Question
-    node: PlanNode
-    trail: Trail | None
-    expected_key: Any
-    actual_key: Any
-    expected: JsonValue
-    actual: JsonValue
-    expected_compared: JsonValue
-    actual_compared: JsonValue
 
 
 def is_batch(fn: object) -> bool:

@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import equality_of, json_key
+from pytest_jsonmatch.engine.compare.equality import equality_of
 from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:

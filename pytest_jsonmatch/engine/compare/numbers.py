@@ -12,13 +12,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, json_key
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import (
     check_names,
     mapping_parameter,
     number_parameter,
     required,
 )
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:

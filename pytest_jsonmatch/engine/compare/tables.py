@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.compare.equality import json_key
+from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["equality_table", "letter_bounds", "number_table", "row_blocks", "shared_members", "string_table"]
+__all__ = [
+    "equality_table",
+    "letter_bounds",
+    "number_table",
+    "overlaps",
+    "row_blocks",
+    "shared_members",
+    "string_table",
+]
 
 # Integers up to here are doubles exactly, and so is the difference of any two.
 _EXACT_INTEGER: Final = 2**52
@@ -182,6 +190,28 @@ def shared_members(
             wanted = np.zeros((size, len(held)), dtype=np.float32)
             wanted[owners, number[members]] = 1.0
             shared[block] += wanted @ held
+    return shared
+
+
+def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]) -> Any:
+    """Return shared members / all members of the pairs of sets that share any, as a sparse matrix.
+
+    >>> overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}]).toarray().round(2).tolist()
+    [[0.33, 1.0], [0.0, 0.0]]
+    """
+    from scipy.sparse import csr_matrix
+
+    codes: dict[Hashable, int] = {}
+    held = []
+    for sets in (expected, actual):
+        members = [codes.setdefault(member, len(codes)) for own in sets for member in own]
+        starts = np.cumsum([0, *map(len, sets)])
+        held.append((np.ones(len(members)), members, starts))
+    left, right = (csr_matrix(one, shape=(len(one[2]) - 1, len(codes))) for one in held)
+    shared = (left @ right.T).tocsr()
+    sizes, others = np.diff(left.indptr), np.diff(right.indptr)
+    owners = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
+    shared.data /= sizes[owners] + others[shared.indices] - shared.data
     return shared
 
 

@@ -5,16 +5,17 @@ Values that are no strings are compared by JSON equality, a string against anoth
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, json_key
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -135,7 +136,14 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
 
         return string_table(expected, actual, block)
 
-    return of_prepared(prepare, _jaccard, table)
+    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
+        if not all(type(value) is str for value in (*expected, *actual)):
+            return None
+        from pytest_jsonmatch.engine.compare.tables import overlaps
+
+        return overlaps(list(map(tokenize, expected)), list(map(tokenize, actual)))
+
+    return replace(of_prepared(prepare, _jaccard, table), related=related)
 
 
 def _jaccard(expected: Any, actual: Any) -> float:

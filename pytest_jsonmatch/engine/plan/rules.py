@@ -140,8 +140,8 @@ class TypeTable:
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.has_tables = all(each.table is not None for each in bound.values())
-        """Whether all of them score many values at once."""
+        self.has_tables = all(each.table and not each.comparator.preload for each in bound.values())
+        """Whether all of them score many values at once, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
             bool: bound["boolean"].score,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.align.arrays import run
-from pytest_jsonmatch.engine.score.leaves import check_listed, without_nulls
+from pytest_jsonmatch.engine.align.context import run
+from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import Outcome, Trail, place_below
 from pytest_jsonmatch.engine.score.passes import Pass, Spot
 from pytest_jsonmatch.engine.score.units import unit_members

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.score.leaves import Leaves, weight_between
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, Seen
+from pytest_jsonmatch.engine.plan.leaves import Leaves, weight_between
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Seen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
@@ -78,13 +78,23 @@ class Findings:
     def sums(self) -> Sums:
         """Return the sums over all that was found."""
         if self._plan.weighted:
-            parts = [*map(self._weighed, self.findings), *self.parts]
-        else:
-            both = self.matches + len(self._scores)
-            score = math.fsum((self.matches, *self._scores)) if self._scores else self.matches
-            perfect = self._scores.count(1.0) == len(self._scores)
-            parts = [Sums(score, both, both, perfect), *(found.sums for found in self._uneven), *self.parts]
-        return total_of(parts)
+            return total_of((*map(self._weighed, self.findings), *self.parts))
+        scores = self._scores
+        expected = actual = self.matches + len(scores)
+        score = math.fsum((self.matches, *scores)) if scores else float(self.matches)
+        perfect = scores.count(1.0) == len(scores)
+        others = list(self.parts)
+        for found in self._uneven:
+            if found.status == OMISSION:
+                expected += 1
+                perfect = False
+            elif found.status == HALLUCINATION:
+                actual += 1
+                perfect = False
+            else:
+                others.append(found.sums)
+        sums = Sums(score, expected, actual, perfect)
+        return total_of((sums, *others)) if others else sums
 
     def _weighed(self, found: Finding) -> Sums:
         """Return what a finding adds, weights counted from the base down."""

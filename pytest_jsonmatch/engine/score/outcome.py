@@ -12,9 +12,9 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.arrays import Pairs
+    from pytest_jsonmatch.engine.align.context import Pairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -176,64 +176,49 @@ class Asked(NamedTuple):
 
 @final
 class Seen:
-    """How often places were met in expected, by the node of the container around them; it merges."""
+    """What was met in expected, in the order of the document; it merges."""
 
-    __slots__ = ("elements", "entered", "keys")
+    __slots__ = ("_containers", "_leaves", "_nodes")
 
     def __init__(self) -> None:
-        self.keys: dict[PlanNode, list[str]] = {}
-        """Of objects, their keys, one after the other."""
-        self.elements: dict[PlanNode, int] = {}
-        """By the node of elements of arrays, how many there were."""
-        self.entered: list[PlanNode] = []
-        """Containers of expected that are no leaves themselves."""
+        self._nodes: list[PlanNode] = []
+        self._containers: list[Collection[Any]] = []
+        self._leaves: list[PlanNode] = []
 
-    def enter_object(self, node: PlanNode, members: Iterable[str]) -> None:
-        """Take note of an object of expected and its members."""
-        self.entered.append(node)
-        keys = self.keys.get(node)
-        if keys is None:
-            self.keys[node] = list(members)
-        else:
-            keys += members
+    def enter(self, node: PlanNode, container: Collection[Any]) -> None:
+        """Take note of an object or array, and of its members: it is no leaf itself."""
+        self._nodes.append(node)
+        self._containers.append(container)
 
-    def enter_array(self, node: PlanNode, values: Sequence[JsonValue]) -> None:
-        """Take note of an array of expected and its elements."""
-        self.entered.append(node)
-        self.meet(node.children[ELEMENT], len(values))
-
-    def meet(self, node: PlanNode, times: int = 1) -> None:
-        """Take note of places of expected that are in no object."""
-        self.elements[node] = self.elements.get(node, 0) + times
+    def meet(self, node: PlanNode) -> None:
+        """Take note of a place that is in no container that was entered."""
+        self._leaves.append(node)
 
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
-        for node, keys in other.keys.items():
-            own = self.keys.get(node)
-            if own is None:
-                self.keys[node] = list(keys)
-            else:
-                own += keys
-        for element, number in other.elements.items():
-            self.meet(element, number)
-        self.entered += other.entered
+        self._nodes += other._nodes
+        self._containers += other._containers
+        self._leaves += other._leaves
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""
-        counts: dict[PlanNode, int] = {}
+        keys: dict[PlanNode, list[str]] = {}
+        counts: dict[PlanNode, int] = dict(Counter(node.place for node in self._leaves))
         below: dict[PlanNode, dict[PlanNode, None]] = {}
-        for node, keys in self.keys.items():
+        for node, container in zip(self._nodes, self._containers):
+            if type(container) is dict:
+                keys.setdefault(node, []).extend(container)
+            else:
+                element = node.children[ELEMENT].place
+                counts[element] = counts.get(element, 0) + len(container)
+                below.setdefault(node.place, {})[element] = None
+        for node, names in keys.items():
             members = below.setdefault(node.place, {})
-            for key, number in Counter(keys).items():
+            for key, number in Counter(names).items():
                 place = node.children[key].place
                 counts[place] = counts.get(place, 0) + number
                 members[place] = None
-        for element, number in self.elements.items():
-            place = element.place
-            counts[place] = counts.get(place, 0) + number
-            if element.parent is not None:
-                below.setdefault(element.parent.place, {})[place] = None
-        for node, number in Counter(self.entered).items():
+        for node, number in Counter(self._nodes).items():
             counts[node.place] = counts.get(node.place, 0) - number
         inner = {place for members in below.values() for place in members}
         waiting = [place for place in (*below, *counts) if place not in inner]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.outcome import Place, instance_path, new_finding, place_below
@@ -9,12 +10,12 @@ from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.leaves import Known
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Detail, Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
@@ -71,6 +72,9 @@ class Spot(NamedTuple):
             actual_key = MISSING
         values = status, score, self.expected, self.actual, detail
         return new_finding((self.node, self.trail, expected_key, actual_key, *values))
+
+
+new_spot: Callable[[tuple[Any, ...]], Spot] = partial(tuple.__new__, Spot)
 
 
 @final

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of
 from pytest_jsonmatch.engine.score.findings import Findings
-from pytest_jsonmatch.engine.score.leaves import Leaves, check_listed, leaves_of, refused
+from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key, run
-from pytest_jsonmatch.engine.align.grid import Cell, similarity_of
-from pytest_jsonmatch.engine.score.leaves import weight_between, without_nulls
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, Aligned, new_finding
-from pytest_jsonmatch.engine.score.passes import Pass, Spot
+from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
+from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
+from pytest_jsonmatch.engine.score.outcome import (
+    HALLUCINATION,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    Aligned,
+    new_finding,
+)
+from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -23,8 +30,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from pytest_jsonmatch.engine.align.arrays import Measure
-    from pytest_jsonmatch.engine.align.nested import Source
+    from pytest_jsonmatch.engine.align.context import Measure, Source
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Asked, Finding, Place, Trail
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
     Task: TypeAlias = Generator[Any, Any, None]
 
 __all__ = ["Walk", "measurer"]
+
+_CONTAINERS: Final = frozenset({dict, list})
 
 
 @final
@@ -60,13 +68,13 @@ class Walk(Places):
         Items are (key in expected, key in actual, value in expected, value in actual, node).
         """
         append, complete, matches = self._append, self._complete, 0
-        scores, limit, quick = self._scores, self._pass.leaf_threshold, self._recorded is None
+        scores, uneven = self._scores, self._uneven
+        limit, quick = self._pass.leaf_threshold, self._recorded is None
         stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
         while True:
             for expected_key, actual_key, expected, actual, node in items:
                 kind = type(expected)
                 if kind is type(actual) and kind is not dict and kind is not list:
-                    status, score = "", 0.0
                     if expected == actual and node.plain:
                         if not complete:
                             matches += 1
@@ -77,6 +85,8 @@ class Walk(Places):
                         status = MATCH if score == 1.0 else MISMATCH
                         if limit is not None and score <= limit and status is MISMATCH:
                             score = 0.0
+                    else:
+                        status, score = "", 0.0
                     if status:
                         scores.append(score)
                         append(
@@ -85,7 +95,16 @@ class Walk(Places):
                             )
                         )
                         continue
-                spot = Spot(node, trail, expected_key, actual_key, expected, actual, left, right)
+                elif quick and node.plain and kind not in _CONTAINERS:
+                    lacking = actual is MISSING
+                    if lacking or (expected is MISSING and type(actual) not in _CONTAINERS):
+                        status = OMISSION if lacking else HALLUCINATION
+                        keys = (expected_key, MISSING) if lacking else (MISSING, actual_key)
+                        found = new_finding((node, trail, *keys, status, 0.0, expected, actual, None))
+                        append(found)
+                        uneven.append(found)
+                        continue
+                spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
                 below = self.settle(spot)
                 if below is None:
                     continue
@@ -97,7 +116,7 @@ class Walk(Places):
                     continue
                 if pairs_up and (expected or actual):
                     below_it: Iterator[Any] | None = yield from self._paired(below, inner, expected, actual)
-                    self.seen.enter_array(below, expected)
+                    self.seen.enter(below, expected)
                 else:
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
@@ -144,14 +163,11 @@ class Walk(Places):
                 else:
                     self.add(spot, MATCH, 1.0)
             elif expected is not MISSING:
-                self.seen.entered.append(node)
+                self.seen.enter(node, ())
             return None
         if expected is MISSING:
             return _one_side(node, actual, of_expected=False) if self._pass.count_extra else None
-        if type(expected) is dict:
-            self.seen.enter_object(node, expected)
-        else:
-            self.seen.enter_array(node, expected)
+        self.seen.enter(node, expected)
         if actual is MISSING:
             return _one_side(node, expected, of_expected=True)
         if type(expected) is dict:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["json_equal", "scalar_key", "strict_equal"]
+__all__ = ["json_equal", "json_key", "scalar_key", "strict_equal"]
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _TRUE: Final = object()
@@ -79,3 +79,46 @@ def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:
 
 def _same_kind_and_equal(left: JsonValue, right: JsonValue) -> bool:
     return type(left) is type(right) and _scalars_equal(left, right)
+
+
+def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
+    """Return a hashable key that is equal for equal JSON values, and for no others.
+
+    Args:
+        value: any JSON value.
+        strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
+
+    >>> json_key([1, {"a": "x"}]) == json_key([1.0, {"a": "x"}]), json_key([1]) == json_key([True])
+    (True, False)
+    """
+    kind = type(value)
+    if kind is str or kind is int:
+        atom: Hashable = value
+        return atom
+    if kind is dict or kind is list:
+        return _Container(value, strict=strict)
+    return (kind, scalar_key(value)) if strict else scalar_key(value)
+
+
+@final
+class _Container:
+    """An array or object as a key; its hash looks at two levels only, so that no depth is too deep."""
+
+    __slots__ = ("_strict", "_value")
+
+    def __init__(self, value: JsonValue, *, strict: bool) -> None:
+        self._value = value
+        self._strict = strict
+
+    def __eq__(self, other: object) -> bool:
+        equal = strict_equal if self._strict else json_equal
+        return isinstance(other, _Container) and equal(self._value, other._value)
+
+    def __hash__(self) -> int:
+        if type(self._value) is dict:
+            return hash(frozenset((name, self._outline(item)) for name, item in self._value.items()))
+        return hash(tuple(map(self._outline, self._value)))
+
+    def _outline(self, value: JsonValue) -> Hashable:
+        kind = type(value)
+        return (kind, len(value)) if kind is list or kind is dict else json_key(value, strict=self._strict)

@@ -1,0 +1,127 @@
+"""What all pairings of one comparison share, and how their tasks are run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.align.keys import Canon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.leaves import Known
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], Generator[Any, Any, "Cell"]]
+
+__all__ = ["NOTHING", "Cell", "Context", "Pairing", "Pairs", "Source", "run", "similarity_of"]
+
+Pairs: TypeAlias = "list[tuple[int, int]]"
+"""Pairs of (index in expected, index in actual), in the order of expected."""
+
+NOTHING: Final = 1e-300
+_SLACK: Final = 1e-12
+_MOST_KEPT: Final = 200_000
+_PATIENCE: Final = 2
+"""After this many rounds of questions, the next best pairings are asked about as well."""
+_MOST_DOUBLINGS: Final = 8
+
+
+@final
+class Source(NamedTuple):
+    """Where an element stands."""
+
+    array: list[JsonValue]
+    at: int
+
+
+@final
+class Cell(NamedTuple):
+    """A pair of elements: exactly, or the most that it can be worth while questions are open."""
+
+    similarity: float
+    score: float
+    """Σ weight·score."""
+    questions: tuple[Any, ...] = ()
+    """What batch comparators have still to answer."""
+
+
+@final
+class Pairing(NamedTuple):
+    """How two unordered arrays pair."""
+
+    pairs: Pairs
+    questions: tuple[Any, ...] = ()
+    """What batch comparators have still to answer before the pairs are sure."""
+
+
+def run(task: Generator[Any, Any, Any]) -> Any:
+    """Run a task to its end, and the tasks that it yields because it needs what they return.
+
+    Arrays in arrays are tasks in tasks: their depth costs no recursion.
+    """
+    tasks = [task]
+    value: Any = None
+    while True:
+        try:
+            task = tasks[-1].send(value)
+        except StopIteration as done:
+            tasks.pop()
+            if not tasks:
+                return done.value
+            value = done.value
+        else:
+            tasks.append(task)
+            value = None
+
+
+def similarity_of(score: float, whole: float) -> float:
+    """Return Σ over the weighted leaves that it is out of: at most 1, and 1 where there is nothing."""
+    return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
+
+
+class Context:
+    """The options at hand, and the pairings of nested arrays that were found on the way."""
+
+    __slots__ = (
+        "as_f1",
+        "canon",
+        "count_extra",
+        "gap",
+        "kept",
+        "leaves",
+        "measure",
+        "plan",
+        "solutions_ahead",
+        "threshold",
+    )
+
+    def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
+        """Take what scores two elements alone, and how often batch comparators have been asked."""
+        options = plan.options
+        self.plan = plan
+        self.count_extra = count_extra
+        self.as_f1 = options.reduce == "f1"
+        # "Greater" than the threshold by more than rounding.
+        self.threshold = options.array_threshold + _SLACK
+        self.canon = Canon(nulls_absent=options.nulls == "absent")
+        self.leaves: Known = {}
+        self.gap: float | None = None
+        """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
+        self.solutions_ahead = (
+            0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
+        )
+        """How many of the next best pairings batch comparators are asked about as well."""
+        self.measure = measure
+        """Returns the task that scores two elements alone."""
+        self.kept: dict[tuple[int, int], Pairing] = {}
+
+    # (A task is run where no other is waiting for it.)
+    run = staticmethod(run)
+
+    def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
+        """Keep the pairs of two arrays for when the walk comes to them."""
+        if len(self.kept) < _MOST_KEPT:
+            self.kept[id(expected), id(actual)] = pairing

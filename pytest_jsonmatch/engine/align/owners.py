@@ -1,0 +1,67 @@
+"""Which nested array has which values. Import this module late: it imports numpy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.align.nested import Flat
+
+    Matrix = NDArray[np.float64]
+    Indices = NDArray[np.intp]
+
+__all__ = ["CHUNK", "Owners"]
+
+CHUNK: Final = 4_000_000
+"""Cells worked on at a time where a whole matrix is not needed."""
+
+
+@final
+class Owners:
+    """Which array has which values, on one side."""
+
+    __slots__ = ("codes", "sizes", "starts")
+
+    def __init__(self, flat: Flat) -> None:
+        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
+        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
+        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
+
+    def sums(self, leaves: Matrix) -> Matrix:
+        """Return the sum over each array's elements."""
+        owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        sums: Matrix = np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes)).astype(
+            float
+        )
+        return sums
+
+    def matrix(self, values: int) -> Any:
+        """Return how often each array has each value, as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.codes))
+        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
+
+    def counts(self, values: Indices) -> Matrix:
+        """Return how often each array has some of the values, (arrays, values)."""
+        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        return found
+
+    def best(self, score: Matrix) -> Matrix:
+        """Return, for each line of a matrix, the greatest number among the columns of each array.
+
+        Columns stand for values; (values, values) become (values, arrays).
+        """
+        best = np.zeros((len(score), len(self.sizes)))
+        having = np.flatnonzero(self.sizes)
+        step = max(1, CHUNK // max(1, len(score) * int(self.sizes.max())))
+        for start in range(0, len(having), step):
+            some = having[start : start + step]
+            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
+            found = score.take(self.codes[first:last], axis=1)
+            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
+        return best

@@ -1,0 +1,464 @@
+"""Laws of pairing: bounds are bounds, both bodies of a grid agree, and a cell is what the walk makes of it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from collections import Counter
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
+from pytest_jsonmatch.api import prepare
+from pytest_jsonmatch.engine.align.arrays import Aligner
+from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.context import Cell, Source, run
+from pytest_jsonmatch.engine.align.grid import STEPS, Grid
+from pytest_jsonmatch.engine.align.large import ArrayGrid
+from pytest_jsonmatch.engine.align.small import ListGrid
+from pytest_jsonmatch.engine.align.solve import assign_lists
+from pytest_jsonmatch.engine.plan.compile import Plan
+from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch.engine.result.figures import plain_matches
+from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.walk import measurer
+from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.sums import total_of
+
+STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
+BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
+
+
+def laws(max_examples):
+    return settings(deadline=None, max_examples=max_examples, suppress_health_check=list(HealthCheck))
+
+
+def letters(expected, actual, params=None):
+    """Letters that two values share, of all that either has."""
+    one, other = set(str(expected)), set(str(actual))
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def moody(expected, actual, params):
+    """Leave some pairs out, and fail at others."""
+    alike = letters(expected, actual)
+    if alike == 0.5:
+        return ComparatorResult(0.25, skip=True)
+    if alike > 0.9 and expected != actual:
+        raise ValueError("too alike")
+    return alike
+
+
+class Asked:
+    """A batch comparator: until it has answered, what it is to score is worth 1."""
+
+    scope = "record"
+
+    def __call__(self, items):
+        return [letters(item.expected_compared, item.actual_compared) for item in items]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _comparators():
+    with session_registry() as registry:
+        registry.comparator("letters", letters)
+        registry.comparator("moody", moody)
+        registry.comparator("asked", Asked())
+        yield
+
+
+# -- what is generated ---------------------------------------------------------------------------------------
+
+# Few values, so that many are equal, alike or tied.
+SCALARS = [None, True, False, 0, 1, 1.0, 2.5, 2.5004, 100, "", "a", "a b", "B a", "b c", "tea for two", "tea"]
+NONFINITE = [float("nan"), float("inf")]
+KEYS = st.sampled_from("abc")
+SPECS = st.sampled_from(
+    [
+        "exact",
+        "levenshtein",
+        "jaccard",
+        "relative",
+        "letters",
+        "moody",
+        "asked",
+        {"threshold": {"threshold": 2}},
+    ]
+)
+RULES = st.one_of(
+    st.fixed_dictionaries({"weight": st.sampled_from([0, 0.5, 2])}),
+    st.fixed_dictionaries({"compare": SPECS}),
+    st.fixed_dictionaries({"transform": st.sampled_from([["lowercase"], ["strip", "sort_tokens"]])}),
+    st.just({"skip": True}),
+    st.fixed_dictionaries(
+        {
+            "align": st.sampled_from(
+                [{"ordered": True}, {"match_by": "hungarian"}, {"match_by": "key_field", "key": "a"}]
+            )
+        }
+    ),
+)
+PATTERNS = st.sampled_from(["[]", "[].a", "[].b", "[].c", "[][]", "[].b[]", "[].c[].a", "**.a", "**.b[]"])
+OPTIONS = st.fixed_dictionaries(
+    {"arrays": st.just("unordered")},
+    optional={
+        "extra": st.sampled_from(["count", "ignore"]),
+        "empties": st.sampled_from(["leaf", "if_absent", "never"]),
+        "nulls": st.sampled_from(["value", "absent"]),
+        "reduce": st.sampled_from(["f1", "ratio"]),
+        "leaf_threshold": st.sampled_from([0.3, 0.5]),
+        "array_threshold": st.sampled_from([0.3, 0.5]),
+        "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
+        "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
+    },
+)
+KINDS = [
+    {"properties": {"a": {"const": "a"}, "b": {"x-eval-weight": 3}, "c": {}}, "required": ["a"]},
+    {"properties": {"a": {"x-eval-skip": True}, "b": {"items": {"x-eval-compare": "letters"}}, "c": {}}},
+    {"type": "array", "items": {"x-eval-weight": 2}},
+    {"type": "string", "x-eval-compare": "jaccard"},
+]
+ALTERNATIVES = {"type": "array", "items": {"oneOf": KINDS}, "x-eval-align": {"match_by": "hungarian"}}
+
+
+def elements(scalars):
+    records = st.fixed_dictionaries(
+        {}, optional={"a": scalars, "b": st.lists(scalars, max_size=3), "c": st.lists(scalars, max_size=2)}
+    )
+    lists = st.fixed_dictionaries({"a": scalars}, optional={"b": scalars, "c": st.lists(records, max_size=3)})
+    anything = st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+        max_leaves=6,
+    )
+    return records | lists | anything
+
+
+EXPECTED = st.lists(elements(st.sampled_from(SCALARS)), min_size=1, max_size=4)
+ACTUAL = st.lists(elements(st.sampled_from(SCALARS + NONFINITE)), min_size=1, max_size=4)
+
+
+@st.composite
+def options(draw):
+    more = {"schema": ALTERNATIVES, "unlisted": "extra"} if draw(st.integers(0, 4)) == 0 else {}
+    return {**draw(OPTIONS), **more}
+
+
+# -- grids ---------------------------------------------------------------------------------------------------
+
+
+class Elements(NamedTuple):
+    """The elements of two arrays, and what pairs them."""
+
+    plan: Plan
+    expected: list[Any]
+    actual: list[Any]
+
+    def grid(self, body: type[Grid]) -> Grid:
+        count_extra = self.plan.options.extra == "count"
+        aligner = Aligner(self.plan, measurer(self.plan), count_extra=count_extra)
+        element = self.plan.root.children[ELEMENT]
+        grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
+        grid.stands_at(element, None, sources(self.expected), sources(self.actual))
+        grid.finish()
+        return grid
+
+    def walked(self, at: int, to: int) -> Cell:
+        measure, element = measurer(self.plan), self.plan.root.children[ELEMENT]
+        return run(measure(element, None, Source(self.expected, at), Source(self.actual, to)))
+
+    def cells(self) -> list[tuple[int, int]]:
+        return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]
+
+
+def sources(array: list[Any]) -> list[Source]:
+    return [Source(array, at) for at in range(len(array))]
+
+
+def bounds_of(grid: Grid, case: Elements) -> Any:
+    return copy.deepcopy(grid._block(range(len(case.expected)), range(len(case.actual))))
+
+
+def check_bounds(grid: Grid, case: Elements) -> None:
+    bounds = bounds_of(grid, case)
+    for at, to in case.cells():
+        worth = grid.worth(run(grid.measure(at, to)))
+        assert worth <= bounds[at][to] + 1 / STEPS, (at, to)
+
+
+def check_cells(grid: Grid, case: Elements) -> None:
+    for at, to in case.cells():
+        assert run(grid.measure(at, to))[:2] == pytest.approx(case.walked(at, to)[:2], abs=1e-9), (at, to)
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@laws(300)
+@given(options(), EXPECTED, ACTUAL)
+def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
+    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    check_bounds(case.grid(body), case)
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@laws(300)
+@given(options(), EXPECTED, ACTUAL)
+def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
+    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    check_cells(case.grid(body), case)
+
+
+def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> bool:
+    """Whether every other pairing is worth less, and by more than rounding."""
+    total = sum(worths[at][to] for at, to in pairs)
+    for at, to in pairs:
+        others = [list(line) for line in worths]
+        others[at][to] = 0.0
+        if sum(others[i][j] for i, j in enumerate(assign_lists(others)) if j >= 0) > total - 1e-9:
+            return False
+    return True
+
+
+@laws(300)
+@given(options(), EXPECTED, ACTUAL)
+def test_both_bodies_find_the_same(given_options, expected, actual):
+    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    sides = range(len(expected)), range(len(actual))
+    small, large = case.grid(ListGrid), case.grid(ArrayGrid)
+    one, other = run(small.best(*sides)), run(large.best(*sides))
+    worth = [
+        sum(run(grid.measure(*pair)).similarity for pair in best.pairs)
+        for grid, best in ((small, one), (large, other))
+    ]
+    assert (worth[0], one.score) == pytest.approx((worth[1], other.score), abs=1e-7)
+    cells = [[small.worth(run(small.measure(at, to))) for to in sides[1]] for at in sides[0]]
+    if is_only_optimum(cells, one.pairs):
+        assert one.pairs == other.pairs
+
+
+def pairs(result):
+    return [(at, to) for at, to, _ in result.alignments[0].pairs]
+
+
+def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
+    expected, actual = [{"a": [1]}, {"a": [2, 3, 4, 5, 6, 7]}], [{"a": [9, 1, 2, 3, 4, 5, 6, 7]}]
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", extra="ignore")
+    assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
+
+
+def test_an_array_full_of_what_weighs_nothing_is_not_empty():
+    expected, actual = [{"a": [7], "b": 1}, {"b": 1, "c": 5, "d": 4}], [{"b": 1, "c": 5, "x": 3}]
+    rules = {"[].a[]": {"weight": 0}}
+    result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", fields=rules)
+    # All that weighs anything in the first is right, and two thirds of the second.
+    assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
+
+
+# -- larger grids ----------------------------------------------------------------------------------------------
+
+WORDS = [one + other for one in ("ba", "ko", "lu", "mi", "ne") for other in ("da", "fe", "gi", "ro")]
+
+
+def long_text(rng):
+    """More than 64 letters, where edit distances are bounded before they are measured."""
+    return " ".join(rng.choices(WORDS, k=rng.randint(14, 20)))
+
+
+def lines(rng, size):
+    return [
+        {"name": rng.choice(WORDS), "n": rng.randint(0, 3), "tags": rng.choices(WORDS, k=rng.randint(0, 4))}
+        for _ in range(size)
+    ]
+
+
+LARGE = {
+    "long texts": (lambda rng, size: [long_text(rng) for _ in range(size)], {}),
+    "long texts in arrays": (lambda rng, size: [[long_text(rng), long_text(rng)] for _ in range(size)], {}),
+    "tags": (lines, {}),
+    "tags that are walked": (lines, {"extra": "ignore"}),
+    "tags of one word": (lines, {"fields": {"[].tags[]": {"compare": "exact"}}}),
+    "tags, as ratio": (lines, {"reduce": "ratio", "empties": "if_absent"}),
+    "tags scored by a user's comparator": (lines, {"fields": {"[].tags[]": {"compare": "letters"}}}),
+}
+
+
+def large(kind, seed, size):
+    rng = random.Random(seed)
+    make, more = LARGE[kind]
+    plan = prepare("schema_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
+    return Elements(plan, make(rng, size), make(rng, size))
+
+
+@pytest.mark.parametrize("kind", LARGE)
+@laws(3)
+@given(st.integers(0, 999))
+def test_cells_of_larger_grids(kind, seed):
+    case = large(kind, seed, 22)
+    grid = case.grid(ArrayGrid)
+    check_bounds(grid, case)
+    check_cells(grid, case)
+
+
+@pytest.mark.parametrize("kind", LARGE)
+@laws(2)
+@given(st.integers(0, 999))
+def test_bounds_lead_to_the_optimum_of_exact_cells(kind, seed):
+    case = large(kind, seed, 34)
+    grid = case.grid(ArrayGrid)
+    best = run(grid.best(range(34), range(34)))
+    cells = [[grid.worth(run(grid.measure(at, to))) for to in range(34)] for at in range(34)]
+    optimum = sum(cells[at][to] for at, to in enumerate(assign_lists(cells)) if to >= 0)
+    assert sum(cells[at][to] for at, to in best.pairs) == pytest.approx(optimum, abs=1e-11)
+
+
+# -- counts and rows -------------------------------------------------------------------------------------------
+
+DOCUMENTS = st.lists(elements(st.sampled_from(SCALARS)), max_size=4) | st.dictionaries(
+    KEYS, elements(st.sampled_from(SCALARS)), max_size=3
+)
+ANSWERS = st.lists(elements(st.sampled_from(SCALARS + NONFINITE)), max_size=4) | st.dictionaries(
+    KEYS, elements(st.sampled_from(SCALARS + NONFINITE)), max_size=3
+)
+METRICS = st.sampled_from(["schema_f1", "pairwise_f1", "json_similarity", "field_match"])
+ARRAYS = st.sampled_from(["ordered", "unordered", {"key": "a"}])
+
+
+@laws(400)
+@given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
+def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected, actual):
+    plan = prepare(metric, {**given_options, "arrays": arrays})
+    try:
+        outcome = score(plan, expected, actual)
+    except JsonMatchError:
+        assume(False)
+    whole = written(plan, outcome, expected, actual)
+    rows = Counter((each.node.place.path, each.status) for each in whole.findings)
+    counted = Counter((each.node.place.path, each.status) for each in outcome.findings)
+    plain = plain_matches(outcome.seen, outcome.findings)
+    assert rows == counted + Counter({(node.path, "match"): number for node, number in plain.items()})
+    assert sum(plain.values()) == outcome.matches
+    assert total_of(each.sums for each in whole.findings) == pytest.approx(outcome.sums, abs=1e-9)
+    assert (whole.findings, whole.alignments) == (
+        score(plan, expected, actual, complete=True).findings,
+        outcome.alignments,
+    )
+
+
+@laws(300)
+@given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
+def test_figures_say_the_same_before_and_after_rows_are_made(metric, arrays, given_options, expected, actual):
+    more = {**given_options, "metric": metric, "arrays": arrays}
+    try:
+        result = compare_json(actual, expected, **more)
+    except JsonMatchError:
+        assume(False)
+    counts, fields = result.counts, {path: each.to_list() for path, each in result.per_field.items()}
+    rows = list(result.field_results)
+    assert (result.counts, counts) == (counts, Counter(row.status for row in rows))
+    assert {path: numbers[:6] for path, numbers in fields.items() if any(numbers[:6])} == {
+        path: [sum(row.path == path and row.status == status for row in rows) for status in STATUSES]
+        for path in {row.path for row in rows}
+    }
+    sums = [(row.score, row.score * row.weight, row.path) for row in rows]
+    assert {path: numbers[6:8] for path, numbers in fields.items()} == {
+        path: pytest.approx([math.fsum(each[at] for each in sums if each[2] == path) for at in (0, 1)])
+        for path in fields
+    }
+    again = compare_json(copy.deepcopy(actual), copy.deepcopy(expected), **more)
+    assert repr(again.to_dict()) == repr(result.to_dict())
+
+
+# -- order -----------------------------------------------------------------------------------------------------
+
+
+def shuffled(value, rng):
+    if isinstance(value, dict):
+        return {key: shuffled(item, rng) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shuffled(item, rng) for item in rng.sample(value, len(value))]
+    return value
+
+
+def without_comparators_and_orders(fields):
+    """Rules under which an array is never compared whole, nor by position or key."""
+    return {pattern: rule for pattern, rule in fields.items() if not {"compare", "align"}.intersection(rule)}
+
+
+def headline(result):
+    return pytest.approx((result.score, result.precision, result.recall, result.f1), abs=1e-9)
+
+
+@laws(300)
+@given(METRICS, OPTIONS, DOCUMENTS, ANSWERS, st.randoms(use_true_random=False))
+def test_order_at_any_depth_changes_no_figure(metric, given_options, expected, actual, rng):
+    fields = without_comparators_and_orders(given_options.get("fields", {}))
+    more = {**given_options, "metric": metric, "fields": fields, "granularity": "leaves", "root": "any"}
+    before = compare_json(actual, expected, **more)
+    after = compare_json(shuffled(actual, rng), shuffled(expected, rng), **more)
+    assert (after.score, after.precision, after.recall, after.f1) == headline(before)
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_order_changes_no_figure_of_larger_arrays(kind):
+    rng = random.Random(kind)
+    case = large(kind, 1, 36)
+    more = {"metric": "schema_f1", "arrays": "unordered", "compare": "levenshtein", **LARGE[kind][1]}
+    before = compare_json(case.actual, case.expected, **more)
+    after = compare_json(shuffled(case.actual, rng), shuffled(case.expected, rng), **more)
+    assert (after.score, after.precision, after.recall, after.f1) == headline(before)
+
+
+# -- a user's comparator -----------------------------------------------------------------------------------------
+
+
+def notes(rng, size, kind):
+    """Objects with a note that is its own everywhere, and answers of which most have several mistakes."""
+    expected, actual = [], []
+    for number in range(size):
+        few = kind == "few values"
+        record = {
+            "code": rng.randint(0, 3 * size) if few else number,
+            "name": rng.choice(WORDS) if few else f"{rng.choice(WORDS)} {rng.choice(WORDS)} {number}",
+            "n": rng.choice([1, 2, 3, None]) if few else rng.randint(1, 5_000),
+            "ok": rng.random() < 0.5,
+            "price": rng.randint(1, 80) / 4,
+            "note": f"{rng.choice(WORDS)} {rng.choice(WORDS)} e{number}",
+        }
+        if kind == "tags":
+            record["tags"] = [f"{rng.choice(WORDS)}{rng.randint(0, 99)}" for _ in range(3)]
+        answer = {**record, "note": f"{record['note'].rsplit(' ', 1)[0]} a{number}"}
+        for key in rng.sample(["name", "n", "ok", "price"], rng.randint(1, 2)):
+            answer[key] = rng.choice([record[key], None, "other", 7])
+        if rng.random() < 0.1:
+            del answer[rng.choice(["name", "n", "price"])]
+        if kind == "tags":
+            answer["tags"] = rng.sample([*record["tags"][1:], "new"], 3)
+        expected.append(record)
+        actual.append(answer)
+    return expected, rng.sample(actual, size)
+
+
+@pytest.mark.parametrize("size", [20, 60, 200, 500])
+@pytest.mark.parametrize("kind", ["mistakes", "few values", "tags"])
+def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
+    calls = Counter()
+
+    def similar(expected, actual, params):
+        calls[expected, actual] += 1
+        return letters(expected[:9], actual[:9])
+
+    expected, actual = notes(random.Random(f"{kind} {size}"), size, kind)
+    with session_registry() as registry:
+        registry.comparator("similar", similar)
+        rules = {"[].note": {"compare": "similar"}}
+        result = compare_json(actual, expected, metric="pairwise_f1", fields=rules)
+        rows = [(row.expected, row.actual) for row in result.field_results if row.path == "[].note"]
+        assert len(result.containers) > size
+        assert len(result.alignments[0].pairs) <= size
+        assert result.to_dict()["score"] == result.score
+    assert sum(calls.values()) <= 5 * size
+    assert set(calls.values()) == {1}
+    assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
