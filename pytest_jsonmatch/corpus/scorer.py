@@ -272,22 +272,13 @@ class _Scorer:
 
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
-        pair, made, plan = read.pair, self._made, self._plan
-        if isinstance(outcome, GoldValidationError):
-            raise gold_error(pair.record_id, pair.where, outcome)
+        pair = read.pair
         if isinstance(outcome, JsonMatchError):
-            if read.actual is MISSING:
-                raise gold_error(pair.record_id, pair.where, outcome)
-            # The metric refuses the answer: it counts as one with nothing right.
-            read.error = str(outcome)
-            again = _score(plan, _Read(pair, read.expected, MISSING))
-            if isinstance(again, JsonMatchError):
-                raise gold_error(pair.record_id, pair.where, again)
-            outcome = again
+            outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, None, None, read.error)
         if outcome.gap is not None:
-            made.sums.approximate += 1
+            self._made.sums.approximate += 1
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))
         if read.warnings:
             self._warn(pair, read.warnings)
@@ -295,15 +286,27 @@ class _Scorer:
             outcome = self._processed(read, outcome)
         self._seen.merge(outcome.seen)
         self._findings += outcome.findings
-        for error in errors_of(outcome.findings):
-            self._note(pair, error.path, error.comparator, error.reason)
+        if outcome.findings:
+            for error in errors_of(outcome.findings):
+                self._note(pair, error.path, error.comparator, error.reason)
         figures = self._known.get(outcome.sums)
         if figures is None:
-            figures = self._known[outcome.sums] = figures_of(outcome.sums, plan.options.reduce)
+            figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         if self._keeps(pair, figures):
             self._keep(_Candidate(read, figures, outcome))
+
+    def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
+        """Return the outcome of a record whose answer the metric refuses: one with nothing right."""
+        pair = read.pair
+        if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
+            read.error = str(error)
+            outcome = _score(self._plan, _Read(pair, read.expected, MISSING))
+            if not isinstance(outcome, JsonMatchError):
+                return outcome
+            error = outcome
+        raise gold_error(pair.record_id, pair.where, error)
 
     def _keeps(self, pair: Pair, figures: Figures) -> bool:
         """Tell whether anything is to be kept of a record."""
