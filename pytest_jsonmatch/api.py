@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.score.walk_ import score
-from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -64,15 +64,6 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    if type(expected) is dict and type(actual) is dict and _ALONE.isdisjoint(options):
-        one, other = flat_copy(expected), flat_copy(actual)
-        if one and other:
-            # Two objects of scalars, the everyday case: figures now, results per leaf when looked at.
-            plan = prepare(metric, options)
-            if plan.flat:
-                return MatchResult(plan, (one, other))
-            outcome = score(plan, one, other, _bench(plan, None))
-            return MatchResult(plan, (one, other), outcome)
     if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
         expected = _parse_expected(expected)
     else:
@@ -95,7 +86,7 @@ def compare_values(
         actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
-    outcome = score(plan, expected, actual, _bench(plan, judge), triage)
+    outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside):
         _note_triage(triage)
     return MatchResult(plan, (expected, actual), outcome, warnings)
@@ -110,8 +101,6 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
 
 
-_ALONE: Final = frozenset({"repair", "judge", "judge_triage"})
-"""Options that are none of the metric."""
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:

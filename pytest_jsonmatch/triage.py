@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from pytest_jsonmatch.corpus.result import figures_of
-from pytest_jsonmatch.engine.ask.rounds_ import values_key
-from pytest_jsonmatch.engine.result.figures import aggregates_of
+from pytest_jsonmatch.engine.ask.questions import values_key
+from pytest_jsonmatch.engine.result.figures import aggregates
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     MATCH,
     MISMATCH,
     NOT_ASKED,
     PENDING,
-    Outcome,
 )
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.engine.value.sums import total_of
@@ -28,11 +26,8 @@ from pytest_jsonmatch.limits import FIGURES, measured, reaches
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.ask.rounds_ import BatchBook
-    from pytest_jsonmatch.engine.compare.batched import Request
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding
-    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+    from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Finding, Outcome, Place
     from pytest_jsonmatch.limits import Limits
 
 __all__ = ["Triage", "f_beta"]
@@ -68,43 +63,37 @@ class Triage:
         self.set_aside = False
         """Whether there were questions, and all were asked because `ask_all` says so."""
 
-    def choose(self, outcome: Outcome | JsonMatchError, book: BatchBook) -> None:
-        """Leave those questions in the book that are to be asked now; others are left out, or come later.
+    def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
+        """Return the questions to ask now, and what stands in place of answers that are not needed.
 
         Args:
-            outcome: of the pass that filed the book's requests.
-            book: of the record.
+            outcome: complete, with open questions.
         """
-        if not isinstance(outcome, Outcome) or not book.requests:
-            return
-        requests = book.requests
+        questions = outcome.questions
         if self._ask_all:
             self.set_aside = True
-            return
-        self._reduce = next(iter(requests.values())).node.plan.options.reduce
-        view = _View(outcome.findings, book)
+            return questions, {}
+        self._reduce = outcome.root.plan.options.reduce
+        view = _View(outcome)
         first = {
-            place: request
-            for place, request in requests.items()
-            if not request.question.batch.judged or place not in view.pending or _in_unordered(request.node)
+            place: asked
+            for place, asked in questions.items()
+            if not asked.question.batch.judged or place not in view.pending or _in_unordered(asked.finding.node)
         }
-        if first or book.provisional:
-            book.requests = first or requests
-            return
-        groups = self._by_influence(view, requests)
+        if first:
+            return first, {}
+        groups = self._by_influence(view, questions)
         number = self._needed(view, groups)
         if number is None:
             self.saved += len(groups)
-            book.answers.update(dict.fromkeys(requests, NOT_ASKED))
-            book.requests = {}
-            return
+            return {}, dict.fromkeys(questions, NOT_ASKED)
         # (Asked one by one, a case that passes only if all do would take as many rounds as it has questions.)
         number = max(number, 2**self._rounds)
         self._rounds += 1
         chosen = {place for group in groups[:number] for place in group}
-        book.requests = {place: request for place, request in requests.items() if place in chosen}
+        return {place: asked for place, asked in questions.items() if place in chosen}, {}
 
-    def _needed(self, view: _View, groups: Sequence[Sequence[int]]) -> int | None:
+    def _needed(self, view: _View, groups: Sequence[Sequence[Place]]) -> int | None:
         """Return the least number of first groups whose verdicts could settle it; None: it is settled."""
 
         def settles(number: int) -> bool:
@@ -129,24 +118,24 @@ class Triage:
 
     def _measured(self, findings: Sequence[Finding]) -> list[tuple[str, float | None, float]]:
         sums = total_of(each.sums for each in findings)
-        precision, recall, f1, score = figures_of(sums, self._reduce)
+        score = sums.recall if self._reduce == "ratio" else sums.f1
         if self._beta is not None:
-            score = f_beta(precision, recall, self._beta)
-        figures = {"score": score, "precision": precision, "recall": recall, "f1": f1}
+            score = f_beta(sums.precision, sums.recall, self._beta)
+        figures = {"score": score, "precision": sums.precision, "recall": sums.recall, "f1": sums.f1}
 
         def means() -> Mapping[str, float | None]:
-            return {node.path: aggregate.mean_score for node, aggregate in aggregates_of(findings).items()}
+            return {node.path: aggregate.mean_score for node, aggregate in aggregates({}, findings).items()}
 
         unasked = frozenset(each.node.place.path for each in findings if each.is_not_asked)
         return list(measured(self._limits, figures.__getitem__, means, unasked))
 
-    def _by_influence(self, view: _View, requests: Mapping[int, Request]) -> list[list[int]]:
+    def _by_influence(self, view: _View, questions: Mapping[Place, Asked]) -> list[list[Place]]:
         """Return the places of equal questions together, the most influential question first."""
-        groups: dict[Hashable, list[int]] = {}
+        groups: dict[Hashable, list[Place]] = {}
         influence: dict[Hashable, float] = {}
         share = self._share(view)
-        for place, request in requests.items():
-            key = (request.node.path, values_key(request))
+        for place, asked in questions.items():
+            key = (asked.finding.node.path, values_key(asked))
             groups.setdefault(key, []).append(place)
             influence[key] = influence.get(key, 0.0) + share(view.pending[place])
         return [groups[key] for key in sorted(groups, key=lambda key: -influence[key])]
@@ -185,30 +174,31 @@ class _View:
 
     __slots__ = ("_open", "all", "pending")
 
-    def __init__(self, findings: Sequence[Finding], book: BatchBook) -> None:
-        self.all = findings
-        self.pending: dict[int, Finding] = {}
+    def __init__(self, outcome: Outcome) -> None:
+        self.all = outcome.findings
+        self.pending: dict[Place, Finding] = {}
         """By place, the finding that an answer decides: its own, or that of the unit above it."""
-        self._open: dict[int, tuple[int, ...]] = {}
+        self._open: dict[int, tuple[Place, ...]] = {}
         """By index of a finding, the places that it waits for."""
-        for at, finding in enumerate(findings):
+        place_of = {id(asked.finding): place for place, asked in outcome.questions.items()}
+        for at, finding in enumerate(self.all):
             if finding.status == PENDING:
-                self._wait(at, finding, [_place(finding, book)])
+                self._wait(at, finding, [place_of[id(finding)]])
             elif finding.detail is not None and finding.detail.differences:
                 below = finding.detail.differences
-                places = [_place(each, book) for each in below if each.status == PENDING]
+                places = [place_of[id(each)] for each in below if each.status == PENDING]
                 if all(each.status in {PENDING, BATCH_ERROR} for each in below):
                     self._wait(at, finding, places)
                 else:
                     # The unit differs whatever the answers are.
                     self.pending.update(dict.fromkeys(places, finding))
 
-    def _wait(self, at: int, finding: Finding, places: Sequence[int]) -> None:
+    def _wait(self, at: int, finding: Finding, places: Sequence[Place]) -> None:
         if places:
             self.pending.update(dict.fromkeys(places, finding))
             self._open[at] = tuple(places)
 
-    def findings(self, verdict: Callable[[int], bool]) -> list[Finding]:
+    def findings(self, verdict: Callable[[Place], bool]) -> list[Finding]:
         """Return the findings as they would be with these verdicts."""
         made = list(self.all)
         for at, places in self._open.items():
@@ -216,10 +206,6 @@ class _View:
             status = MATCH if equal else MISMATCH
             made[at] = made[at]._replace(status=status, score=float(equal), detail=None)
         return made
-
-
-def _place(finding: Finding, book: BatchBook) -> int:
-    return book.place(finding.trail, finding.expected_key, finding.actual_key)
 
 
 def _in_unordered(node: PlanNode) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.keys_ import Canon
-from pytest_jsonmatch.engine.alignment import pair_by_key
+from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.align.arrays import pair_by_key
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 

@@ -16,21 +16,24 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     SKIPPED,
 )
+from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
 
 __all__ = [
     "ErrorEntry",
     "FieldAggregation",
     "FieldTable",
+    "aggregates",
     "aggregates_of",
     "approximate_warning",
     "errors_of",
     "is_approximate",
+    "plain_matches",
     "short_score",
 ]
 
@@ -149,9 +152,28 @@ class FieldTable(Mapping[str, FieldAggregation]):
         return f"FieldTable({len(self)} paths)"
 
 
-def aggregates_of(findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregation]:
-    """Sum findings up by plan node, that is by schema path."""
+def aggregates_of(outcome: Outcome) -> dict[PlanNode, FieldAggregation]:
+    """Sum an outcome up by plan node, that is by schema path."""
+    return aggregates(plain_matches(outcome), outcome.findings)
+
+
+def plain_matches(outcome: Outcome) -> dict[PlanNode, int]:
+    """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
+    matches = outcome.seen.places()
+    for finding in outcome.findings:
+        if finding.expected is not MISSING:
+            place = finding.node.place
+            matches[place] = matches.get(place, 0) - 1
+    # (The place where a comparison begins is in no container that was looked at.)
+    return {place: max(number, 0) for place, number in matches.items()}
+
+
+def aggregates(matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregation]:
+    """Sum plain matches and findings up by schema path."""
     sums: dict[PlanNode, list[float]] = {}
+    for place, number in matches.items():
+        weight = number * place.weight
+        sums[place] = [number, 0, 0, 0, 0, 0, number, weight, weight, weight]
     for finding in findings:
         node, status = finding.node, finding.status
         numbers = sums.get(node.place)
@@ -164,7 +186,7 @@ def aggregates_of(findings: Iterable[Finding]) -> dict[PlanNode, FieldAggregatio
             numbers[7] += finding.score * node.weight
             numbers[8] += expected
             numbers[9] += actual
-    return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items()}
+    return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
 
 
 @final

@@ -17,8 +17,8 @@ from pytest_jsonmatch.engine.result.figures import (
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
+from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
-from pytest_jsonmatch.engine.score.walk_ import score_flat, walk_flat
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -59,7 +59,6 @@ class MatchResult:
         "_audits",
         "_containers",
         "_documents",
-        "_flat",
         "_outcome",
         "_per_field",
         "_plan",
@@ -70,15 +69,14 @@ class MatchResult:
         self,
         plan: Plan,
         documents: tuple[JsonValue, JsonValue],
-        outcome: Outcome | None = None,
+        outcome: Outcome,
         warnings: tuple[str, ...] = (),
     ) -> None:
-        """Take (expected, actual) and what a walk found in them; None: two flat objects, not scored yet."""
+        """Take (expected, actual) and what a walk found in them."""
         self._plan = plan
         self._documents = documents
         self._outcome = outcome
         self._warnings = warnings
-        self._flat: tuple[Sums, list[float]] | None = None
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
@@ -122,24 +120,17 @@ class MatchResult:
 
     @property
     def _sums(self) -> Sums:
-        """The sums that every figure is made of; those of two flat objects need no findings."""
-        if self._outcome is not None:
-            return self._outcome.sums
-        if self._flat is None:
-            self._flat = score_flat(self._plan, *self._documents)
-        return self._flat[0]
+        """The sums that every figure is made of."""
+        return self._outcome.sums
+
+    def _written(self) -> Outcome:
+        """Return the outcome with all findings, in the order of the document; they are made when looked at."""
+        self._outcome = written(self._plan, self._outcome, *self._documents)
+        return self._outcome
 
     @property
     def _findings(self) -> Sequence[Finding]:
-        """All findings, in the order of the document; those of two flat objects are made now."""
-        if self._outcome is None:
-            scores = None if self._flat is None else self._flat[1]
-            self._outcome = walk_flat(self._plan, *self._documents, scores)
-        return self._outcome.findings
-
-    @property
-    def _aligned(self) -> Sequence[Aligned]:
-        return () if self._outcome is None else self._outcome.alignments
+        return self._written().findings
 
     @property
     def field_results(self) -> Sequence[FieldResult]:
@@ -150,17 +141,16 @@ class MatchResult:
     def per_field(self) -> FieldTable:
         """Aggregates keyed by schema path (`items[].price`)."""
         if self._per_field is None:
-            self._per_field = FieldTable(aggregates_of(self._findings))
+            self._per_field = FieldTable(aggregates_of(self._outcome))
         return self._per_field
 
     @property
     def _shape(self) -> Hashable:
         """What figures and aggregates follow from, for a few leaves that all match plainly; else None."""
-        findings = self._findings
-        if len(findings) > _FEW or self.warnings or self._aligned:
+        outcome = self._outcome
+        if outcome.findings or outcome.matches > _FEW or self.warnings or outcome.alignments:
             return None
-        plain = all(each.status == MATCH and each.score == 1.0 and each.detail is None for each in findings)
-        return tuple([each.node for each in findings]) if plain else None
+        return tuple(outcome.seen.places().items())
 
     @property
     def _summaries(self) -> dict[Hashable, str]:
@@ -208,7 +198,8 @@ class MatchResult:
         """
         if self._alignments is not None:
             return iter(self._alignments)
-        return alignments_of(self._aligned, self._findings)
+        outcome = self._written()
+        return alignments_of(outcome.alignments, outcome.findings)
 
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
@@ -242,12 +233,12 @@ class MatchResult:
         if not 0.0 <= tolerance <= 1.0:
             message = f"tolerance is {tolerance!r}; it is a number from 0 to 1"
             raise ValueError(message)
-        if not self._aligned:
+        if not self._outcome.alignments:
             return ()
         if self._audits is None or self._audits[0] != tolerance:
             audits = audit_arrays(
                 self._plan,
-                self._aligned,
+                self._written().alignments,
                 self.each_alignment(),
                 self._documents,
                 approximate=self.alignment_gap is not None,
@@ -263,7 +254,7 @@ class MatchResult:
             The three numbers by schema path, paths cut after `limit` levels.
         """
         counts: dict[str, tuple[int, int, int]] = {}
-        for each in self._aligned:
+        for each in self._outcome.alignments:
             path, paired = each.node.short_path(limit), len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
             only_expected += each.expected_size - paired
@@ -274,15 +265,16 @@ class MatchResult:
     @property
     def counts(self) -> dict[str, int]:
         """How many results have each status, unweighted; only statuses that occur."""
-        counts = Counter(map(attrgetter("status"), self._findings))
-        return {status: counts[status] for status in STATUSES if status in counts}
+        counts = Counter(map(attrgetter("status"), self._outcome.findings))
+        counts[MATCH] += self._outcome.matches
+        return {status: counts[status] for status in STATUSES if counts[status]}
 
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
         """The comparators that raised, or scored outside [0, 1], with the path of the field."""
         # (Figures can be perfect although a batch comparator failed: its failure counts in none of them.)
         perfect = self._sums.perfect and not self._plan.has_batch
-        return () if perfect else tuple(errors_of(self._findings))
+        return () if perfect else tuple(errors_of(self._outcome.findings))
 
     @property
     def alignment(self) -> str:
@@ -292,7 +284,7 @@ class MatchResult:
     @property
     def alignment_gap(self) -> float | None:
         """If approximate, the most by which the pairs' similarities can fall short of the optimum."""
-        return None if self._outcome is None else self._outcome.gap
+        return self._outcome.gap
 
     @property
     def warnings(self) -> tuple[str, ...]:

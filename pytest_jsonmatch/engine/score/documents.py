@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.plan.compile import Plan, PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Place
+    from pytest_jsonmatch.engine.score.outcome import Answer, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["score", "written"]
@@ -41,6 +41,8 @@ def score(
     actual: JsonValue,
     answers: Mapping[Place, Answer] = _NOTHING,
     rounds: int = 0,
+    *,
+    complete: bool = False,
 ) -> Outcome:
     """Score two JSON values under a plan.
 
@@ -51,6 +53,7 @@ def score(
         answers: what batch comparators have answered so far. What they have still to answer is in the outcome's
             `questions`; it is the last one if there are none.
         rounds: how often they have been asked.
+        complete: write plain matches too.
 
     Returns:
         What was found: sums, findings, and how arrays were aligned.
@@ -66,7 +69,7 @@ def score(
         spot = scope.spot
         check_listed(spot.node, place_below(spot.trail, spot.expected_key, spot.expected_key), spot.expected)
     own = Pass(plan, answers, units=_is_units(plan, scope.spot), rounds=rounds)
-    walk = Walk(own)
+    walk = Walk(own, complete=complete)
     _walk(walk, scope, own)
     gap = None if own.aligner is None else own.aligner.gap
     return Outcome(
@@ -81,8 +84,8 @@ def score(
     )
 
 
-def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> list[Finding]:
-    """Return the findings of all leaves, in the order of the document, plain matches among them.
+def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
+    """Return an outcome with the findings of all leaves, plain matches among them.
 
     Args:
         plan: of the outcome.
@@ -91,16 +94,18 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
         actual: likewise.
     """
     if not outcome.matches:
-        return list(outcome.findings)
+        return outcome
     scope = _scope(plan, outcome.root, expected, actual)
     own = Pass(plan, _NOTHING, units=_is_units(plan, scope.spot))
     walk = Walk(own, record=outcome)
     _walk(walk, scope, own)
-    return walk.findings
+    return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments)
 
 
 def _walk(walk: Walk, scope: _Scope, own: Pass) -> None:
     spot, walk.around = scope
+    if spot.expected is not MISSING:
+        walk.seen.elements[spot.node] = 1
     try:
         if own.units:
             one = without_nulls(spot.expected) if own.nulls_absent else spot.expected

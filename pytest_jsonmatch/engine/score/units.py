@@ -58,29 +58,34 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         elif walk.is_replay:
             walk.add(unit, SKIPPED, 0.0)
         else:
-            walk.add(unit, *_folded(child, walk.findings_below(unit, (expected, actual))))
+            walk.add_found(_folded(unit, walk.findings_below(unit, (expected, actual))))
 
 
-def _folded(node: PlanNode, below: list[Finding]) -> tuple[str, float, Detail | None]:
+def _folded(unit: Spot, below: list[Finding]) -> Finding:
     """Return what a unit is, given what was found below it."""
+    node = unit.node
     if len(below) == 1 and below[0].node is node and (below[0].detail is None or below[0].detail.leaves is None):
-        return below[0].status, below[0].score, below[0].detail
+        return below[0]
     differences = tuple(
         found for found in below if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
     )
+    detail: Detail | None = None
     if not differences:
+        status = MATCH
         if any(found.is_not_asked for found in below):
             # All else is equal: whether the unit is, nobody was asked.
-            return SKIPPED, 0.0, Detail(reason=NOT_ASKED)
-        return MATCH, 1.0, None
-    if all(found.status == BATCH_ERROR for found in differences):
+            status, detail = SKIPPED, Detail(reason=NOT_ASKED)
+    elif all(found.status == BATCH_ERROR for found in differences):
         # All else is equal: whether the unit is, the batch comparator has not said.
-        return BATCH_ERROR, 0.0, Detail(reason="a batch comparator failed below it", differences=differences)
-    first = differences[0]
-    if first.node is not node:
-        return MISMATCH, 0.0, Detail(differences=differences)
-    # A type mismatch of the unit itself needs no list of what differs below it.
-    return MISMATCH, 0.0, Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
+        status = BATCH_ERROR
+        detail = Detail(reason="a batch comparator failed below it", differences=differences)
+    else:
+        status, first = MISMATCH, differences[0]
+        detail = Detail(differences=differences)
+        if first.node is node:
+            # A type mismatch of the unit itself needs no list of what differs below it.
+            detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
+    return unit.finding(status, 1.0 if status == MATCH else 0.0, detail)
 
 
 def _decides(node: PlanNode, unit: PlanNode) -> bool:

@@ -68,6 +68,15 @@ class Spot(NamedTuple):
     expected: JsonValue
     actual: JsonValue
 
+    def finding(self, status: str, score: float, detail: Detail | None = None) -> Finding:
+        """Return what was found there."""
+        node, trail, expected_key, actual_key, expected, actual = self
+        if expected is MISSING:
+            expected_key = MISSING
+        if actual is MISSING:
+            actual_key = MISSING
+        return new_finding((node, trail, expected_key, actual_key, status, score, expected, actual, detail))
+
 
 @final
 class Pass:
@@ -551,11 +560,12 @@ class Walk:
         answer = self._pass.answers.get(place)
         name = question.batch.name
         if answer is None:
-            self.questions[place] = Asked(place, question, new_finding((*spot[:4], PENDING, 0.0, *spot[4:], None)), *compared)
+            found = spot.finding(PENDING, 0.0)
+            self.questions[place] = Asked(place, question, found, *compared)
             if self._base is not None:
                 # The most that it can say: what a pair is worth becomes a bound.
                 return 1.0
-            self.add(spot, PENDING, 0.0)
+            self.add_found(found)
         elif answer == NOT_ASKED:
             self.add(spot, SKIPPED, 0.0, Detail(comparator=name, reason=NOT_ASKED))
         elif type(answer) is str:
@@ -585,22 +595,20 @@ class Walk:
 
     def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
         """Add a finding; where a walk was recorded, that walk's finding of the same place."""
-        node, trail, expected_key, actual_key, expected, actual = spot
-        if self._recorded is not None:
-            found = next(self._recorded[0], None)
-            if found is None or found.node is not node or found.expected is not expected:
-                message = f"internal error: at {_path(spot)} two walks differ; please report this"
-                raise RuntimeError(message)
-            self._append(found._replace(trail=trail))
+        if self._recorded is None:
+            self.add_found(spot.finding(status, score, detail))
             return
-        if expected is MISSING:
-            expected_key = MISSING
-        if actual is MISSING:
-            actual_key = MISSING
-        found = new_finding((node, trail, expected_key, actual_key, status, score, expected, actual, detail))
+        found = next(self._recorded[0], None)
+        if found is None or found.node is not spot.node or found.expected is not spot.expected:
+            message = f"internal error: at {_path(spot)} two walks differ; please report this"
+            raise RuntimeError(message)
+        self._append(found._replace(trail=spot.trail))
+
+    def add_found(self, found: Finding) -> None:
+        """Add a finding as it is."""
         self._append(found)
-        if status in _BOTH_SIDES and (detail is None or detail.leaves is None):
-            self._scores.append(score)
+        if found.status in _BOTH_SIDES and (found.detail is None or found.detail.leaves is None):
+            self._scores.append(found.score)
         else:
             self._uneven.append(found)
 
