@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
+    from pytest_jsonmatch.corpus.evaluate import Progress
     from pytest_jsonmatch.corpus.result import RunResult
-    from pytest_jsonmatch.corpus.run import Keep, PostProcess, Progress
+    from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -200,7 +201,7 @@ def evaluate(
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
-    from pytest_jsonmatch.corpus.run import run
+    from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
 
     if options.get("judge_triage"):
         message = (
@@ -208,8 +209,7 @@ def evaluate(
         )
         raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    return run(
-        prepare,
+    asked = Evaluation(
         gold,
         extracted,
         metric=metric,
@@ -221,8 +221,8 @@ def evaluate(
         keep=keep,
         chunk_size=chunk_size,
         matches=matches,
-        judge=lambda plan: _sendable(_bench(plan, judge), executor),
     )
+    return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:

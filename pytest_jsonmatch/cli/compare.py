@@ -126,7 +126,7 @@ def _sides(options: Namespace) -> tuple[str, str]:
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.score.walk_ import score
+    from pytest_jsonmatch.engine.ask.rounds import answered
     from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
 
     plan = prepare(options.metric, rules_of(options))
@@ -134,7 +134,7 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
     try:
-        outcome = score(plan, right, found, judge, triage)
+        outcome = answered(plan, right, found, judge, triage)
         tell_usage(judge, 0 if triage is None else triage.saved)
         return MatchResult(plan, (right, found), outcome, warnings)
     except GoldValidationError as error:

@@ -1,8 +1,8 @@
-"""Whose answer is it? Gold records and extracted ones brought together, by position or by id.
+"""Bring gold records and extracted records together, by position or by id.
 
-By id both sides are read in step, so that of two sides in the same order next to nothing is held. A record
-whose counterpart has not come yet waits: it may be missing, it may come later, and only the end tells. Of
-those that wait, a file's are held by their offset once there are more than a hundred.
+By id both sides are read in step, so two sides in the same order take next to no memory. A record whose
+counterpart has not come yet waits until the end: it may come later or be missing. Of a file, all but the
+first hundred waiting records are held by their offset only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import repeat
+from io import BytesIO
+from itertools import islice, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["Pair", "Pairing", "gold_error", "open_pairing", "plain_text"]
+__all__ = ["Pair", "Pairing", "Place", "Source", "gold_error", "in_chunks", "open_pairing", "plain_text"]
 
 _HELD: Final = 100
-"""So many waiting records of a file are held as they are."""
+"""Up to this many waiting records of a file are held whole."""
+
+_TEXT: Final = (str, bytes, bytearray)
 
 _Id: TypeAlias = "str | int"
 
@@ -48,14 +52,22 @@ class Pair(NamedTuple):
     where: str | None = None
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
-    """What reading the answer had to say already."""
+    """Warnings of reading the answer."""
+
+
+@final
+class Unreadable(NamedTuple):
+    """An answer that has no id, or cannot be read."""
+
+    where: str
+    reason: str
 
 
 def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -> GoldValidationError:
-    """Return what is raised for a gold record with something wrong in it."""
+    """Return the error that a wrong gold record raises."""
     at = f"{where}: " if where else ""
     if where and isinstance(error, JsonParseError) and error.line == 1:
-        # What the parser calls line 1 is a line of the file.
+        # The parser's line 1 is this line of the file.
         near = f" near {error.excerpt!r}" if error.excerpt else ""
         reason = error.reason.replace(" opened at line 1", "")
         return GoldValidationError(f"{where}:{error.column}: not valid JSON: {reason}{near}", record_id)
@@ -63,34 +75,59 @@ def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -
 
 
 def plain_text(text: str | bytes | bytearray) -> str | bytes:
-    """Return text as the parser takes it."""
+    """Return text in a type that the parser takes."""
     return bytes(text) if isinstance(text, bytearray) else text
 
 
+def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
+    """Yield pairs in chunks of a size, those of a chunk in the order of gold."""
+    while chunk := list(islice(pairs, size)):
+        chunk.sort(key=_POSITION)
+        yield chunk
+
+
+_POSITION: Final = attrgetter("position")
+
+
 @contextmanager
-def open_pairing(gold: Any, extracted: Any, id_field: str | None, *, repair: bool) -> Iterator[Pairing]:
-    """Open both sides; files are closed on the way out, however that comes.
+def open_pairing(
+    gold: Any, extracted: Any, id_field: str | None, *, repair: bool, as_text: bool = False
+) -> Iterator[Pairing]:
+    """Open both sides, and close their files at the end.
 
     Raises:
-        ConfigurationError: a side is no corpus, or a file that cannot be read.
+        ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
-    with _Source(gold, "gold") as one, _Source(extracted, "extracted") as other:
-        yield Pairing(one, other, id_field, repair=repair)
+    with Source(gold, "gold") as one, Source(extracted, "extracted") as other:
+        yield Pairing(one, other, id_field, repair=repair, as_text=as_text)
 
 
 @final
-class _Source:
-    """Records of one side: a list, an iterator, or the lines of a file."""
+class Place(NamedTuple):
+    """A place between two lines of a file."""
+
+    offset: int = 0
+    lines: int = 0
+    """Lines before it."""
+    records: int = 0
+    """Records before it: lines that are not blank."""
+
+
+@final
+class Source:
+    """The records of one side: a list, an iterator, or the lines of a file."""
 
     def __init__(self, records: Any, side: str) -> None:
         self.side = side
         self.is_held = isinstance(records, Sequence)
+        self.path: Path | None = None
+        self.file: Any = None
+        self.place = Place()
+        """Where iteration begins."""
         self._records = records
-        self._file: Any = None
         self._second: Any = None
-        self._path: Path | None = None
         if isinstance(records, (str, os.PathLike)):
-            self._path = Path(records)
+            self.path = Path(records)
             self.is_held = False
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
             message = (
@@ -99,39 +136,52 @@ class _Source:
             )
             raise ConfigurationError(message)
 
-    def __enter__(self) -> _Source:
-        if self._path is not None:
-            self._file = self._open()
+    @classmethod
+    def of_text(cls, text: bytes, path: Path, place: Place) -> Source:
+        """Return a part of a file, already read, that begins at a place."""
+        source = cls(path, "")
+        source.file = BytesIO(text)
+        source.place = place
+        return source
+
+    def move_to(self, place: Place) -> None:
+        """Let iteration over the file begin at a place."""
+        self.file.seek(place.offset)
+        self.place = place
+
+    def __enter__(self) -> Source:
+        if self.path is not None:
+            self.file = self._open()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for file in (self._file, self._second):
+        for file in (self.file, self._second):
             if file is not None:
                 file.close()
 
     def _open(self) -> Any:
-        assert self._path is not None  # noqa: S101 - for the type checker: the callers have looked
+        assert self.path is not None  # noqa: S101 - for the type checker: the callers have looked
         try:
-            return self._path.open("rb")
+            return self.path.open("rb")
         except (OSError, ValueError) as error:
             why = (getattr(error, "strerror", None) or str(error)).lower()
-            message = f"{self.side} {str(self._path)!r} can't be read: {why}"
+            message = f"{self.side} {str(self.path)!r} can't be read: {why}"
             raise ConfigurationError(message) from None
 
     def __iter__(self) -> Iterator[tuple[str | None, Any, int | None]]:
-        """Yield (file and line, record, offset in the file if it can be read from there again)."""
-        if self._path is None:
+        """Yield (file and line, record, offset if the file can be read again from there)."""
+        if self.path is None:
             return zip(repeat(None), self._records, repeat(None))
         return self._lines()
 
     def _lines(self) -> Iterator[tuple[str | None, Any, int | None]]:
-        offset = 0
-        again = self._file.seekable()
-        for number, line in enumerate(self._file, 1):
+        offset = self.place.offset
+        again = self.file.seekable()
+        for number, line in enumerate(self.file, self.place.lines + 1):
             if not line.isspace():
-                yield f"{self._path}:{number}", line.rstrip(b"\r\n"), offset if again else None
+                yield f"{self.path}:{number}", line.rstrip(b"\r\n"), offset if again else None
             offset += len(line)
 
     def line_at(self, offset: int) -> bytes:
@@ -156,7 +206,7 @@ class _Gold(NamedTuple):
 
 @final
 class _Answer(NamedTuple):
-    """An extracted record, as far as it is known whose it is."""
+    """An extracted record."""
 
     record: Any
     warnings: tuple[str, ...] = ()
@@ -164,25 +214,43 @@ class _Answer(NamedTuple):
 
 @final
 class Pairing:
-    """Gold records and their answers; once iterated over, the ids of those that found no other."""
+    """Gold records with their answers; after iteration, the ids that have no counterpart.
 
-    def __init__(self, gold: _Source, extracted: _Source, id_field: str | None, *, repair: bool) -> None:
+    With `as_text`, records that are text stay text in pairs by id: to be sent, it is a tenth of the work.
+    """
+
+    def __init__(
+        self, gold: Source, extracted: Source, id_field: str | None, *, repair: bool, as_text: bool = False
+    ) -> None:
+        self.gold = gold
+        self.extracted = extracted
         self.unmatched_gold: list[_Id] = []
         self.unmatched_extracted: list[_Id] = []
-        self.unreadable: list[tuple[str, str]] = []
-        """Answers of which nobody can tell whose they are: where each stands, and why."""
-        self._gold = gold
-        self._extracted = extracted
+        self.unreadable: list[Unreadable] = []
         self._id_field = id_field
         self._repair = repair
+        self._as_text = as_text
 
     def __iter__(self) -> Iterator[Pair]:
         return self._by_position() if self._id_field is None else self._by_id(self._id_field)
 
+    def in_step(self) -> Iterator[Pair]:
+        """Yield the pairs of the records that stand side by side, up to the first whose ids differ."""
+        name = self._id_field
+        if name is None:
+            yield from self._by_position()
+            return
+        answers = self._answers(name)
+        for record_id, gold in self._golds(name):
+            found, answer, _ = next(answers, (None, None, None))
+            if answer is None or found != record_id or self.unreadable:
+                return
+            yield self._pair(record_id, gold, answer)
+
     def _by_position(self) -> Iterator[Pair]:
-        answers = iter(self._extracted)
+        answers = iter(self.extracted)
         nothing = (None, MISSING, None)
-        for index, (where, record, _) in enumerate(self._gold):
+        for index, (where, record, _) in enumerate(self.gold, self.gold.place.records):
             answer = next(answers, nothing)[1]
             if answer is MISSING:
                 self.unmatched_gold.append(index)
@@ -200,8 +268,8 @@ class Pairing:
         golds, answers = self._golds(name), self._answers(name)
         waiting: dict[_Id, _Gold] = {}
         early: dict[_Id, _Answer | int] = {}
-        # Of those that wait, the ids read since the last two met: where both sides have the same order, all
-        # before these are alone.
+        # Of those that wait, the ids read since the last match. If both sides have the same order, all others
+        # have no counterpart.
         fresh_golds: OrderedDict[_Id, None] = OrderedDict()
         fresh_answers: OrderedDict[_Id, None] = OrderedDict()
         more_golds = more_answers = True
@@ -238,10 +306,11 @@ class Pairing:
             yield self._pair(record_id, gold, _Answer(MISSING))
 
     def _golds(self, name: str) -> Iterator[tuple[_Id, _Gold]]:
-        seen: set[_Id] | None = set() if self._gold.is_held else None
-        for index, (where, record, offset) in enumerate(self._gold):
-            gold = _Gold(index, where, _parsed_gold(record, where, index), offset)
-            record_id = _id_of(gold.record, name)
+        seen: set[_Id] | None = set() if self.gold.is_held else None
+        for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
+            parsed = _parsed_gold(record, where, index)
+            gold = _Gold(index, where, record if self._stays_text(record) else parsed, offset)
+            record_id = _id_of(parsed, name)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
@@ -253,7 +322,7 @@ class Pairing:
             yield record_id, gold
 
     def _answers(self, name: str) -> Iterator[tuple[_Id, _Answer, int | None]]:
-        for index, (where, record, offset) in enumerate(self._extracted):
+        for index, (where, record, offset) in enumerate(self.extracted):
             try:
                 answer = self._read(record)
             except JsonMatchError as error:
@@ -264,26 +333,30 @@ class Pairing:
                 why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
                 self._note_unreadable(where or f"extracted[{index}]", why)
                 continue
-            yield found, answer, offset
+            yield found, _Answer(record) if self._stays_text(record) else answer, offset
+
+    def _stays_text(self, record: Any) -> bool:
+        return self._as_text and isinstance(record, _TEXT)
 
     def _note_unreadable(self, where: str, why: str) -> None:
         self.unmatched_extracted.append(where)
-        self.unreadable.append((where, why))
+        self.unreadable.append(Unreadable(where, why))
 
     def _to_wait(self, gold: _Gold, others: int) -> _Gold:
         return gold if gold.offset is None or others < _HELD else gold._replace(record=MISSING)
 
     def _pair(self, record_id: _Id, gold: _Gold, answer: _Answer | int) -> Pair:
-        if type(answer) is int:
-            answer = self._read(self._extracted.line_at(answer))
+        if not isinstance(answer, _Answer):
+            line = self.extracted.line_at(answer)
+            answer = _Answer(line) if self._as_text else self._read(line)
         record = gold.record
         if record is MISSING and gold.offset is not None:
-            record = _parsed_gold(self._gold.line_at(gold.offset), gold.where, gold.position)
-        assert type(answer) is _Answer  # noqa: S101 - for the type checker: no offset any more
+            line = self.gold.line_at(gold.offset)
+            record = line if self._as_text else _parsed_gold(line, gold.where, gold.position)
         return Pair(gold.position, record_id, record, answer.record, gold.where, answer.warnings)
 
     def _read(self, record: Any) -> _Answer:
-        if not isinstance(record, (str, bytes, bytearray)):
+        if not isinstance(record, _TEXT):
             return _Answer(record)
         from pytest_jsonmatch.reading.extract import extract_json
 
@@ -292,7 +365,7 @@ class Pairing:
 
 
 def _met(record_id: _Id, own: OrderedDict[_Id, None], other: OrderedDict[_Id, None]) -> None:
-    """Note that a record that waited on its `own` side has met the one just read on the `other`."""
+    """Note that a record that waited on its `own` side has met the one just read on the other."""
     other.clear()
     if record_id in own:
         while own.popitem(last=False)[0] != record_id:
@@ -309,7 +382,7 @@ def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
     if type(record) is dict:
         return record
     try:
-        if not isinstance(record, (str, bytes, bytearray)):
+        if not isinstance(record, _TEXT):
             return to_json_value(record, side="expected")
         from pytest_jsonmatch.reading.strict import parse_json
 

@@ -1,134 +1,35 @@
-"""What scoring a corpus gives: figures per record and for all, sums that merge exactly in any order."""
+"""What scoring a corpus gives: the figures of each record, and of all of them."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, short_score
+from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
-from pytest_jsonmatch.engine.score.outcome import (
-    BATCH_ERROR,
-    HALLUCINATION,
-    LEAFLESS,
-    MATCH,
-    MISMATCH,
-    OMISSION,
-    SKIPPED,
-)
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.sums import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.corpus.tally import KeyCounts
-    from pytest_jsonmatch.engine.plan.compile import PlanNode, Signature
+    from pytest_jsonmatch.corpus.sums import ExactSum
+    from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.value.sums import Sums
 
-__all__ = ["RecordResult", "RunError", "RunResult", "RunSums"]
+__all__ = ["MAX_ERRORS", "MOST_WORST", "RecordResult", "RunError", "RunResult", "worst_of"]
 
-_STATUS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 MAX_ERRORS: Final = 1_000
-"""How many errors a result keeps, and how many warnings; all are counted."""
-
-
-@final
-class ExactSum:
-    """A sum of floats, not rounded until it is read: the same in whatever order, however it was merged.
-
-    >>> one, other = ExactSum(), ExactSum()
-    >>> one.add(0.1), one.add(0.2), other.add(-0.1), one.merge(other)
-    (None, None, None, None)
-    >>> one.value
-    0.2
-    """
-
-    __slots__ = ("_numbers",)
-
-    def __init__(self) -> None:
-        self._numbers: list[float] = []
-
-    def add(self, number: float) -> None:
-        """Add one finite number."""
-        self.extend((number,))
-
-    def extend(self, numbers: Iterable[float]) -> None:
-        """Add finite numbers."""
-        self._numbers.extend(numbers)
-        if len(self._numbers) > _MOST_NUMBERS:
-            self._shorten()
-
-    def merge(self, other: ExactSum) -> None:
-        """Add what another holds."""
-        self.extend(other._numbers)
-
-    def _shorten(self) -> None:
-        """Put few numbers with the same exact sum in the place of many: their sum, and what rounding left."""
-        numbers = self._numbers
-        few: list[float] = []
-        while rest := math.fsum(numbers):
-            few.append(rest)
-            numbers.append(-rest)
-        self._numbers = few
-
-    @property
-    def value(self) -> float:
-        """The sum, rounded once."""
-        return math.fsum(self._numbers)
-
-    def __getstate__(self) -> list[float]:
-        self._shorten()
-        return self._numbers
-
-    def __setstate__(self, numbers: list[float]) -> None:
-        self._numbers = list(numbers)
-
-
-_MOST_NUMBERS: Final = 512
-
-
-@final
-class _FieldSums:
-    """The sums of the results at one path that weigh the same."""
-
-    __slots__ = ("counts", "more_actual", "more_expected", "partial")
-
-    def __init__(self) -> None:
-        self.counts = [0, 0, 0, 0, 0, 0]
-        self.partial = ExactSum()  # scores of mismatches
-        # Weighted leaves beyond (or short of) the one a side that statuses stand for.
-        self.more_expected = ExactSum()
-        self.more_actual = ExactSum()
-
-    def merge(self, other: _FieldSums) -> None:
-        self.counts = [one + more for one, more in zip(self.counts, other.counts)]
-        self.partial.merge(other.partial)
-        self.more_expected.merge(other.more_expected)
-        self.more_actual.merge(other.more_actual)
-
-    def aggregation(self, weight: float) -> FieldAggregation:
-        matches, mismatches, omissions, hallucinations, skipped, errors = self.counts
-        score = matches + self.partial.value
-        both = matches + mismatches
-        return FieldAggregation(
-            matches,
-            mismatches,
-            omissions,
-            hallucinations,
-            skipped,
-            errors,
-            score,
-            weight * score,
-            weight * (both + omissions) + self.more_expected.value,
-            weight * (both + hallucinations) + self.more_actual.value,
-        )
+"""A result keeps at most this many errors, and this many warnings; all are counted."""
+MOST_WORST: Final = 10
+"""A result keeps at most this many of the worst records."""
 
 
 @final
@@ -141,7 +42,7 @@ class RunError:
     """
 
     record_id: str | int
-    """The record's id; of an answer that nobody can tell whose it is, where it stands."""
+    """The record's id; of an answer without an id, where it stands."""
     path: str | None
     """The field; None if it is the record as a whole."""
     comparator: str | None
@@ -175,13 +76,13 @@ class RecordResult:
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
     field_results: Sequence[FieldResult] = ()
-    """The results of its fields, as far as `keep` says that they stay."""
+    """The results of its fields, if `keep` keeps them."""
     error: str | None = None
-    """Why the answer could not be scored, if so: it then counts as one with nothing right."""
+    """Why the answer could not be scored, if so; it then counts as one with nothing right."""
     warnings: tuple[str, ...] = ()
     match: MatchResult | None = field(default=None, repr=False, compare=False)
-    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits, if
-    `evaluate` was asked for it by `matches=True` and the field results stay."""
+    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
+    `matches=True`, and if the field results are kept."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""
@@ -206,135 +107,11 @@ class RecordResult:
 
 
 @final
-class RunSums:
-    """Everything that figures of many records are made of; it merges, travels, and never rounds."""
-
-    __slots__ = (
-        "actual",
-        "approximate",
-        "errors",
-        "expected",
-        "f1",
-        "fields",
-        "perfect",
-        "perfect_records",
-        "precision",
-        "recall",
-        "records",
-        "score",
-        "sum",
-        "warnings",
-    )
-
-    def __init__(self) -> None:
-        self.records = 0
-        self.precision, self.recall, self.f1, self.score = ExactSum(), ExactSum(), ExactSum(), ExactSum()
-        self.sum, self.expected, self.actual = ExactSum(), ExactSum(), ExactSum()
-        self.perfect = True
-        self.perfect_records = 0
-        self.fields: dict[tuple[str, float], _FieldSums] = {}
-        self.errors = 0
-        self.warnings = 0
-        self.approximate = 0
-
-    def extend(self, figures: Sequence[tuple[float, float, float, float]], totals: Sequence[Sums]) -> None:
-        """Add records: of each its precision, recall, F1 and score, and what they are made of."""
-        if not totals:
-            return
-        self.records += len(totals)
-        self.perfect_records += sum(own >= 1.0 for _, _, _, own in figures)
-        for sum_of_figures, column in zip(
-            (self.precision, self.recall, self.f1, self.score), zip(*figures), strict=True
-        ):
-            sum_of_figures.extend(column)
-        scores, expected, actual, perfect = zip(*totals)
-        self.sum.extend(scores)
-        self.expected.extend(expected)
-        self.actual.extend(actual)
-        self.perfect = self.perfect and all(perfect)
-
-    def add_rows(
-        self,
-        nodes: Mapping[PlanNode, int],
-        others: Mapping[tuple[PlanNode, str], int],
-        special: Iterable[Finding],
-    ) -> None:
-        """Add results.
-
-        Args:
-            nodes: how many findings each node has.
-            others: how many of these are no plain matches, by node and status.
-            special: those of the latter that say more than their status.
-        """
-        for node, number in nodes.items():
-            self._of(node).counts[0] += number
-        for (node, status), number in others.items():
-            counts = self._of(node).counts
-            counts[0] -= number
-            counts[_STATUS[status]] += number
-        for finding in special:
-            node, status, detail = finding.node, finding.status, finding.detail
-            if status in LEAFLESS:
-                continue
-            sums = self._of(node)
-            if status == MISMATCH and finding.score:
-                sums.partial.add(finding.score)
-            if detail is not None and detail.weights is not None:
-                sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
-                sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
-
-    def add_keys(self, keys: Iterable[KeyCounts]) -> None:
-        """Add the results of flat records, counted by key."""
-        for key in keys:
-            sums = self._of(key.node)
-            matches = key.present - key.mismatches - key.omissions
-            for at, number in enumerate((matches, key.mismatches, key.omissions, key.hallucinations)):
-                sums.counts[at] += number
-            sums.partial.extend(key.partial)
-
-    def _of(self, node: PlanNode) -> _FieldSums:
-        key = (node.short_path(200), node.weight)
-        found = self.fields.get(key)
-        if found is None:
-            found = self.fields[key] = _FieldSums()
-        return found
-
-    def merge(self, other: RunSums) -> None:
-        """Add another's sums."""
-        self.records += other.records
-        self.perfect_records += other.perfect_records
-        self.errors += other.errors
-        self.warnings += other.warnings
-        self.approximate += other.approximate
-        self.perfect = self.perfect and other.perfect
-        for name in ("precision", "recall", "f1", "score", "sum", "expected", "actual"):
-            getattr(self, name).merge(getattr(other, name))
-        for key, sums in other.fields.items():
-            found = self.fields.get(key)
-            if found is None:
-                found = self.fields[key] = _FieldSums()
-            found.merge(sums)
-
-    def per_field(self) -> dict[str, FieldAggregation]:
-        """Return aggregates by schema path, in the order of their first appearance."""
-        weights: dict[str, list[float]] = {}
-        for path, weight in self.fields:
-            weights.setdefault(path, []).append(weight)
-        found: dict[str, FieldAggregation] = {}
-        for path, several in weights.items():
-            # (Of several weights always the least first: sums of floats must not hang on who came first.)
-            first, *others = (self.fields[path, weight].aggregation(weight) for weight in sorted(several))
-            for other in others:
-                first = first.merge(other)
-            found[path] = first
-        return found
-
-
-@final
+@dataclass(slots=True, eq=False, repr=False)
 class RunResult:
     """The figures of a corpus: means over its records, figures over all leaves, and by field.
 
-    Figures are None where there is no record. They never depend on `keep`, on chunks, or on an executor.
+    Figures are None if there is no record. They never depend on `keep`, on chunks, or on an executor.
 
     >>> from pytest_jsonmatch import evaluate
     >>> run = evaluate([{"a": 1, "b": 2}, {"a": 3}], [{"a": 1, "b": 0}, {"a": 3}])
@@ -344,52 +121,34 @@ class RunResult:
     (0.6666666666666666, 1, 0)
     """
 
-    __slots__ = (
-        "_per_field",
-        "_sums",
-        "errors",
-        "metric",
-        "records",
-        "signature",
-        "unmatched_extracted",
-        "unmatched_gold",
-        "warnings",
-        "worst",
-    )
+    signature: Signature
+    """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
+    sums: InitVar[RunSums]
+    records: tuple[RecordResult, ...] = ()
+    """The records that `keep` asks for, in the order of gold."""
+    worst: tuple[RecordResult, ...] = ()
+    """The ten records with the lowest score, the worst first."""
+    errors: tuple[RunError, ...] = ()
+    """What went wrong and did not stop the run; the first 1,000 (`total_errors` counts all)."""
+    warnings: tuple[RunError, ...] = ()
+    """What is good to know, such as repairs of JSON; the first 1,000 (`total_warnings` counts all)."""
+    unmatched_gold: tuple[str | int, ...] = ()
+    """Ids of gold records without an answer: nothing of them was found."""
+    unmatched_extracted: tuple[str | int, ...] = ()
+    """Ids of answers without a gold record, and of second answers to one: they were not scored.
 
-    def __init__(
-        self,
-        metric: str,
-        signature: Signature,
-        sums: RunSums,
-        *,
-        records: Sequence[RecordResult] = (),
-        worst: Sequence[RecordResult] = (),
-        errors: Sequence[RunError] = (),
-        warnings: Sequence[RunError] = (),
-        unmatched_gold: Sequence[str | int] = (),
-        unmatched_extracted: Sequence[str | int] = (),
-    ) -> None:
-        self.metric: str = metric
-        self.signature: Signature = signature
-        """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
+    An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
+    """
+    _sums: RunSums = field(init=False)
+    _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
+
+    def __post_init__(self, sums: RunSums) -> None:
         self._sums = sums
-        self._per_field: dict[str, FieldAggregation] | None = None
-        self.records: tuple[RecordResult, ...] = tuple(records)
-        """The records in the order of gold; which of them, and with how much, says `keep`."""
-        self.worst: tuple[RecordResult, ...] = tuple(worst)
-        """The ten records with the lowest score, the worst first."""
-        self.errors: tuple[RunError, ...] = tuple(errors[:MAX_ERRORS])
-        """What went wrong and did not stop the run; the first 1,000 (`total_errors` counts all)."""
-        self.warnings: tuple[RunError, ...] = tuple(warnings[:MAX_ERRORS])
-        """What is good to know, as of repaired JSON; the first 1,000 (`total_warnings` counts all)."""
-        self.unmatched_gold: tuple[str | int, ...] = tuple(unmatched_gold)
-        """Ids of gold records without an answer: nothing of them was found."""
-        self.unmatched_extracted: tuple[str | int, ...] = tuple(unmatched_extracted)
-        """Ids of answers without a gold record, and of second answers for one: they were not scored.
 
-        An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
-        """
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return self.signature.metric
 
     def _mean(self, total: ExactSum) -> float | None:
         return min(total.value / self._sums.records, 1.0) if self._sums.records else None
@@ -445,12 +204,12 @@ class RunResult:
 
     @property
     def total_records(self) -> int:
-        """How many gold records there are."""
+        """The number of gold records."""
         return self._sums.records
 
     @property
     def total_perfect(self) -> int:
-        """How many records score 1."""
+        """The number of records that score 1."""
         return self._sums.perfect_records
 
     @property
@@ -460,7 +219,7 @@ class RunResult:
 
     @property
     def total_matches(self) -> int:
-        """How many results match."""
+        """The number of results that match."""
         return self._count("matches")
 
     @property
@@ -470,12 +229,12 @@ class RunResult:
 
     @property
     def total_omissions(self) -> int:
-        """How many results are missing from the answers."""
+        """The number of results that are missing from the answers."""
         return self._count("omissions")
 
     @property
     def total_hallucinations(self) -> int:
-        """How many results only the answers have."""
+        """The number of results that only the answers have."""
         return self._count("hallucinations")
 
     @property
@@ -485,26 +244,26 @@ class RunResult:
 
     @property
     def total_batch_errors(self) -> int:
-        """For how many results a batch comparator failed."""
+        """The number of results for which a batch comparator failed."""
         return self._count("batch_errors")
 
     @property
     def total_approximate(self) -> int:
-        """How many records have an unordered array too large for `memory_limit` to be paired exactly."""
+        """The number of records with an unordered array too large for `memory_limit` to be paired exactly."""
         return self._sums.approximate
 
     @property
     def total_errors(self) -> int:
-        """How many errors there were."""
+        """The number of errors."""
         return self._sums.errors
 
     @property
     def total_warnings(self) -> int:
-        """How many warnings there were."""
+        """The number of warnings."""
         return self._sums.warnings
 
     def merge(self, other: RunResult) -> RunResult:
-        """Return the result of both corpora together: the same as if they had been one, in whatever order.
+        """Return the result of both corpora together, as if they had been one; the order does not matter.
 
         Raises:
             ConfigurationError: they were scored with different metrics, options, schemas or rules.
@@ -516,15 +275,14 @@ class RunResult:
         sums.merge(self._sums)
         sums.merge(other._sums)
         return RunResult(
-            self.metric,
             self.signature,
             sums,
-            records=(*self.records, *other.records),
-            worst=worst_of((*self.worst, *other.worst)),
-            errors=(*self.errors, *other.errors),
-            warnings=(*self.warnings, *other.warnings),
-            unmatched_gold=(*self.unmatched_gold, *other.unmatched_gold),
-            unmatched_extracted=(*self.unmatched_extracted, *other.unmatched_extracted),
+            records=self.records + other.records,
+            worst=tuple(worst_of(self.worst + other.worst)),
+            errors=(self.errors + other.errors)[:MAX_ERRORS],
+            warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
+            unmatched_gold=self.unmatched_gold + other.unmatched_gold,
+            unmatched_extracted=self.unmatched_extracted + other.unmatched_extracted,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -551,10 +309,10 @@ class RunResult:
         """Return the figures by field as a data frame of pandas or polars: one row a schema path.
 
         Args:
-            library: "pandas" or "polars"; None for the one imported already, else the first installed.
+            library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
-            ConfigurationError: neither is installed, or not the one that was named.
+            ConfigurationError: neither is installed, or not the one that is named.
         """
         return data_frame(field_columns(self.per_field), library)
 
@@ -582,21 +340,11 @@ class RunResult:
         return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}{left_out}>"
 
 
-MOST_WORST: Final = 10
-"""How many of the worst records a result keeps."""
-
-
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
     return nsmallest(MOST_WORST, records, key=_badness)
 
 
 def _badness(record: RecordResult) -> tuple[float, float, int, str]:
-    # (Runs that are merged have each counted from 0.)
+    # Merged runs have each counted their records from 0.
     return record.score, record.f1, record.index, str(record.record_id)
-
-
-def figures_of(totals: Sums, reduce: str) -> tuple[float, float, float, float]:
-    """Return precision, recall, F1 and score of one record."""
-    recall, f1 = totals.recall, totals.f1
-    return totals.precision, recall, f1, recall if reduce == "ratio" else f1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
 __all__ = [
     "ErrorEntry",
@@ -154,17 +154,16 @@ class FieldTable(Mapping[str, FieldAggregation]):
 
 def aggregates_of(outcome: Outcome) -> dict[PlanNode, FieldAggregation]:
     """Sum an outcome up by plan node, that is by schema path."""
-    return aggregates(plain_matches(outcome), outcome.findings)
+    return aggregates(plain_matches(outcome.seen, outcome.findings), outcome.findings)
 
 
-def plain_matches(outcome: Outcome) -> dict[PlanNode, int]:
+def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
-    matches = outcome.seen.places()
-    for finding in outcome.findings:
+    matches = seen.places()
+    for finding in findings:
         if finding.expected is not MISSING:
             place = finding.node.place
             matches[place] = matches.get(place, 0) - 1
-    # (The place where a comparison begins is in no container that was looked at.)
     return {place: max(number, 0) for place, number in matches.items()}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Sums", "ratio", "total_of"]
+__all__ = ["Figures", "Sums", "figures_of", "ratio", "total_of"]
 
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 
@@ -50,6 +50,22 @@ class Sums(NamedTuple):
     def times(self, weight: float) -> Sums:
         """Return the sums as they are where everything weighs so much more."""
         return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
+
+
+class Figures(NamedTuple):
+    """What is said of one comparison."""
+
+    precision: float
+    recall: float
+    f1: float
+    score: float
+    """The metric's own figure."""
+
+
+def figures_of(sums: Sums, reduce: str) -> Figures:
+    """Return the figures of one comparison, under a metric that reduces to "f1" or to a "ratio"."""
+    recall, f1 = sums.recall, sums.f1
+    return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
 
 
 def total_of(parts: Iterable[Sums]) -> Sums:

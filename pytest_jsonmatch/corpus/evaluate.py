@@ -1,0 +1,280 @@
+"""Evaluate a corpus: score its records in chunks, here or on an executor, and sum them up."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence, Sized
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
+from uuid import uuid4
+
+from pytest_jsonmatch.corpus.ranges import cut_ranges
+from pytest_jsonmatch.corpus.records import in_chunks, open_pairing
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
+from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
+from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from concurrent.futures import Executor, Future
+
+    from pytest_jsonmatch.corpus.ranges import RangePair
+    from pytest_jsonmatch.corpus.records import Pair, Pairing
+    from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.result.match import Signature
+
+__all__ = ["Evaluation", "Progress", "evaluate_corpus"]
+
+Progress: TypeAlias = Callable[[int, "int | None"], object]
+
+_KEEPS: Final = ("all", "imperfect", "worst", "none")
+_IN_FLIGHT: Final = 32
+"""An executor has at most this many jobs at a time."""
+_POSITION: Final = attrgetter("position")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The arguments of `api.evaluate`."""
+
+    gold: Any
+    extracted: Any
+    metric: str
+    options: Mapping[str, Any]
+    id_field: str | None
+    post_process: PostProcess | Sequence[PostProcess] | None
+    executor: Executor | None
+    progress: bool | Progress
+    keep: Keep | None
+    chunk_size: int
+    matches: bool
+
+
+def evaluate_corpus(
+    asked: Evaluation, compile_plan: Compile, judge_of: Callable[[Plan], object]
+) -> RunResult:
+    """Score a corpus as `api.evaluate` says.
+
+    Args:
+        asked: the arguments of `api.evaluate`.
+        compile_plan: a function of a module that compiles the plan of a metric with options.
+        judge_of: what a plan's comparators that ask a judge are given.
+    """
+    _check(asked)
+    held = isinstance(asked.gold, Sequence) and not isinstance(asked.gold, str)
+    keep = asked.keep or ("all" if held else "worst")
+    processors = _processors(asked.post_process)
+    repair, options = take_repair(asked.options)
+    plan = compile_plan(asked.metric, options)
+    id_field = asked.id_field
+    hidden = None if id_field is None or _lists(plan.schema, id_field) else id_field
+    task = Task(
+        compile=compile_plan,
+        metric=asked.metric,
+        options=options,
+        signature=plan.signature,
+        keep=keep,
+        chunk_size=asked.chunk_size,
+        repair=repair,
+        id_field=id_field,
+        hidden=hidden,
+        post_process=processors,
+        judge=judge_of(plan),
+        matches=asked.matches,
+    )
+    total = ChunkResult()
+    in_all = len(asked.gold) if isinstance(asked.gold, Sized) and not isinstance(asked.gold, str) else None
+    with (
+        open_pairing(
+            asked.gold, asked.extracted, id_field, repair=repair, as_text=_is_remote(asked.executor)
+        ) as pairing,
+        _reporter(asked.progress, in_all) as report,
+    ):
+        if asked.executor is None:
+            chunks = _scored_here(task, plan, pairing)
+        else:
+            chunks = _scored_on(asked.executor, task, plan, pairing)
+        for chunk in chunks:
+            total.add(chunk)
+            report(total.sums.records)
+    total.sums.errors += len(pairing.unreadable)
+    total.records.sort(key=attrgetter("index"))
+    errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
+    errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
+    return RunResult(
+        _signature(plan.signature, hidden, processors),
+        total.sums,
+        records=tuple(total.worst if keep == "worst" else total.records),
+        worst=tuple(total.worst),
+        errors=tuple(errors[:MAX_ERRORS]),
+        warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
+        unmatched_gold=tuple(pairing.unmatched_gold),
+        unmatched_extracted=tuple(pairing.unmatched_extracted),
+    )
+
+
+# -- arguments ---------------------------------------------------------------------------------------------
+
+
+def _check(asked: Evaluation) -> None:
+    size: object = asked.chunk_size
+    id_field: object = asked.id_field
+    if asked.keep is not None and asked.keep not in _KEEPS:
+        message = f"keep is {asked.keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
+    elif not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        message = f"chunk_size is {size!r}; it is a number of records, at least 1"
+    elif id_field is not None and not isinstance(id_field, str):
+        message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
+    elif asked.matches and asked.executor is not None:
+        message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
+    else:
+        return
+    raise ConfigurationError(message)
+
+
+def _processors(given: object) -> tuple[PostProcess, ...]:
+    listed = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
+    for each in listed:
+        if not callable(each):
+            message = f"post_process has {each!r}, which cannot be called with a list of field results"
+            raise ConfigurationError(message)
+    return tuple(listed)
+
+
+def _lists(schema: SchemaNode | None, name: str) -> bool:
+    """Tell whether a schema, or one of its alternatives, lists a member."""
+    if schema is None:
+        return False
+    return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
+
+
+def _signature(plain: Signature, hidden: str | None, processors: Sequence[PostProcess]) -> Signature:
+    """Return a plan's signature with what a run adds to it."""
+    more: dict[str, Any] = {}
+    if hidden is not None:
+        more["id_field"] = hidden
+    if processors:
+        more["post_process"] = [
+            f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
+            for each in processors
+        ]
+    if not more:
+        return plain
+    options = {**(json.loads(plain.options) if plain.options else {}), **more}
+    text = json.dumps(options, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return replace(plain, options=text)
+
+
+@contextmanager
+def _reporter(wanted: bool | Progress, total: int | None) -> Iterator[Callable[[int], object]]:
+    """Give a function that tells the caller, or a terminal, how many records are done."""
+    if callable(wanted):
+        yield lambda done: wanted(done, total)
+    elif wanted and sys.stderr is not None and sys.stderr.isatty():
+        of = "" if total is None else f" of {total:,}"
+        try:
+            yield lambda done: (sys.stderr.write(f"\r{done:,}{of} records"), sys.stderr.flush())
+        finally:
+            sys.stderr.write("\n")
+    else:
+        yield lambda _: None
+
+
+# -- chunks ------------------------------------------------------------------------------------------------
+
+
+def _is_remote(executor: Executor | None) -> bool:
+    return executor is not None and not isinstance(executor, ThreadPoolExecutor)
+
+
+def _scored_here(task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:
+    for pairs in in_chunks(iter(pairing), task.chunk_size):
+        plan.renew()
+        yield score_chunk(task, plan, pairs)
+
+
+def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:
+    """Score on an executor: by byte ranges while both sides are files in the same order, then by records."""
+    # Questions are not asked about ranges: if one does not fit, what was scored beyond it is thrown away.
+    cut = () if plan.has_batch else cut_ranges(pairing, task.chunk_size)
+    places = [pairing.gold.place, pairing.extracted.place]
+    for ranges, chunk in _in_order(executor, partial(_score_range, task), cut):
+        places = [ranges.gold.end, ranges.extracted.end]
+        yield chunk
+    for side, place in zip((pairing.gold, pairing.extracted), places):
+        if side.place != place:
+            side.move_to(place)
+    batches = map(_Batch, in_chunks(iter(pairing), task.chunk_size))
+    for _, chunk in _in_order(executor, partial(_score_batch, task), batches):
+        yield chunk
+
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
+
+def _in_order(
+    executor: Executor, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
+) -> Iterator[tuple[_Job, _Result]]:
+    """Yield jobs with their results, up to the first that has none."""
+    waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
+    jobs = iter(jobs)
+    try:
+        while True:
+            for job in islice(jobs, _IN_FLIGHT - len(waiting)):
+                waiting.append((job, executor.submit(score, job)))
+            if not waiting:
+                return
+            job, future = waiting.popleft()
+            try:
+                result = future.result()
+            except RecursionError:
+                # Python cannot pickle values nested some hundred levels deep, on the way there or back.
+                result = score(job)
+            if result is None:
+                # The others mostly have none either and end at once. (Cancelled just then, Dask logs errors.)
+                wait([each for _, each in waiting], timeout=0.5)
+                return
+            yield job, result
+    finally:
+        for _, future in waiting:
+            future.cancel()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Records to send."""
+
+    pairs: list[Pair]
+
+    def __dask_tokenize__(self) -> str:
+        # Dask names a job by all values in its arguments, which takes longer than scoring them.
+        return uuid4().hex
+
+
+def _score_batch(task: Task, batch: _Batch) -> ChunkResult:
+    return score_chunk(task, task.plan(), batch.pairs)
+
+
+def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
+    """Score ranges of both files; return None if they are not in the same order, or not on this machine."""
+    plan = task.plan()
+    pairing = ranges.read(task.id_field, repair=task.repair)
+    if pairing is None:
+        return None
+    total = ChunkResult()
+    for pairs in in_chunks(pairing.in_step(), task.chunk_size):
+        total.add(score_chunk(task, plan, pairs))
+    return total if total.sums.records == ranges.records else None

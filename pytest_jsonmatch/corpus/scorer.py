@@ -1,0 +1,385 @@
+"""Score one chunk of records, here or in another process."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.corpus.records import gold_error, plain_text
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
+from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.engine.ask.rounds import answered_all
+from pytest_jsonmatch.engine.plan.compile import Plan
+from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
+from pytest_jsonmatch.engine.result.figures import (
+    approximate_warning,
+    errors_of,
+    is_approximate,
+    plain_matches,
+)
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
+from pytest_jsonmatch.engine.value.collector import CollectorPause
+from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.sums import figures_of, total_of
+from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.strict import parse_json
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.corpus.records import Pair
+    from pytest_jsonmatch.engine.plan.compile import Recipe, Signature
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.sums import Figures, Sums
+
+__all__ = ["ChunkResult", "Compile", "Keep", "Note", "PostProcess", "Task", "score_chunk"]
+
+Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
+PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
+Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
+
+_STATUS: Final = attrgetter("status")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How to score chunks, in a form that can be sent to another process."""
+
+    compile: Compile
+    metric: str
+    options: Mapping[str, Any]
+    signature: Signature
+    """The plan's; it must be the same wherever the plan is compiled."""
+    keep: Keep
+    chunk_size: int
+    repair: bool
+    id_field: str | None
+    hidden: str | None
+    """The id field if it is not scored."""
+    post_process: tuple[PostProcess, ...]
+    judge: object
+    """What comparators that ask a judge are given."""
+    matches: bool
+    """Whether records that keep their field results keep their comparison too."""
+
+    def plan(self) -> Plan:
+        """Return the plan, compiled in this process.
+
+        Raises:
+            ConfigurationError: something else is registered or set here.
+        """
+        plan = self.compile(self.metric, self.options)
+        if plan.signature != self.signature:
+            message = (
+                f"the process that scores has other rules ({plan.signature}) than the one that asks "
+                f"({self.signature}): what is registered or set there (set_type_default, register_metric) "
+                "has to be so here too, for example by the executor's initializer"
+            )
+            raise ConfigurationError(message)
+        return plan
+
+
+@final
+class Note(NamedTuple):
+    """An error or a warning, and the position of its record."""
+
+    position: int
+    entry: RunError
+
+
+@final
+@dataclass(slots=True)
+class ChunkResult:
+    """The sums of one chunk or more, and what is kept of their records."""
+
+    sums: RunSums = field(default_factory=RunSums)
+    records: list[RecordResult] = field(default_factory=list)
+    worst: list[RecordResult] = field(default_factory=list)
+    errors: list[Note] = field(default_factory=list)
+    warnings: list[Note] = field(default_factory=list)
+
+    def add(self, other: ChunkResult) -> None:
+        """Add the result of the next chunk."""
+        self.sums.merge(other.sums)
+        self.records += other.records
+        self.worst = worst_of((*self.worst, *other.worst))
+        self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
+        self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
+
+
+def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
+    """Score the records of a chunk.
+
+    Raises:
+        GoldValidationError: a gold record is not JSON, or the metric refuses it.
+    """
+    if plan.recipe is None:
+        plan.recipe = (task.compile, task.metric, task.options)
+    # Thousands of findings are made and kept, none of which is cyclic garbage.
+    pause = CollectorPause()
+    pause.begin()
+    try:
+        return _Scorer(task, plan).score(pairs)
+    finally:
+        pause.end()
+
+
+@final
+@dataclass(slots=True)
+class _Read:
+    """A pair as JSON values."""
+
+    pair: Pair
+    expected: JsonValue
+    actual: JsonValue
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@final
+class _Findings:
+    """Makes all findings of a record when they are looked at, maybe in another process."""
+
+    __slots__ = ("_outcome", "_plan", "_read")
+
+    def __init__(self, plan: Plan, read: _Read, outcome: Outcome) -> None:
+        self._plan = plan
+        self._read = read
+        self._outcome = outcome
+
+    def __call__(self) -> Sequence[Finding]:
+        return written(self._plan, self._outcome, self._read.expected, self._read.actual).findings
+
+    def __reduce__(self) -> Any:
+        if self._plan.has_batch or self._plan.recipe is None:
+            # (What was asked is not asked again.)
+            return list, (self(),)
+        return _findings_again, (self._plan.recipe, self._read.expected, self._read.actual)
+
+
+def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
+    """Return the findings of a record that was scored in another process."""
+    compile_here, metric, options = recipe
+    plan = compile_here(metric, options)
+    plan.recipe = recipe
+    return score(plan, expected, actual, complete=True).findings
+
+
+@final
+class _Candidate(NamedTuple):
+    """A record that may be kept; its chunk is still being scored."""
+
+    read: _Read
+    figures: Figures
+    outcome: Outcome
+
+    def record(self, plan: Plan, *, fields: bool, matches: bool) -> RecordResult:
+        """Return the record to keep, with its field results and its comparison if asked for."""
+        read, outcome = self.read, self.outcome
+        counts = Counter(map(_STATUS, outcome.findings))
+        if outcome.matches:
+            counts[MATCH] += outcome.matches
+        match: MatchResult | None = None
+        if fields and matches:
+            # The comparison adds the warning of an approximate alignment by itself.
+            warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
+            match = MatchResult(plan, (read.expected, read.actual), outcome, warnings)
+        return RecordResult(
+            read.pair.record_id,
+            read.pair.position,
+            *self.figures,
+            counts=dict(counts),
+            field_results=FieldResults(_Findings(plan, read, outcome)) if fields else (),
+            error=read.error,
+            warnings=read.warnings,
+            match=match,
+        )
+
+
+@final
+class _Scorer:
+    """Scores the records of one chunk and adds them up."""
+
+    __slots__ = ("_figures", "_findings", "_made", "_plan", "_seen", "_sums", "_task", "_worst")
+
+    def __init__(self, task: Task, plan: Plan) -> None:
+        self._task = task
+        self._plan = plan
+        self._made = ChunkResult()
+        self._figures: list[Figures] = []
+        self._sums: list[Sums] = []
+        self._seen = Seen()
+        self._findings: list[Finding] = []
+        self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
+
+    def score(self, pairs: list[Pair]) -> ChunkResult:
+        """Score all records."""
+        plan = self._plan
+        if plan.has_batch or plan.preloads:
+            asked = [self._read(pair) for pair in pairs]
+            records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
+            for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
+                self._add(read, outcome)
+        else:
+            for pair in pairs:
+                read = self._read(pair)
+                self._add(read, _score(plan, read))
+        made = self._made
+        made.sums.extend(self._figures, self._sums)
+        made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
+        if self._task.keep == "worst":
+            made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
+        else:
+            made.worst = worst_of(made.records)
+        return made
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    def _shown(self, record: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a record without an id that is not scored."""
+        hidden = self._task.hidden
+        if hidden is None or hidden not in record:
+            return record
+        return {key: value for key, value in record.items() if key != hidden}
+
+    def _read(self, pair: Pair) -> _Read:
+        gold, extracted = pair.gold, pair.extracted
+        if type(gold) is dict and type(extracted) is dict:
+            one, other = flat_copy(gold), flat_copy(extracted)
+            if one is not None and other is not None:
+                shown, found = self._shown(one), self._shown(other)
+                return _Read(pair, shown, found, warnings=pair.warnings)
+        try:
+            if isinstance(gold, (str, bytes, bytearray)):
+                expected = parse_json(plain_text(gold))
+            else:
+                expected = to_json_value(gold, side="expected")
+        except JsonMatchError as error:
+            raise gold_error(pair.record_id, pair.where, error) from None
+        read = _Read(pair, expected, MISSING, warnings=pair.warnings)
+        try:
+            if extracted is MISSING:
+                read.error = "there is no answer for it"
+            elif isinstance(extracted, (str, bytes, bytearray)):
+                want = _WANTED.get(type(expected))
+                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.repair)
+                read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
+            else:
+                read.actual = to_json_value(extracted, side="actual")
+        except JsonMatchError as error:
+            read.error = str(error)
+        if type(read.expected) is dict:
+            read.expected = self._shown(read.expected)
+        if type(read.actual) is dict:
+            read.actual = self._shown(read.actual)
+        return read
+
+    # -- adding --------------------------------------------------------------------------------------------
+
+    def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
+        """Add one record."""
+        pair, made, plan = read.pair, self._made, self._plan
+        if isinstance(outcome, GoldValidationError):
+            raise gold_error(pair.record_id, pair.where, outcome)
+        if isinstance(outcome, JsonMatchError):
+            if read.actual is MISSING:
+                raise gold_error(pair.record_id, pair.where, outcome)
+            # The metric refuses the answer: it counts as one with nothing right.
+            read.error = str(outcome)
+            again = _score(plan, _Read(pair, read.expected, MISSING))
+            if isinstance(again, JsonMatchError):
+                raise gold_error(pair.record_id, pair.where, again)
+            outcome = again
+        if read.error is not None:
+            self._note(pair, None, None, read.error)
+        if outcome.gap is not None:
+            made.sums.approximate += 1
+            read.warnings = (*read.warnings, approximate_warning(outcome.gap))
+        if read.warnings:
+            self._warn(pair, read.warnings)
+        if self._task.post_process:
+            outcome = self._processed(read, outcome)
+        self._seen.merge(outcome.seen)
+        self._findings += outcome.findings
+        if not outcome.sums.perfect or plan.has_batch:
+            for error in errors_of(outcome.findings):
+                self._note(pair, error.path, error.comparator, error.reason)
+        figures = figures_of(outcome.sums, plan.options.reduce)
+        self._figures.append(figures)
+        self._sums.append(outcome.sums)
+        if self._keeps(pair, figures):
+            self._keep(_Candidate(read, figures, outcome))
+
+    def _keeps(self, pair: Pair, figures: Figures) -> bool:
+        """Tell whether anything is to be kept of a record."""
+        keep, worst = self._task.keep, self._worst
+        if keep != "worst" or len(worst) < MOST_WORST:
+            return keep != "none"
+        return (figures.score, figures.f1, pair.position) < worst[-1][0]
+
+    def _keep(self, candidate: _Candidate) -> None:
+        """Keep what is to be kept of a record."""
+        keep = self._task.keep
+        if keep == "worst":
+            rank = (candidate.figures.score, candidate.figures.f1, candidate.read.pair.position)
+            insort(self._worst, (rank, candidate))
+            del self._worst[MOST_WORST:]
+        else:
+            fields = keep == "all" or not candidate.outcome.sums.perfect
+            self._made.records.append(self._record(candidate, fields=fields))
+
+    def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
+        return candidate.record(self._plan, fields=fields, matches=self._task.matches)
+
+    def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
+        """Return the outcome after all post-processors; one that fails changes nothing."""
+        pair = read.pair
+        outcome = written(self._plan, outcome, read.expected, read.actual)
+        results: list[FieldResult] = list(FieldResults(outcome.findings))
+        for process in self._task.post_process:
+            name = getattr(process, "__name__", repr(process))
+            try:
+                changed = list(process(list(results)))
+            except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
+                why = f"the post-processor {name} raised {type(error).__name__}: {error}"
+                self._note(pair, None, None, why)
+                continue
+            if not all(isinstance(each, FieldResult) for each in changed):
+                why = f"the post-processor {name} returned something else than field results"
+                self._note(pair, None, None, why)
+                continue
+            results = changed
+        # (Every result is a finding now: nothing is left to be counted by places.)
+        sums = total_of(each.sums for each in results)
+        return outcome._replace(findings=results, sums=sums, seen=Seen())
+
+    def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
+        made = self._made
+        made.sums.errors += 1
+        if len(made.errors) < MAX_ERRORS:
+            made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
+
+    def _warn(self, pair: Pair, warnings: tuple[str, ...]) -> None:
+        made = self._made
+        made.sums.warnings += len(warnings)
+        if len(made.warnings) < MAX_ERRORS:
+            made.warnings += [
+                Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
+            ]
+
+
+_WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", list: "array"}
+
+
+def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
+    try:
+        return score(plan, read.expected, read.actual)
+    except JsonMatchError as error:
+        return error

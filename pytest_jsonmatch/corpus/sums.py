@@ -1,0 +1,206 @@
+"""The sums that a run's figures are made of: they merge exactly, in any order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, final
+
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.score.outcome import (
+    BATCH_ERROR,
+    HALLUCINATION,
+    LEAFLESS,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    SKIPPED,
+)
+from pytest_jsonmatch.engine.value.sums import Figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.plan.compile import PlanNode
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.value.sums import Sums
+
+__all__ = ["ExactSum", "RunSums"]
+
+_STATUS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
+_MOST_NUMBERS: Final = 512
+"""An exact sum with more parts than this is shortened."""
+
+
+@final
+class ExactSum:
+    """A sum of floats that is rounded only when read: the order of adding and merging never matters.
+
+    >>> one, other = ExactSum(), ExactSum()
+    >>> one.add(0.1), one.add(0.2), other.add(-0.1), one.merge(other)
+    (None, None, None, None)
+    >>> one.value
+    0.2
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self) -> None:
+        self._numbers: list[float] = []
+
+    def add(self, number: float) -> None:
+        """Add one finite number."""
+        self.extend((number,))
+
+    def extend(self, numbers: Iterable[float]) -> None:
+        """Add finite numbers."""
+        self._numbers.extend(numbers)
+        if len(self._numbers) > _MOST_NUMBERS:
+            self._shorten()
+
+    def merge(self, other: ExactSum) -> None:
+        """Add another sum."""
+        self.extend(other._numbers)
+
+    def _shorten(self) -> None:
+        """Replace the numbers by a few with the same exact sum: the rounded sum, and what rounding left."""
+        numbers = self._numbers
+        few: list[float] = []
+        while rest := math.fsum(numbers):
+            few.append(rest)
+            numbers.append(-rest)
+        self._numbers = few
+
+    @property
+    def value(self) -> float:
+        """The sum, rounded once."""
+        return math.fsum(self._numbers)
+
+    def __getstate__(self) -> list[float]:
+        self._shorten()
+        return self._numbers
+
+    def __setstate__(self, numbers: list[float]) -> None:
+        self._numbers = list(numbers)
+
+
+@final
+@dataclass(slots=True)
+class _FieldSums:
+    """The sums of the results at one path that have the same weight."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * len(_STATUS))
+    partial: ExactSum = field(default_factory=ExactSum)
+    """Scores of mismatches."""
+    more_expected: ExactSum = field(default_factory=ExactSum)
+    """Weighted leaves of expected beyond the one that a result usually has (or short of it)."""
+    more_actual: ExactSum = field(default_factory=ExactSum)
+
+    def merge(self, other: _FieldSums) -> None:
+        self.counts = [one + more for one, more in zip(self.counts, other.counts)]
+        self.partial.merge(other.partial)
+        self.more_expected.merge(other.more_expected)
+        self.more_actual.merge(other.more_actual)
+
+    def aggregation(self, weight: float) -> FieldAggregation:
+        matches, mismatches, omissions, hallucinations, skipped, batch_errors = self.counts
+        score = matches + self.partial.value
+        both = matches + mismatches
+        return FieldAggregation(
+            matches,
+            mismatches,
+            omissions,
+            hallucinations,
+            skipped,
+            batch_errors,
+            score_sum=score,
+            weighted_score=weight * score,
+            expected_weight=weight * (both + omissions) + self.more_expected.value,
+            actual_weight=weight * (both + hallucinations) + self.more_actual.value,
+        )
+
+
+@final
+@dataclass(slots=True, eq=False)
+class RunSums:
+    """All sums of a run."""
+
+    records: int = 0
+    perfect_records: int = 0
+    approximate: int = 0
+    errors: int = 0
+    warnings: int = 0
+    perfect: bool = True
+    """Whether every counted unit of every record is 1."""
+    precision: ExactSum = field(default_factory=ExactSum)
+    recall: ExactSum = field(default_factory=ExactSum)
+    f1: ExactSum = field(default_factory=ExactSum)
+    score: ExactSum = field(default_factory=ExactSum)
+    sum: ExactSum = field(default_factory=ExactSum)
+    expected: ExactSum = field(default_factory=ExactSum)
+    actual: ExactSum = field(default_factory=ExactSum)
+    fields: dict[tuple[str, float], _FieldSums] = field(default_factory=dict)
+    """By path and weight."""
+
+    def extend(self, figures: Sequence[Figures], totals: Sequence[Sums]) -> None:
+        """Add records by their figures, and by the totals that these are made of."""
+        if not totals:
+            return
+        self.records += len(totals)
+        self.perfect_records += sum(each.score >= 1.0 for each in figures)
+        for name, column in zip(Figures._fields, zip(*figures)):
+            getattr(self, name).extend(column)
+        scores, expected, actual, perfect = zip(*totals)
+        self.sum.extend(scores)
+        self.expected.extend(expected)
+        self.actual.extend(actual)
+        self.perfect = self.perfect and all(perfect)
+
+    def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> None:
+        """Add plain matches, counted by schema path, and findings."""
+        known: dict[PlanNode, _FieldSums] = {}
+        for node, number in matches.items():
+            if number:
+                self._of(node).counts[0] += number
+        for finding in findings:
+            node, status, detail = finding.node, finding.status, finding.detail
+            sums = known.get(node)
+            if sums is None:
+                sums = known[node] = self._of(node)
+            sums.counts[_STATUS[status]] += 1
+            if status == MISMATCH and finding.score:
+                sums.partial.add(finding.score)
+            if detail is not None and detail.weights is not None and status not in LEAFLESS:
+                sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
+                sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
+
+    def _of(self, node: PlanNode) -> _FieldSums:
+        key = (node.short_path(200), node.weight)
+        found = self.fields.get(key)
+        if found is None:
+            found = self.fields[key] = _FieldSums()
+        return found
+
+    def merge(self, other: RunSums) -> None:
+        """Add another run's sums."""
+        for name in ("records", "perfect_records", "approximate", "errors", "warnings"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.perfect = self.perfect and other.perfect
+        for name in (*Figures._fields, "sum", "expected", "actual"):
+            getattr(self, name).merge(getattr(other, name))
+        for key, sums in other.fields.items():
+            self.fields.setdefault(key, _FieldSums()).merge(sums)
+
+    def per_field(self) -> dict[str, FieldAggregation]:
+        """Return aggregates by schema path, in the order of their first appearance."""
+        weights: dict[str, list[float]] = {}
+        for path, weight in self.fields:
+            weights.setdefault(path, []).append(weight)
+        found: dict[str, FieldAggregation] = {}
+        for path, several in weights.items():
+            # Always the least weight first: a sum of floats must not depend on which came first.
+            first, *others = (self.fields[path, weight].aggregation(weight) for weight in sorted(several))
+            for other in others:
+                first = first.merge(other)
+            found[path] = first
+        return found
