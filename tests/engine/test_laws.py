@@ -218,6 +218,17 @@ def test_the_optimum_and_not_the_greedy_choice():
     assert compare_json(actual, expected, **options).counts == {"match": 1, "mismatch": 1}
 
 
+def test_of_pairings_that_tie_the_one_with_the_larger_sum_of_scores():
+    # 3 of 9 leaves, and nothing for the rest; or 1 of 6 (the mean of 3 and 9), twice. In binary neither is exact.
+    expected = [{"a": 1, "b": 1, "c": 1}, {f"m{at}": 1 for at in range(9)}]
+    actual = [
+        {"m8": 1, "x": 0, "y": 0},
+        {"a": 1, "m0": 1, "m1": 1, "m2": 1, **{f"z{at}": 0 for at in range(5)}},
+    ]
+    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    assert ([pair[:2] for pair in result.alignments[0].pairs], result.matched_leaves) == ([(1, 1)], 3)
+
+
 # -- depth ---------------------------------------------------------------------------------------------------
 
 # Python's own stack ends at 1,000 levels, that of C somewhere below 100,000. All metrics take one walk: two of them go
