@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
-__all__ = ["STEPS", "TIE", "Best", "BlockSolver", "Grid", "Part"]
+__all__ = ["STEPS", "TIE", "BaseGrid", "Best", "BlockSolver", "Grid", "Part"]
 
 STEPS: Final = 2.0**45
 """Worths are rounded to this many steps: their sums are exact, in whatever order they are made."""
@@ -59,42 +60,83 @@ class Part(NamedTuple):
     """(arrays, arrays) what was added to the grid's Σ as a bound; None: what was added is exact."""
 
 
-class Grid:
-    """Σ of all pairs of values at one node, and the weighted leaves of each side.
+class BaseGrid(ABC):
+    """Σ of all pairs of values at one node, and the weighted leaves of each side."""
 
-    A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
-    only the walk can score it (`walked`), maybe without any bound (`unknown`).
-    """
+    __slots__ = ("actual", "aligner", "bounded", "expected", "parts", "unknown", "walked")
 
-    __slots__ = (
-        "_cells",
-        "_element",
-        "_share",
-        "_sources",
-        "_trail",
-        "actual",
-        "aligner",
-        "bounded",
-        "expected",
-        "parts",
-        "score",
-        "unknown",
-        "walked",
-    )
-
-    def __init__(self, aligner: Context, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
+    def __init__(self, aligner: Context) -> None:
         self.aligner = aligner
-        self.score: Any
-        """(n, m) Σ weight·score of the pairs, exact or bounds."""
         self.expected: Any
         """(n,) the weighted leaves of each element of expected."""
         self.actual: Any
         """(m,) the same of actual."""
         self.walked = False
+        """Whether only the walk can score the pairs."""
         self.unknown = False
+        """Whether there are no bounds either."""
         self.bounded = False
         """Whether one of the parts is a bound."""
         self.parts: list[Part] = []
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no pair is a bound."""
+        return not (self.walked or self.bounded)
+
+    @property
+    @abstractmethod
+    def is_corrected(self) -> bool:
+        """Whether some pairs have fewer leaves than their elements."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+
+    @abstractmethod
+    def sum_of(self, pairs: Pairs) -> float:
+        """Return Σ of some pairs, of which none takes a walk."""
+
+    @abstractmethod
+    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Any:
+        """Return a copy of what some pairs are worth, exactly or as a bound; 0 where there can be no pair."""
+
+    @abstractmethod
+    def _solve(self, block: Any) -> Pairs:
+        """Return the pairs of the greatest total worth."""
+
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Best]:
+        """Pair some rows with some columns for the greatest total similarity above the threshold.
+
+        Args:
+            rows: in an order that depends on contents only.
+            columns: likewise.
+        """
+        yield from ()
+        pairs = self._solve(self._block(rows, columns))
+        return Best(pairs, self.sum_of([(rows[at], columns[to]) for at, to in pairs]))
+
+    def keep(self, row: int, column: int) -> None:
+        """Tell the aligner how the arrays inside a pair of elements pair."""
+        for part in self.parts:
+            at, to = part.rows[row], part.columns[column]
+            if at >= 0 and to >= 0:
+                part.nested.keep(at, to)
+
+
+class Grid(BaseGrid):
+    """A grid that columns fill.
+
+    A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
+    only the walk can score it (`walked`), maybe without any bound (`unknown`).
+    """
+
+    __slots__ = ("_cells", "_element", "_share", "_sources", "_trail", "score")
+
+    def __init__(self, aligner: Context, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
+        super().__init__(aligner)
+        self.score: Any
+        """(n, m) Σ weight·score of the pairs, exact or bounds."""
         self._share = 0.0
         self._element: Any = None
         self._trail: Any = None
@@ -104,9 +146,9 @@ class Grid:
     # -- what a body has -----------------------------------------------------------------------------------
 
     @classmethod
+    @abstractmethod
     def fits(cls, aligner: Context, rows: int, columns: int) -> bool:
         """Tell whether a grid of this size fits the memory limit."""
-        raise NotImplementedError
 
     @classmethod
     def of_many(
@@ -115,76 +157,55 @@ class Grid:
         element: PlanNode,  # noqa: ARG003
         expected: Sequence[JsonValue],  # noqa: ARG003
         actual: Sequence[JsonValue],  # noqa: ARG003
-    ) -> Grid | None:
+    ) -> BaseGrid | None:
         """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
         return None
 
-    @property
-    def is_corrected(self) -> bool:
-        """Whether some pairs have fewer leaves than their elements."""
-        raise NotImplementedError
-
+    @abstractmethod
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def count_some(self, weight: float, places: Sequence[int], *, of_expected: bool) -> None:
         """Count a leaf for some elements of one side."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add_everywhere(self, score: float, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Add to the Σ of a block of pairs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lower_expected(self, rows: Sequence[int], columns: Sequence[int], by: float) -> None:
         """Take leaves off expected's count in a block of pairs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lower_actual(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
         """Take leaves off actual's count in a block of pairs, a number for each column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def absorb(self, block: Any, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Add the sums of a block of pairs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def nest(self, nested: Any, weight: float) -> None:
         """Add the unordered arrays of a block, one for each row and column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def whole(self, row: int, column: int) -> float:
         """Return what a pair's Σ is divided by."""
-        raise NotImplementedError
 
-    def finish(self) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
-        raise NotImplementedError
-
-    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Any:
-        """Return a copy of what some pairs are worth, exactly or as a bound; 0 where there can be no pair."""
-        raise NotImplementedError
-
-    def _solve(self, block: Any) -> Pairs:
-        """Return the pairs of the greatest total worth."""
-        raise NotImplementedError
-
+    @abstractmethod
     def _put(self, block: Any, pair: tuple[int, int], worth: float) -> None:
-        raise NotImplementedError
+        """Set what a pair is worth in a block."""
 
+    @abstractmethod
     def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:
         """Return pairs to make exact beside those that were chosen."""
-        raise NotImplementedError
 
     # -- solving -------------------------------------------------------------------------------------------
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether no pair is a bound."""
-        return not (self.walked or self.bounded)
 
     def know_nothing(self) -> None:
         """Leave every pair to the walk, without any bound."""
@@ -234,8 +255,8 @@ class Grid:
     def sum_of(self, pairs: Pairs) -> float:
         """Return Σ of some pairs, of which none takes a walk."""
         if self.is_exact:
-            score = self.score
-            return sum([float(score[row][column]) for row, column in pairs])
+            scores = self.score
+            return sum([float(scores[row][column]) for row, column in pairs])
         cells: list[Cell] = [run(self.measure(row, column)) for row, column in pairs]
         return float(sum([cell.score for cell in cells]))
 
@@ -249,10 +270,10 @@ class Grid:
             rows: in an order that depends on contents only.
             columns: likewise.
         """
+        if self.is_exact:
+            return (yield from super().best(rows, columns))
         block = self._block(rows, columns)
         pairs = self._solve(block)
-        if self.is_exact:
-            return Best(pairs, self.sum_of([(rows[at], columns[to]) for at, to in pairs]))
         known: dict[tuple[int, int], Cell] = {}
         while True:
             fresh = [pair for pair in pairs if pair not in known]
@@ -277,10 +298,3 @@ class Grid:
                     known[pair] = yield from self.measure(rows[pair[0]], columns[pair[1]])
                 questions += known[pair].questions
         return Best(pairs, score, tuple(questions))
-
-    def keep(self, row: int, column: int) -> None:
-        """Tell the aligner how the arrays inside a pair of elements pair."""
-        for part in self.parts:
-            at, to = part.rows[row], part.columns[column]
-            if at >= 0 and to >= 0:
-                part.nested.keep(at, to)

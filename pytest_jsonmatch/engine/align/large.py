@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Cell, Context
+    from pytest_jsonmatch.engine.align.grid import BaseGrid
     from pytest_jsonmatch.engine.align.nested import Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -59,7 +60,7 @@ class ArrayGrid(Grid):
     @classmethod
     def of_many(
         cls, aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-    ) -> Grid | None:
+    ) -> BaseGrid | None:
         """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
         if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
             return None

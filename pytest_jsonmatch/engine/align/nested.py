@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
-    from pytest_jsonmatch.engine.align.grid import Grid
+    from pytest_jsonmatch.engine.align.grid import BaseGrid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -103,7 +103,7 @@ class Nested:
 
     __slots__ = ("_aligner", "_known", "element", "inner", "left", "right")
 
-    def __init__(self, aligner: Context, element: PlanNode, inner: Grid, left: Flat, right: Flat) -> None:
+    def __init__(self, aligner: Context, element: PlanNode, inner: BaseGrid, left: Flat, right: Flat) -> None:
         self._aligner = aligner
         self.element = element
         self.inner = inner

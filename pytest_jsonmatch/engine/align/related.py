@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.grid import TIE, Grid
+from pytest_jsonmatch.engine.align.grid import BaseGrid
 from pytest_jsonmatch.engine.align.solve import assign
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["RelatedGrid"]
 
 
 @final
-class RelatedGrid(Grid):
+class RelatedGrid(BaseGrid):
     """The elements of nested arrays: like an `ArrayGrid`, but cells that are 0 take no memory.
 
     Every value is one leaf of weight 1, so that what a pair scores is its similarity.
@@ -34,7 +34,7 @@ class RelatedGrid(Grid):
 
     def __init__(self, aligner: Context, scores: Any) -> None:
         rows, columns = scores.shape
-        super().__init__(aligner, rows, columns)
+        super().__init__(aligner)
         limit = aligner.plan.options.leaf_threshold
         if limit is not None:
             scores.data[(scores.data <= limit) & (scores.data < 1.0)] = 0.0
@@ -44,7 +44,6 @@ class RelatedGrid(Grid):
         self._lines: dict[int, dict[int, float]] = {}
         self.expected = np.ones(rows)
         self.actual = np.ones(columns)
-        self._share = TIE
 
     @property
     def is_corrected(self) -> bool:
