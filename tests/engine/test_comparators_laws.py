@@ -164,9 +164,10 @@ def test_prepared_values_score_the_same(key, expected, actual):
 @pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.rows])
 @given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
 @settings(max_examples=60)
-def test_the_table_as_lists_says_the_same(key, expected, actual):
-    scores = [[SCORE[key](one, other) for other in actual] for one in expected]
-    assert SCORING[key].rows(expected, actual) == scores
+def test_scores_by_row_are_those_that_are_not_0(key, expected, actual):
+    scores = [{to: SCORE[key](one, other) for to, other in enumerate(actual)} for one in expected]
+    found = SCORING[key].rows(expected, actual)
+    assert [dict.fromkeys(line, 0.0) | own for line, own in zip(scores, found, strict=True)] == scores
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pytest_jsonmatch.api import prepare
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Cell, Source, run
-from pytest_jsonmatch.engine.align.grid import STEPS, Grid
+from pytest_jsonmatch.engine.align.grid import Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
@@ -187,7 +187,7 @@ def check_bounds(grid: Grid, case: Elements) -> None:
     bounds = bounds_of(grid, case)
     for at, to in case.cells():
         worth = grid.worth(run(grid.measure(at, to)))
-        assert worth <= bounds[at][to] + 1 / STEPS, (at, to)
+        assert worth <= bounds[at][to] + 1e-12, (at, to)
 
 
 def check_cells(grid: Grid, case: Elements) -> None:

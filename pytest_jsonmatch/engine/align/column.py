@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Block", "Column", "blocks_of", "column_of", "distinct_values"]
 
 _NUMBERS: Final = frozenset({int, float, Decimal})
+_EQUAL_KINDS: Final = frozenset({bool, *_NUMBERS})
+"""Values of these can be equal in Python and yet differ: 1, 1.0 and True."""
 _CONTAINERS: Final = frozenset({dict, list})
 
 
@@ -67,7 +69,7 @@ def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
 
 
 def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
-    """Yield which comparator scores which values of two columns; where blocks overlap the later one holds.
+    """Yield which comparator scores which values of two columns.
 
     Values that are in no block together are of different types: they score 0.
     """
@@ -85,15 +87,19 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
             yield _block(node.default_for(example, example), (rows, columns), alone=alone)
             continue
         fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
-        whole_rows, whole_columns = rows, columns
-        if fractional is not integer:
-            whole_rows = [at for at in rows if is_integral(left[at])]
-            whole_columns = [at for at in columns if is_integral(right[at])]
-            if len(whole_rows) < len(rows) or len(whole_columns) < len(columns):
-                yield _block(fractional, (rows, columns), alone=alone)
-                alone = False
-        if whole_rows and whole_columns:
-            yield _block(integer, (whole_rows, whole_columns), alone=alone)
+        if fractional is integer:
+            yield _block(fractional, (rows, columns), alone=alone)
+            continue
+        whole_rows, other_rows = _split(left, rows)
+        whole_columns, other_columns = _split(right, columns)
+        alone = alone and not (other_rows or other_columns)
+        for bound, of_left, of_right in (
+            (integer, whole_rows, whole_columns),
+            (fractional, whole_rows, other_columns),
+            (fractional, other_rows, columns),
+        ):
+            if of_left and of_right:
+                yield _block(bound, (of_left, of_right), alone=alone)
 
 
 def _block(bound: Bound | None, places: tuple[list[int], list[int]], *, alone: bool) -> Block:
@@ -101,16 +107,24 @@ def _block(bound: Bound | None, places: tuple[list[int], list[int]], *, alone: b
     return Block(bound, None, None) if alone else Block(bound, *places)
 
 
+def _split(values: Sequence[JsonValue], places: list[int]) -> tuple[list[int], list[int]]:
+    """Return the places of whole numbers, and those of all others."""
+    whole: list[int] = []
+    others: list[int] = []
+    for at in places:
+        (whole if is_integral(values[at]) else others).append(at)
+    return whole, others
+
+
 def _by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     """Return the positions of the values of each kind; `float` stands for all numbers."""
-    kinds = set(map(type, values))
+    types = list(map(type, values))
+    kinds = {float if kind in _NUMBERS else kind for kind in set(types)}
     if len(kinds) == 1:
-        (kind,) = kinds
-        return {float if kind in _NUMBERS else kind: list(range(len(values)))}
-    found: dict[type, list[int]] = {}
-    for at, value in enumerate(values):
-        kind = type(value)
-        found.setdefault(float if kind in _NUMBERS else kind, []).append(at)
+        return {kinds.pop(): list(range(len(values)))}
+    found: dict[type, list[int]] = {kind: [] for kind in kinds}
+    for at, kind in enumerate(types):
+        found[float if kind in _NUMBERS else kind].append(at)
     return found
 
 
@@ -121,7 +135,7 @@ def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[
     """
     kinds = set(map(type, values))
     kinds.discard(type(MISSING))
-    mixed = len(kinds) > 1
+    mixed = len(kinds) > 1 and len(kinds & _EQUAL_KINDS) > 1
     keys: Sequence[Any] = list(zip(map(type, values), values)) if mixed else values
     index = dict.fromkeys(keys)
     missing: Any = (type(MISSING), MISSING) if mixed else MISSING

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
-__all__ = ["STEPS", "TIE", "BaseGrid", "Best", "BlockSolver", "Grid", "Part"]
+__all__ = ["ROUNDING", "TIE", "BaseGrid", "Best", "BlockSolver", "Grid", "Part"]
 
-STEPS: Final = 2.0**45
-"""Worths are rounded to this many steps: their sums are exact, in whatever order they are made."""
+ROUNDING: Final = 3 * 2.0**6
+"""Added and subtracted again, it rounds a worth to a multiple of 2^-45: then sums of worths are exact, in
+whatever order they are made."""
 TIE: Final = 2.0**-31
 """What the larger Σ adds to what a pair is worth, at most: sums within 1e-9 a pair are tied."""
 
@@ -231,8 +232,7 @@ class Grid(BaseGrid):
         """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
         if cell.similarity <= self.aligner.threshold:
             return 0.0
-        worth: float = round((cell.similarity + self._share * cell.score) * STEPS) / STEPS
-        return worth
+        return cell.similarity + self._share * cell.score + ROUNDING - ROUNDING
 
     def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
         """Return a pair exactly; with questions open, the most that it can be worth."""

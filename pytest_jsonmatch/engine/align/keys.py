@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from decimal import Decimal
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -151,7 +152,7 @@ class Canon:
         if kinds == {dict} and all(_CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
             keys = set().union(*(values[at] for at in places))
             if element.branches is None and not any(element.children[key].skip for key in keys):
-                return sorted(places, key=lambda at: _encoded(values[at]))
+                return _by_members([values[at] for at in places], places, sorted(keys))
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
@@ -211,22 +212,20 @@ class _Form:
 
 def _equal_in_python(element: PlanNode, sides: tuple[Sequence[dict[str, JsonValue]], ...]) -> bool:
     """Tell whether objects of scalars are equal under the plan just where Python finds them equal."""
-    kinds = {(key, type(item)) for side in sides for value in side for key, item in value.items()}
-    types = {kind for _, kind in kinds}
+    values = [value for side in sides for value in side]
+    types = set(map(type, chain.from_iterable([value.values() for value in values])))
     if dict in types or list in types:
         return False
-    if bool in types:
+    if bool in types and not _NUMBERS.isdisjoint(types):
         # A boolean is equal to a number in Python, so where both are found Python must not be asked.
-        with_flags = {key for key, kind in kinds if kind is bool}
-        if any(key in with_flags and kind in _NUMBERS for key, kind in kinds):
+        flags = {key for value in values for key, item in value.items() if type(item) is bool}
+        if any(type(value.get(key)) in _NUMBERS for value in values for key in flags):
             return False
     if float in types:
-        total = sum(
-            item for side in sides for value in side for item in value.values() if type(item) is float
-        )
+        total = sum([item for value in values for item in value.values() if type(item) is float])
         if total - total != 0.0:  # not a finite number, or a sum beyond the doubles: look closer
             return False
-    return all(_compared_as_is(element.children[key]) for key in {key for key, _ in kinds})
+    return all(_compared_as_is(element.children[key]) for key in set().union(*values))
 
 
 def _compared_as_is(node: PlanNode) -> bool:
@@ -261,6 +260,26 @@ def _encoded(value: JsonValue) -> str:
     except ValueError:
         # An integer of more digits than Python makes text of.
         return repr(sorted(map(_rough, value.items()))) if type(value) is dict else repr(_rough(value))
+
+
+def _scalar_text(value: JsonValue) -> str:
+    """Return a text that tells a scalar by, sooner than JSON."""
+    if type(value) is str:
+        return '"' + value
+    # (Decimal digits of long integers take long, or are refused.)
+    return hex(value) if type(value) is int else repr(value)
+
+
+def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: list[str]) -> list[int]:
+    """Return the places of objects of scalars in the order of as many members as tell them apart."""
+    texts: list[tuple[str, ...]] = [()] * len(values)
+    for key in keys:
+        texts = [
+            (*known, _scalar_text(value[key]) if key in value else "") for known, value in zip(texts, values)
+        ]
+        if len(set(texts)) == len(texts):
+            break
+    return [at for _, at in sorted(zip(texts, places))]
 
 
 def _rough(value: Any) -> Any:

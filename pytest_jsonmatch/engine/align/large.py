@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid, Part
 from pytest_jsonmatch.engine.align.owners import CHUNK, Owners
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 
@@ -90,13 +90,14 @@ class ArrayGrid(Grid):
             table[(table <= limit) & (table < 1.0)] = 0.0
         if weight != 1.0:
             table *= weight
-        for axis, column in enumerate((left, right)):
-            if column.codes is not None:
-                # (The code of an element without a value, -1, is a last line of zeros.)
-                padding = [(0, 0), (0, 0)]
-                padding[axis] = (0, 1)
-                table = np.pad(table, padding) if -1 in column.codes else table
-                table = table.take(np.array(column.codes, dtype=np.intp), axis=axis)
+        if left.codes is not None:
+            rows = np.array(left.codes, dtype=np.intp)
+            table = table.take(rows, axis=0)
+            table[rows < 0] = 0.0
+        if right.codes is not None:
+            columns = np.array(right.codes, dtype=np.intp)
+            table = table.take(columns, axis=1)
+            table[:, columns < 0] = 0.0
         self.score += table
 
     def _table(self, node: PlanNode, left: Column, right: Column) -> Matrix:
@@ -265,9 +266,8 @@ class ArrayGrid(Grid):
         worth = self.similarities()
         admissible = worth > self.aligner.threshold
         worth += self._share * self.score
-        worth *= STEPS
-        np.rint(worth, out=worth)
-        worth *= 1.0 / STEPS
+        worth += ROUNDING
+        worth -= ROUNDING
         worth *= admissible
         self._worth = worth
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import add
 from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import STEPS, TIE, Grid, Part
+from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign_lists
 
 if TYPE_CHECKING:
@@ -51,28 +52,24 @@ class ListGrid(Grid):
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        table = [[0.0] * len(right.values) for _ in left.values]
         limit = self.aligner.plan.options.leaf_threshold
-        for block in blocks_of(node, left.values, right.values):
-            if block.bound.table is None:
+        places = left.places(len(self.expected))
+        for bound, rows, columns in blocks_of(node, left.values, right.values):
+            if bound.table is None:
                 self.walked = True
-            rows = range(len(left.values)) if block.rows is None else block.rows
-            columns = range(len(right.values)) if block.columns is None else block.columns
-            scores = _scores(
-                block.bound, [left.values[at] for at in rows], [right.values[at] for at in columns]
-            )
-            for at, line in zip(rows, scores):
-                into = table[at]
-                for to, score in zip(columns, line):
-                    into[to] = 0.0 if limit is not None and score <= limit and score < 1.0 else score
-        own = right.places(len(self.actual))
-        for places, line in zip(left.places(len(self.expected)), table):
-            for others, score in zip(own, line):
-                if score:
-                    for at in places:
-                        into = self.score[at]
-                        for to in others:
-                            into[to] += score * weight
+            one = left.values if rows is None else [left.values[at] for at in rows]
+            other = right.values if columns is None else [right.values[at] for at in columns]
+            for at, scores in enumerate(_scores(bound, one, other)):
+                if not scores:
+                    continue
+                # (The code of an element without a value, -1, is a last zero.)
+                line = [0.0] * (len(right.values) + 1)
+                for to, score in scores.items():
+                    if limit is None or score > limit or score == 1.0:
+                        line[to if columns is None else columns[to]] = score * weight
+                spread = line[:-1] if right.codes is None else list(map(line.__getitem__, right.codes))
+                for place in places[at if rows is None else rows[at]]:
+                    self.score[place] = list(map(add, self.score[place], spread))
 
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
@@ -188,7 +185,7 @@ class ListGrid(Grid):
             else:
                 wholes = [own + other for other in half]
             worth = [
-                round((min(score / whole, 1.0) + share * score) * STEPS) / STEPS
+                min(score / whole, 1.0) + share * score + ROUNDING - ROUNDING
                 if score > limit * whole > 0.0
                 else 0.0
                 for score, whole in zip(line, wholes)
@@ -216,19 +213,21 @@ class ListGrid(Grid):
         return []
 
 
-def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[list[float]]:
-    """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1."""
+def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:
+    """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1.
+
+    For each expected value they come by the position of the actual one; the others score 0.
+    """
     if bound.table is None:
-        return [[1.0] * len(actual) for _ in expected]
+        return [dict.fromkeys(range(len(actual)), 1.0)] * len(expected)
     if bound.comparator.preload is not None:
         # (Strings that could not be encoded score 0 in the table.)
-        scores: list[list[float]] = bound.table(expected, actual).tolist()
-        return scores
+        return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
     if bound.rows is not None:
         return bound.rows(expected, actual)
     prepare, prepared = bound.prepare, bound.prepared
     if prepare is None or prepared is None:
         score: Any = bound.score
-        return [[score(one, other) for other in actual] for one in expected]
+        return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
     left, right = list(map(prepare, expected)), list(map(prepare, actual))
-    return [[prepared(one, other) for other in right] for one in left]
+    return [{to: prepared(one, other) for to, other in enumerate(right)} for one in left]

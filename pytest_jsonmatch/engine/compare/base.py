@@ -94,7 +94,8 @@ class Scoring:
         prepare: makes of one value what `prepared` compares, so that it is made once for many pairs.
         prepared: scores two prepared values: `score(e, a) == prepared(prepare(e), prepare(a))`.
         ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
-        rows: returns the table as lists, for small arrays, where that is faster than one call a pair.
+        rows: returns, for each expected value, the positions of the actual values that do not score 0, with
+            their scores: for small arrays, where that is faster than one call a pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large; None where they are not all strings.
     """
@@ -104,7 +105,7 @@ class Scoring:
     prepare: Callable[[JsonValue], Any] | None = None
     prepared: Callable[[Any, Any], float] | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
-    rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[list[float]]] | None = None
+    rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
 
 

@@ -46,15 +46,11 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
 
         return equality_table(expected, actual, prepare)
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
-        places: dict[Hashable, list[int]] = {}
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
+        equal: dict[Hashable, dict[int, float]] = {}
         for to, value in enumerate(actual):
-            places.setdefault(prepare(value), []).append(to)
-        lines = [[0.0] * len(actual) for _ in expected]
-        for line, value in zip(lines, expected):
-            for to in places.get(prepare(value), ()):
-                line[to] = 1.0
-        return lines
+            equal.setdefault(prepare(value), {})[to] = 1.0
+        return [equal.get(prepare(value), {}) for value in expected]
 
     return Scoring(score, table, prepare, _same, rows=rows)
 

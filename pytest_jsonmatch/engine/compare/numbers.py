@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -298,18 +299,22 @@ def _bind_threshold(params: Params) -> Scoring:
     scoring = _of_numbers(threshold, block, _finite)
     score: Any = scoring.score
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
         numbers = (*expected, *actual)
         if (
             not _MACHINE.issuperset(map(type, numbers))
             or not max(map(abs, numbers), default=0) < _EXACT_INTEGER
         ):
-            return [[score(one, other) for other in actual] for one in expected]
+            return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
         # Doubles tell for sure what is far apart: that is most of a real column.
         far = 2 * limit
-        return [
-            [0.0 if abs(one - other) > far else score(one, other) for other in actual] for one in expected
-        ]
+        order = sorted(range(len(actual)), key=actual.__getitem__)
+        ranked = [actual[to] for to in order]
+        found = []
+        for one in expected:
+            near = order[bisect_left(ranked, one - far) : bisect_right(ranked, one + far)]
+            found.append({to: score(one, actual[to]) for to in near})
+        return found
 
     return replace(scoring, rows=rows)
 

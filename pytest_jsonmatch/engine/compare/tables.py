@@ -36,6 +36,8 @@ _EXACT_INTEGER: Final = 2**52
 # Members that more than this share of all pairs of sets have in common are counted by a matrix product;
 # counting pair by pair is faster below it, whatever the size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
+# Up to this many products all members are counted so.
+_FEW_PRODUCTS: Final = 1_000_000
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
 
@@ -165,6 +167,12 @@ def shared_members(
     rows = np.repeat(np.arange(n), list(map(len, expected)))
     columns = np.repeat(np.arange(m), list(map(len, actual)))[right >= 0]
     right = right[right >= 0]
+    if n * m * len(codes) <= _FEW_PRODUCTS:
+        members_of = [np.zeros((size, len(codes))) for size in (n, m)]
+        members_of[0][rows, left] = 1.0
+        members_of[1][columns, right] = 1.0
+        product: Matrix = members_of[0] @ members_of[1].T
+        return product
     holders = np.bincount(right, minlength=len(codes))
     common = np.flatnonzero(np.bincount(left, minlength=len(codes)) * holders > _COMMON_SHARE * n * m)
     # Common members are counted by a product of 0/1 matrices, whose last column and row stand for all others.

@@ -5,12 +5,11 @@ Values that are no strings are compared by JSON equality, a string against anoth
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
@@ -143,17 +142,32 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
 
         return overlaps(list(map(tokenize, expected)), list(map(tokenize, actual)))
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[list[float]]:
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
         left, right = list(map(prepare, expected)), list(map(prepare, actual))
-        if {*map(type, left), *map(type, right)} != {frozenset}:
-            return [[_jaccard(one, other) for other in right] for one in left]
+        if {*map(type, left), *map(type, right)} != {frozenset} or frozenset() in left:
+            return [{to: _jaccard(one, other) for to, other in enumerate(right)} for one in left]
         # Most pairs have nothing in common.
-        return [
-            [0.0 if one.isdisjoint(other) and (one or other) else _jaccard(one, other) for other in right]
-            for one in left
-        ]
+        holders: dict[Hashable, list[int]] = {}
+        for to, other in enumerate(right):
+            for token in other:
+                holders.setdefault(token, []).append(to)
+        sizes = list(map(len, right))
+        found = []
+        for one in left:
+            shared: dict[int, int] = {}
+            for token in one:
+                for to in holders.get(token, ()):
+                    shared[to] = shared.get(to, 0) + 1
+            size = len(one)
+            found.append({to: number / (size + sizes[to] - number) for to, number in shared.items()})
+        return found
 
-    return replace(of_prepared(prepare, _jaccard, table), rows=rows, related=related)
+    def score(expected: JsonValue, actual: JsonValue) -> float:
+        if type(expected) is str and type(actual) is str:
+            return _jaccard(tokenize(expected), tokenize(actual))
+        return equality_score(expected, actual)
+
+    return Scoring(score, table, prepare, _jaccard, rows=rows, related=related)
 
 
 def _jaccard(expected: Any, actual: Any) -> float:

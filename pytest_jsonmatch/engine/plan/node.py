@@ -99,6 +99,8 @@ class PlanNode:
             or any(isinstance(transform, UserFunction) for transform in self.transforms)
         )
         """Whether equal scalars of one type match without a further look."""
+        self.is_open = not (self.skip or self.branches or explicit)
+        """Whether two containers of one kind are gone down into without a further look."""
         named = bool(explicit or self.transforms or not self.types.has_tables)
         self.quick = None if named or not self.plain else self.types.by_type
         """What scores two scalars of one Python type, where nothing is said of this place; it never fails."""

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
 from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import Outcome, Trail, place_below
-from pytest_jsonmatch.engine.score.passes import Pass, Spot
+from pytest_jsonmatch.engine.score.passes import Pass, new_spot
 from pytest_jsonmatch.engine.score.units import unit_members
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Answer, Place
+    from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["score", "written"]
@@ -100,10 +101,11 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
         walk.seen.meet(spot.node)
     try:
         if own.units:
-            one = without_nulls(spot.expected) if own.nulls_absent else spot.expected
+            nulls_absent = own.plan.nulls_absent
+            one = without_nulls(spot.expected) if nulls_absent else spot.expected
             # Where a target is missing in actual, so is every key of it.
             other = {} if spot.actual is MISSING else spot.actual
-            other = without_nulls(other) if own.nulls_absent else other
+            other = without_nulls(other) if nulls_absent else other
             node = spot.node
             if node.branches is not None:
                 node = node.chosen(spot.expected, spot.actual)
@@ -113,7 +115,8 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
         else:
             run(walk.walk(spot))
     finally:
-        own.pause.end()
+        if own.pause is not None:
+            own.pause.end()
 
 
 def _is_units(plan: Plan, spot: Spot) -> bool:
@@ -144,7 +147,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
         raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
-    return Spot(node, trail, key, key, expected, actual, *around)
+    return new_spot((node, trail, key, key, expected, actual, *around))
 
 
 def _member_of(value: JsonValue, segment: Any) -> JsonValue:

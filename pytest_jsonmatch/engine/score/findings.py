@@ -134,7 +134,7 @@ class Findings:
         node, pass_ = spot.node, self._pass
         if spot.actual is not MISSING and not pass_.count_extra:
             return
-        if not leaves.number and spot.is_itself_missing and pass_.empties == "if_absent":
+        if not leaves.number and spot.is_itself_missing and self._plan.options.empties == "if_absent":
             leaves = Leaves(1, 1.0)
         nothing = Leaves(0, 0.0)
         self.take_both(node, *((leaves, nothing) if spot.actual is MISSING else (nothing, leaves)))

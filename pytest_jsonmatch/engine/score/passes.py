@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
-__all__ = ["Pass", "Spot"]
+__all__ = ["Pass", "Spot", "new_spot"]
 
 
 @final
@@ -85,12 +85,9 @@ class Pass:
         "aligner",
         "answers",
         "count_extra",
-        "empties",
         "known",
-        "leaf_threshold",
         "leaves",
         "nested",
-        "nulls_absent",
         "pause",
         "plan",
         "rounds",
@@ -105,19 +102,21 @@ class Pass:
         If top-level keys are `units`, an extra leaf below one is a difference, whatever the metric does with
         extra keys at the top.
         """
-        options = plan.options
         self.units = units
         self.plan = plan
         self.answers = answers
         self.rounds = rounds
-        self.count_extra = units or options.extra == "count"
-        self.nulls_absent = options.nulls == "absent"
-        self.empties = options.empties
-        self.leaf_threshold = options.leaf_threshold
-        self.pause = CollectorPause()
+        self.count_extra = units or plan.options.extra == "count"
+        self.pause: CollectorPause | None = None
         self.aligner: Aligner | None = None
         self.known: dict[Place, Any] = {}
         """What comparators without a table have said: none is called twice for one place."""
         self.leaves: Known = {}
         self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
         """The sums of nested arrays, and the questions in them, by the arrays' identities."""
+
+    def pause_collector(self) -> None:
+        """Switch the garbage collector off until the pass ends."""
+        if self.pause is None:
+            self.pause = CollectorPause()
+            self.pause.begin()

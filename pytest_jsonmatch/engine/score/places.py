@@ -73,7 +73,7 @@ class Places(Findings):
         if self._base is not None:
             self.take_leaves(spot, leaves_of(node, value, self._pass.leaves))
             return None
-        counts = spot.is_itself_missing and self._pass.empties == "if_absent"
+        counts = spot.is_itself_missing and self._plan.options.empties == "if_absent"
         if counts and not leaves_of(node, value, self._pass.leaves).number:
             # The node that is missing counts at least once; what is empty inside it, not.
             self._one_sided(spot)
@@ -102,8 +102,8 @@ class Places(Findings):
         """Score two values that are present, of whatever types."""
         node, one, other = spot.node, spot.expected, spot.actual
         bound = node.explicit
-        if node.transforms or (bound is not None and self._pass.nulls_absent):
-            nulls_absent = bound is not None and self._pass.nulls_absent
+        if node.transforms or (bound is not None and self._plan.nulls_absent):
+            nulls_absent = bound is not None and self._plan.nulls_absent
             try:
                 if bound is not None or not {type(one), type(other)} & {dict, list}:
                     one = node.whole(one, nulls_absent=nulls_absent)
@@ -179,7 +179,7 @@ class Places(Findings):
         if value == 1.0:
             self.add(spot, MATCH, 1.0, detail)
             return
-        limit = self._pass.leaf_threshold
+        limit = self._plan.options.leaf_threshold
         self.add(spot, MISMATCH, 0.0 if limit is not None and value <= limit else value, detail)
 
     def _answer(self, question: Question, spot: Spot, compared: tuple[JsonValue, JsonValue]) -> Any:
@@ -222,7 +222,7 @@ class Places(Findings):
         if type(value) is not dict and type(value) is not list:
             return Leaves(1, 1.0)
         leaves = leaves_of(node, value, self._pass.leaves)
-        return Leaves(1, 1.0) if not leaves.number and self._pass.empties == "if_absent" else leaves
+        return Leaves(1, 1.0) if not leaves.number and self._plan.options.empties == "if_absent" else leaves
 
 
 def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:

@@ -69,7 +69,7 @@ class Walk(Places):
         """
         append, complete, matches = self._append, self._complete, 0
         scores, uneven = self._scores, self._uneven
-        limit, quick = self._pass.leaf_threshold, self._recorded is None
+        limit, quick = self._plan.options.leaf_threshold, self._recorded is None
         stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
         while True:
             for expected_key, actual_key, expected, actual, node in items:
@@ -105,8 +105,11 @@ class Walk(Places):
                         uneven.append(found)
                         continue
                 spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
-                below = self.settle(spot)
-                if below is None:
+                if kind is type(actual) and node.is_open and kind in _CONTAINERS:
+                    below = node
+                elif (found_below := self.settle(spot)) is not None:
+                    below = found_below
+                else:
                     continue
                 inner = spot.inner
                 pairs_up = kind is list and type(actual) is list and below.align == "unordered"
@@ -121,7 +124,7 @@ class Walk(Places):
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
                     if len(stack) == DEEP:
-                        self._pass.pause.begin()
+                        self._pass.pause_collector()
                     stack.append((items, trail, left, right))
                     items, trail, left, right = below_it, inner, expected, actual
                     break
@@ -154,10 +157,10 @@ class Walk(Places):
     def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Any] | None:
         """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
         expected, actual = spot.expected, spot.actual
-        if self._pass.nulls_absent:
+        if self._plan.nulls_absent:
             expected, actual = without_nulls(expected), without_nulls(actual)
         if not (expected is not MISSING and expected) and not (actual is not MISSING and actual):
-            if self._pass.empties == "leaf":
+            if self._plan.options.empties == "leaf":
                 spot = spot._replace(node=node)
                 if expected is MISSING or actual is MISSING:
                     self._one_sided(spot)
@@ -178,11 +181,29 @@ class Walk(Places):
     def object_members(
         self, node: PlanNode, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
     ) -> Iterator[Any]:
-        """Return the members of two objects side by side, expected's first."""
-        children = node.children
-        found = map(actual.get, expected, repeat(MISSING))
-        items = zip(expected, expected, expected.values(), found, map(children.__getitem__, expected))
-        if self._pass.count_extra and not actual.keys() <= expected.keys():
+        """Return the members of two objects side by side, expected's first; plain matches may be counted."""
+        children, get = node.children, actual.get
+        if self._complete:
+            found = map(get, expected, repeat(MISSING))
+            items: Iterator[Any] = zip(
+                expected, expected, expected.values(), found, map(children.__getitem__, expected)
+            )
+            some_are_extra = not actual.keys() <= expected.keys()
+        else:
+            rest, absent = [], 0
+            for key, one in expected.items():
+                other = get(key, MISSING)
+                kind = type(one)
+                if kind is type(other) and kind is not dict and kind is not list:
+                    if one == other and children[key].plain:
+                        continue
+                elif other is MISSING:
+                    absent += 1
+                rest.append((key, key, one, other, children[key]))
+            self.matches += len(expected) - len(rest)
+            items = iter(rest)
+            some_are_extra = len(actual) > len(expected) - absent
+        if self._pass.count_extra and some_are_extra:
             extra = [key for key in actual if key not in expected]
             return chain(items, ((key, key, MISSING, actual[key], children[key]) for key in extra))
         return items
