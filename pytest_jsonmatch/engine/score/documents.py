@@ -35,8 +35,6 @@ def score(
     actual: JsonValue,
     answers: Mapping[Place, Answer] = _NOTHING,
     rounds: int = 0,
-    *,
-    complete: bool = False,
 ) -> Outcome:
     """Score two JSON values under a plan.
 
@@ -47,7 +45,6 @@ def score(
         answers: what batch comparators have answered so far. What they have still to answer is in the
             outcome's `questions`; it is the last one if there are none.
         rounds: how often they have been asked.
-        complete: write plain matches too.
 
     Returns:
         What was found: sums, findings, and how arrays were aligned.
@@ -62,7 +59,7 @@ def score(
     if plan.schema is not None:
         check_listed(spot.node, place_below(spot.trail, spot.expected_key, spot.expected_key), spot.expected)
     own = Pass(plan, answers, units=_is_units(plan, spot), rounds=rounds)
-    walk = Walk(own, complete=complete)
+    walk = Walk(own)
     _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
     return Outcome(
