@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Answer, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["score", "written"]
+__all__ = ["member_of", "score", "written"]
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
@@ -135,7 +135,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
             node = node.chosen(expected, actual)
         node = node.children[ELEMENT if type(segment) is int else segment]
         key, around = segment, (expected, actual)
-        expected, actual = _member_of(expected, segment), _member_of(actual, segment)
+        expected, actual = member_of(expected, segment), member_of(actual, segment)
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
@@ -144,7 +144,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
     return Spot(node, trail, key, key, expected, actual, *around)
 
 
-def _member_of(value: JsonValue, segment: Any) -> JsonValue:
+def member_of(value: JsonValue, segment: Any) -> JsonValue:
     """Return what stands at one step of an instance path, or MISSING."""
     if type(segment) is str and type(value) is dict:
         return value.get(segment, MISSING)
