@@ -111,6 +111,15 @@ class ContainerResult:
 
 
 @final
+class _Paths(NamedTuple):
+    """Where an array stands, in a form that other processes can read."""
+
+    schema: str
+    expected: str
+    actual: str
+
+
+@final
 class ArrayAlignment:
     """Which elements of two arrays were paired, other than by position.
 
@@ -126,13 +135,13 @@ class ArrayAlignment:
 
     def __init__(
         self,
-        where: tuple[str, str, str] | Aligned,
+        where: _Paths | Aligned,
         kind: str,
         pairs: tuple[tuple[int, int, float], ...],
         unmatched_expected: tuple[int, ...],
         unmatched_actual: tuple[int, ...],
     ) -> None:
-        """Take where the array is (as the walk has it, or its three paths), and what was paired there."""
+        """Take where the array is, and what was paired there."""
         self._where = where
         self.kind: str = kind
         """unordered or key."""
@@ -147,22 +156,22 @@ class ArrayAlignment:
     def path(self) -> str:
         """The schema path of the array."""
         where = self._where
-        return where.node.path if isinstance(where, Aligned) else where[0]
+        return where.node.path if isinstance(where, Aligned) else where.schema
 
     @property
     def expected_path(self) -> str:
         """The instance path in expected."""
         where = self._where
-        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where[1]
+        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where.expected
 
     @property
     def actual_path(self) -> str:
         """The instance path in actual."""
         where = self._where
-        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where[2]
+        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where.actual
 
     def _items(self) -> tuple[Any, ...]:
-        paths = self.path, self.expected_path, self.actual_path
+        paths = _Paths(self.path, self.expected_path, self.actual_path)
         return paths, self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
 
     def __eq__(self, other: object) -> bool:
@@ -280,14 +289,15 @@ def paired_arrays(
         alignments: the same, as users see it, in the same order.
         documents: expected and actual as a whole.
     """
+    expected, actual = documents
     for array, each in zip(arrays, alignments):
         if each.kind == "unordered":
-            expected = _array_at(documents[0], array.trail, "expected")
-            actual = _array_at(documents[1], array.trail, "actual")
+            one = _array_at(expected, array.trail, "expected")
+            other = _array_at(actual, array.trail, "actual")
             pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
             unmatched = each.unmatched_expected, each.unmatched_actual
             audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
-            yield PairedArray(array.node, expected, actual, audit)
+            yield PairedArray(array.node.children[ELEMENT], one, other, audit)
 
 
 def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:

@@ -80,7 +80,7 @@ class MatchResult:
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
-        self._audits: tuple[float, tuple[ArrayAudit, ...]] | None = None
+        self._audits: dict[float, tuple[ArrayAudit, ...]] = {}
 
     @property
     def metric(self) -> str:
@@ -233,16 +233,14 @@ class MatchResult:
             raise ValueError(message)
         if not self._outcome.alignments:
             return ()
-        if self._audits is None or self._audits[0] != tolerance:
+        if tolerance not in self._audits:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
+            plan, approximate = self._plan, self.alignment_gap is not None
             arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
-            approximate = self.alignment_gap is not None
-            audits = audit_arrays(
-                self._plan, arrays, measurer(self._plan), tolerance, approximate=approximate
-            )
-            self._audits = tolerance, audits
-        return self._audits[1]
+            audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
+            self._audits[tolerance] = audits
+        return self._audits[tolerance]
 
     def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.

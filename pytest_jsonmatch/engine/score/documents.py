@@ -97,13 +97,11 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
         walk.seen.meet(spot.node)
     try:
         if own.units:
-            one = without_nulls(spot.expected) if own.nulls_absent else spot.expected
             # Where a target is missing in actual, so is every key of it.
-            other = {} if spot.actual is MISSING else spot.actual
-            other = without_nulls(other) if own.nulls_absent else other
-            node = spot.node
-            if node.branches is not None:
-                node = node.chosen(spot.expected, spot.actual)
+            one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
+            if own.nulls_absent:
+                one, other = without_nulls(one), without_nulls(other)
+            node = spot.node.chosen(spot.expected, spot.actual)
             trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
             whole = spot._replace(node=node, expected=one, actual=other)
             run(walk.walk_members(unit_members(walk, trail, whole), trail, whole))
@@ -131,9 +129,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
         # Results below a target keep the paths of the whole document.
         if node is not root:
             trail = Trail(trail, key, key)
-        if node.branches is not None:
-            node = node.chosen(expected, actual)
-        node = node.children[ELEMENT if type(segment) is int else segment]
+        node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
         key, around = segment, (expected, actual)
         expected, actual = member_of(expected, segment), member_of(actual, segment)
     if plan.target and expected is MISSING:
