@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.result.figures import aggregates, f_beta, plain_mat
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, MISMATCH, NOT_ASKED, PENDING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.engine.value.sums import Sums, figures_of, total_of
-from pytest_jsonmatch.limits import FIGURES, measured, reaches
+from pytest_jsonmatch.limits import FIGURES, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -115,7 +115,7 @@ class Triage:
 
         unasked = frozenset(each.node.place.path for each in findings if each.is_not_asked)
         found = measured(self._limits, figures.__getattribute__, means, unasked)
-        return all(value is not None and reaches(value, limit) for _, value, limit in found)
+        return all(each.is_reached for each in found)
 
     def _by_influence(self, view: _View, questions: Mapping[Place, Asked]) -> list[list[Place]]:
         """Return the places of equal questions together, the most influential question first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
@@ -22,6 +23,7 @@ _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ContainerResult:
     """The figures of one object or array: of all results in it, however deep.
 
@@ -31,14 +33,11 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("kind", "place", "sums")
-
-    def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
-        self.place = place
-        """Where it stands; the root has no trail."""
-        self.kind: str = kind
-        """object or array; expected's, where the two sides differ."""
-        self.sums = sums
+    place: Trail | None
+    """Where it stands; the root has no trail."""
+    kind: str
+    """object or array; expected's, where the two sides differ."""
+    sums: Sums
 
     @property
     def path(self) -> str:
@@ -120,6 +119,7 @@ class _Paths(NamedTuple):
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayAlignment:
     """Which elements of two arrays were paired, other than by position.
 
@@ -131,26 +131,15 @@ class ArrayAlignment:
     """
 
     # A deep document has long paths, and one for each level: each is made when it is asked for.
-    __slots__ = ("_where", "kind", "pairs", "unmatched_actual", "unmatched_expected")
-
-    def __init__(
-        self,
-        where: _Paths | Aligned,
-        kind: str,
-        pairs: tuple[tuple[int, int, float], ...],
-        unmatched_expected: tuple[int, ...],
-        unmatched_actual: tuple[int, ...],
-    ) -> None:
-        """Take where the array is, and what was paired there."""
-        self._where = where
-        self.kind: str = kind
-        """unordered or key."""
-        self.pairs: tuple[tuple[int, int, float], ...] = pairs
-        """(index in expected, index in actual, F1 of the two), in the order of expected."""
-        self.unmatched_expected: tuple[int, ...] = unmatched_expected
-        """Indices in expected of elements without a partner."""
-        self.unmatched_actual: tuple[int, ...] = unmatched_actual
-        """Likewise in actual."""
+    _where: _Paths | Aligned
+    kind: str
+    """unordered or key."""
+    pairs: tuple[tuple[int, int, float], ...]
+    """(index in expected, index in actual, F1 of the two), in the order of expected."""
+    unmatched_expected: tuple[int, ...]
+    """Indices in expected of elements without a partner."""
+    unmatched_actual: tuple[int, ...]
+    """Likewise in actual."""
 
     @property
     def path(self) -> str:

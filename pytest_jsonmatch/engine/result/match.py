@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -127,13 +127,9 @@ class MatchResult:
         return self._outcome
 
     @property
-    def _findings(self) -> Sequence[Finding]:
-        return self._written().findings
-
-    @property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
-        return FieldResults(self._findings)
+        return FieldResults(self._written().findings)
 
     @property
     def per_field(self) -> FieldTable:
@@ -159,7 +155,7 @@ class MatchResult:
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
         if self._containers is None:
-            self._containers = containers_of(self._findings)
+            self._containers = containers_of(self._written().findings)
         return self._containers
 
     def container(self, path: str) -> ContainerResult:
