@@ -1,4 +1,4 @@
-"""Thresholds: what a comparison's figures have to reach, read into one form and held against figures."""
+"""Read thresholds into one form, and hold the figures of a comparison against them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
 Limits: TypeAlias = "dict[str, float | dict[str, float]]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")
-# Sums of scores agree to 1e-12 whatever their order; a verdict must not hang on the order either.
+# Sums of scores agree to 1e-12 whatever their order; a verdict must not depend on the order either.
 _SLACK: Final = 1e-12
 
 

@@ -36,10 +36,10 @@ class Triage:
     Args:
         limits: from `read_limits`.
         beta: hold F-beta to the limit of `score`; None: the metric's own score.
-        ask_all: leave nothing out, but tell that it was asked to.
+        ask_all: leave nothing out; `set_aside` tells whether there were questions.
 
     Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first: on
-    them hangs which elements are compared at all.
+    them depends which elements are compared at all.
 
     >>> from pytest_jsonmatch.limits import read_limits
     >>> Triage(read_limits(0.9)).saved

@@ -1,8 +1,8 @@
-"""Strings shown, before they are compared, to comparators that want to see many at once (embeddings).
+"""Show strings, before they are compared, to comparators that want to see many at once (embeddings).
 
-Shown are the strings that differ from what they stand against: of two objects those under one key, of ordered
-and keyed arrays those of partners, of unordered arrays those of all elements that have no equal one. What is
-equal scores 1 and what has no counterpart scores 0 without a look.
+Shown are strings that differ from their counterparts: under the same key of two objects, in partners of
+ordered and keyed arrays, in all elements of unordered arrays that have no equal one. Equal strings score 1,
+and strings without a counterpart 0, without being seen.
 """
 
 from __future__ import annotations

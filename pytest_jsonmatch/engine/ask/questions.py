@@ -1,4 +1,4 @@
-"""What batch comparators are asked, and what they answer: items out of open places, scores out of answers."""
+"""Turn open places into items for batch comparators, and their answers into scores."""
 
 from __future__ import annotations
 

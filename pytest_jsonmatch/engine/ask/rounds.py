@@ -123,7 +123,7 @@ class _Scored:
         self._rounds += 1
 
     def leave_out(self, chooser: Chooser) -> None:
-        """Let somebody choose which questions are asked now."""
+        """Let the chooser say which questions are asked now."""
         assert not isinstance(self.outcome, JsonMatchError)  # noqa: S101 - it has open questions
         self.open, answers = chooser.choose(self.outcome)
         self.answers.update(answers)
@@ -141,7 +141,7 @@ class _Desk:
     def __init__(self, judge: object) -> None:
         self._judge = judge
         self._numbers: dict[str | int | None, int] = {}
-        # What comparators that go by values have said of values.
+        # Answers by values, of comparators to which equal values are one question.
         self._said: dict[Batch, dict[Hashable, Answer]] = {}
 
     def ask(self, records: Sequence[_Scored]) -> None:
@@ -158,7 +158,7 @@ class _Desk:
                 record.answers[asked.place] = answer
 
     def _by_value(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Make one call about places that differ in values."""
+        """Ask about equal values once; return an answer for each place."""
         said = self._said.setdefault(batch, {})
         keys = [values_key(asked) for _, asked in wanted]
         fresh: dict[Hashable, tuple[_Scored, Asked]] = {}
@@ -169,7 +169,7 @@ class _Desk:
         return [said[key] for key in keys]
 
     def _answers(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Make one call."""
+        """Ask about places in one call."""
         if not wanted:
             return []
         items = []
@@ -182,7 +182,7 @@ class _Desk:
             return read_answers(batch, items, said)
         except Exception as error:
             if batch.judged:
-                # What the judge fails at, the comparator has told: this is about who it is.
+                # Failures of the judge's are answers already: this says that it can't be asked at all.
                 raise
             # A user's comparator: its failure is a result.
             return [f"raised {named(error)}"] * len(items)

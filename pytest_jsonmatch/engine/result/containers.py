@@ -188,13 +188,13 @@ class ArrayAlignment:
 
 @final
 class _Container(NamedTuple):
-    """An object or array whose sums are being made."""
+    """An object or array whose figures are being summed up."""
 
     place: Trail | None
     around: _Container | None
     kind: str
     parts: list[Sums]
-    """What has been added so far: by its findings, and by each container in it."""
+    """The sums of its findings and of the containers in it, so far."""
 
 
 def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:

@@ -1,4 +1,4 @@
-"""Two documents scored: what stands where the metric looks, once or again with answers."""
+"""Score two documents under a plan: once, again with answers, or again to write every leaf."""
 
 from __future__ import annotations
 
