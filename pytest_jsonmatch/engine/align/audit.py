@@ -120,14 +120,6 @@ class _Similarities:
             self.is_open[row, column] = False
         return float(self.bounds[row, column])
 
-    def second_in_row(self, row: int, own: int) -> Partner | None:
-        """Return the best column of a row but its own."""
-        return _second(self.bounds[row], own, partial(self.exact, row))
-
-    def second_in_column(self, column: int, own: int) -> Partner | None:
-        """Return the best row of a column but its own."""
-        return _second(self.bounds[:, column], own, lambda row: self.exact(row, column))
-
 
 def _second(bounds: Matrix, own: int, exact: Callable[[int], float]) -> Partner | None:
     """Return the best of several elements but one's own, the first of equals; None if there is no other."""
@@ -243,15 +235,16 @@ class _Audit:
         pairs: list[AuditedPair] = []
         for pair in self.array.audit.pairs:
             i, j = pair.expected, pair.actual
-            row, column = across.row_of.get(i), down.column_of.get(j)
-            audited = replace(
-                pair,
-                score=1.0 if row is None else across.exact(row, j),
-                next_actual=None if row is None else across.second_in_row(row, j),
-                next_expected=None if column is None else down.second_in_column(column, i),
-                ambiguous=False if i in self.twins else None,
+            score, partner, other = 1.0, None, None
+            if (row := across.row_of.get(i)) is not None:
+                score = across.exact(row, j)
+                partner = _second(across.bounds[row], j, partial(across.exact, row))
+            if (column := down.column_of.get(j)) is not None:
+                other = _second(down.bounds[:, column], i, partial(down.exact, column=column))
+            ambiguous = False if i in self.twins else None
+            pairs.append(
+                replace(pair, score=score, next_actual=partner, next_expected=other, ambiguous=ambiguous)
             )
-            pairs.append(audited)
         margins = self._margins(across)
         for at, pair in enumerate(pairs):
             key = pair.expected, pair.actual
