@@ -93,8 +93,7 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 
 
 def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
-    if spot.expected is not MISSING:
-        walk.seen.meet(spot.node)
+    walk.seen.meet(spot.node)
     try:
         if own.units:
             # Where a target is missing in actual, so is every key of it.
