@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     did_you_mean,
 )
-from pytest_jsonmatch.limits import measured, reaches, read_limits
+from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.recording import Look, current_session
 from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
@@ -411,14 +411,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
         frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
     )
-    below = [
-        (what, value, limit) for what, value, limit in found if value is None or not reaches(value, limit)
-    ]
+    below = [each for each in found if not each.is_reached]
     if not below:
         return []
     from pytest_jsonmatch.report.failure import ThresholdFailure
 
-    return [ThresholdFailure(what, value, limit) for what, value, limit in below]
+    return [ThresholdFailure(*each) for each in below]
 
 
 def _not_asked(result: MatchResult) -> list[str]:

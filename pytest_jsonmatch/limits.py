@@ -1,10 +1,10 @@
-"""Thresholds: what a comparison's figures have to reach, read into one form and held against figures."""
+"""Read thresholds into one form, and hold the figures of a comparison against them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -12,14 +12,14 @@ from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["FIGURES", "Limits", "Threshold", "measured", "reaches", "read_limits"]
+__all__ = ["FIGURES", "Limits", "Measured", "Threshold", "measured", "reaches", "read_limits"]
 
 Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
 """A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
 Limits: TypeAlias = "dict[str, float | dict[str, float]]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")
-# Sums of scores agree to 1e-12 whatever their order; a verdict must not hang on the order either.
+# Sums of scores agree to 1e-12 whatever their order; a verdict must not depend on the order either.
 _SLACK: Final = 1e-12
 
 
@@ -77,27 +77,40 @@ def reaches(value: float, limit: float) -> bool:
     return value >= limit or (limit < 1 and value >= limit - _SLACK)
 
 
+@final
+class Measured(NamedTuple):
+    """A figure, and the limit that it has to reach."""
+
+    what: str
+    """One of `FIGURES`, or the name of a field's."""
+    value: float | None
+    """None for a pattern that matches no compared field."""
+    limit: float
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether there is such a figure, and it reaches the limit."""
+        return self.value is not None and reaches(self.value, self.limit)
+
+
 def measured(
     limits: Limits,
     figure: Callable[[str], float],
     means: Callable[[], Mapping[str, float | None]],
     open_paths: frozenset[str] = frozenset(),
-) -> Iterator[tuple[str, float | None, float]]:
-    """Return every figure with its limit: overall ones first, then fields as they are written.
+) -> Iterator[Measured]:
+    """Yield every figure with its limit: overall ones first, then fields as they are written.
 
     Args:
         limits: from `read_limits`.
         figure: gives one of `FIGURES`.
         means: gives the mean score of every schema path; None where nothing counts.
         open_paths: those of which triage left everything out: a pattern that only they match asks nothing.
-
-    Returns:
-        (name, value, limit); the value is None for a pattern that matches no compared field.
     """
     for what in FIGURES:
         limit = limits.get(what)
         if isinstance(limit, float):
-            yield what, figure(what), limit
+            yield Measured(what, figure(what), limit)
     by_pattern = limits.get("fields")
     if not isinstance(by_pattern, dict):
         return
@@ -107,9 +120,9 @@ def measured(
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
         for path, mean in matching:
-            yield field_figure(path), mean, limit
+            yield Measured(field_figure(path), mean, limit)
         if not matching and not any(map(pattern.matches, unasked)):
-            yield field_figure(text), None, limit
+            yield Measured(field_figure(text), None, limit)
 
 
 def field_figure(path: str) -> str:

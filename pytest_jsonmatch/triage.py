@@ -1,4 +1,4 @@
-"""Triage: of the questions for a judge only those are asked whose answers can change pass or fail.
+"""Triage: ask a judge only what can still change pass or fail.
 
 Every figure rises with every verdict. So two sums bound all that may come: with 0 for every answer that is
 not known, and with 1. Where the lower one passes, or the upper one fails, the rest need not be asked. A
@@ -8,20 +8,16 @@ mediant of Σ/(A - w) and w/w.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.ask.questions import values_key
-from pytest_jsonmatch.engine.result.figures import aggregates, f_beta
-from pytest_jsonmatch.engine.score.outcome import (
-    BATCH_ERROR,
-    MATCH,
-    MISMATCH,
-    NOT_ASKED,
-    PENDING,
-)
+from pytest_jsonmatch.engine.result.figures import aggregates, f_beta, plain_matches
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, MISMATCH, NOT_ASKED, PENDING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
-from pytest_jsonmatch.engine.value.sums import total_of
-from pytest_jsonmatch.limits import FIGURES, measured, reaches
+from pytest_jsonmatch.engine.value.sums import Sums, figures_of, total_of
+from pytest_jsonmatch.limits import FIGURES, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -40,10 +36,10 @@ class Triage:
     Args:
         limits: from `read_limits`.
         beta: hold F-beta to the limit of `score`; None: the metric's own score.
-        ask_all: leave nothing out, but tell that it was asked to.
+        ask_all: leave nothing out; `set_aside` tells whether there were questions.
 
     Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first: on
-    them hangs which elements are compared at all.
+    them depends which elements are compared at all.
 
     >>> from pytest_jsonmatch.limits import read_limits
     >>> Triage(read_limits(0.9)).saved
@@ -67,7 +63,7 @@ class Triage:
         """Return the questions to ask now, and what stands in place of answers that are not needed.
 
         Args:
-            outcome: complete, with open questions.
+            outcome: with open questions.
         """
         questions = outcome.questions
         if self._ask_all:
@@ -100,36 +96,26 @@ class Triage:
 
         def settles(number: int) -> bool:
             first = {place for group in groups[:number] for place in group}
-            return self._passes(view.findings(lambda place: place in first)) or not self._passes(
-                view.findings(lambda place: place not in first)
+            return self._passes(view, first.__contains__) or not self._passes(
+                view, lambda place: place not in first
             )
 
-        low, high = 0, len(groups)
-        while low < high:
-            middle = (low + high) // 2
-            if settles(middle):
-                high = middle
-            else:
-                low = middle + 1
-        return low or None
+        return bisect_left(range(len(groups)), True, key=settles) or None
 
-    def _passes(self, findings: Sequence[Finding]) -> bool:
-        return all(
-            value is not None and reaches(value, limit) for _, value, limit in self._measured(findings)
-        )
-
-    def _measured(self, findings: Sequence[Finding]) -> list[tuple[str, float | None, float]]:
-        sums = total_of(each.sums for each in findings)
-        score = sums.recall if self._reduce == "ratio" else sums.f1
+    def _passes(self, view: _View, verdict: Callable[[Place], bool]) -> bool:
+        """Tell whether every limit would be reached with these verdicts."""
+        findings = view.findings(verdict)
+        figures = figures_of(total_of((view.plain, *(each.sums for each in findings))), self._reduce)
         if self._beta is not None:
-            score = f_beta(sums.precision, sums.recall, self._beta)
-        figures = {"score": score, "precision": sums.precision, "recall": sums.recall, "f1": sums.f1}
+            figures = figures._replace(score=f_beta(figures.precision, figures.recall, self._beta))
 
         def means() -> Mapping[str, float | None]:
-            return {node.path: aggregate.mean_score for node, aggregate in aggregates({}, findings).items()}
+            by_node = aggregates(view.matches, findings)
+            return {node.path: aggregate.mean_score for node, aggregate in by_node.items()}
 
         unasked = frozenset(each.node.place.path for each in findings if each.is_not_asked)
-        return list(measured(self._limits, figures.__getitem__, means, unasked))
+        found = measured(self._limits, figures.__getattribute__, means, unasked)
+        return all(each.is_reached for each in found)
 
     def _by_influence(self, view: _View, questions: Mapping[Place, Asked]) -> list[list[Place]]:
         """Return the places of equal questions together, the most influential question first."""
@@ -144,11 +130,10 @@ class Triage:
 
     def _share(self, view: _View) -> Callable[[Finding], float]:
         """Return a function of a finding to its share in the figures that have a limit."""
-        whole = sum(each.node.weight for each in view.all) or 1.0
+        whole = view.plain.score + sum(each.node.weight for each in view.all) or 1.0
         overall = any(name in self._limits for name in FIGURES)
-        numbers: dict[PlanNode, int] = {}
-        for each in view.all:
-            numbers[each.node.place] = numbers.get(each.node.place, 0) + 1
+        numbers = Counter(view.matches)
+        numbers.update(each.node.place for each in view.all)
         by_pattern = self._limits.get("fields")
         patterns = [parse_pattern(text) for text in by_pattern] if isinstance(by_pattern, dict) else []
 
@@ -164,10 +149,14 @@ class Triage:
 class _View:
     """The findings of a pass, some of which wait for answers."""
 
-    __slots__ = ("_open", "all", "pending")
+    __slots__ = ("_open", "all", "matches", "pending", "plain")
 
     def __init__(self, outcome: Outcome) -> None:
         self.all = outcome.findings
+        self.matches = plain_matches(outcome.seen, outcome.findings)
+        """How many leaves match without a finding, by schema path."""
+        self.plain = Sums(outcome.matches, outcome.matches, outcome.matches, perfect=True)
+        """The sums over these."""
         self.pending: dict[Place, Finding] = {}
         """By place, the finding that an answer decides: its own, or that of the unit above it."""
         self._open: dict[int, tuple[Place, ...]] = {}

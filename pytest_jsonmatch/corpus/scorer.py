@@ -166,7 +166,7 @@ def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> S
     """Return the findings of a record that was scored in another process."""
     plan = recipe()
     plan.recipe = recipe
-    return score(plan, expected, actual, complete=True).findings
+    return written(plan, score(plan, expected, actual), expected, actual).findings
 
 
 @final

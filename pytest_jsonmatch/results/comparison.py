@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 # Most comparisons of a suite are alike in all but their ids. What they have in common is written once and
-# read once; so many kinds of it are remembered.
+# read once; at most this many kinds of it are remembered.
 _KINDS = 256
 # Longer texts are not worth their memory: few of their kind are alike.
 _LONG = 20_000
-# A result file keeps so many arrays of a comparison, and so many pairs of each.
+# A result file keeps at most this many arrays of a comparison, and this many pairs of each.
 _MAX_ARRAYS = 20
 _MAX_PAIRS = 200
-# Deeper paths than this are cut in summaries, where nobody reads them; results keep them whole.
+# Summaries cut paths after this many levels; results keep them whole.
 _SHOWN_LEVELS = 200
 
 
@@ -161,7 +161,7 @@ class Comparison:
     def to_text(self) -> str:
         r"""Return the payload as JSON, in ASCII, which passes between processes whatever a key holds.
 
-        On the first line stands whose comparison it is, on the second what it found.
+        The first line says whose comparison it is, the second what it found.
 
         >>> Comparison("a", "t.py::t", "m", "s", 1.0, 1.0, 1.0, 1.0, passed=True).to_text().splitlines()[0]
         '{"id": "a", "nodeid": "t.py::t",'
@@ -181,7 +181,7 @@ class Comparison:
 
 
 def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
-    """Return what all but the ids follows from, if results like this one are common; else None."""
+    """Return what determines all but the ids, if results like this one are common; else None."""
     shape = result._shape  # noqa: SLF001 - sessions keep it, users do not need it
     return None if shape is None or "fields" in threshold else (shape, tuple(threshold.items()), passed)
 

@@ -348,10 +348,7 @@ def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected
     assert rows == counted + Counter({(node.path, "match"): number for node, number in plain.items()})
     assert sum(plain.values()) == outcome.matches
     assert total_of(each.sums for each in whole.findings) == pytest.approx(outcome.sums, abs=1e-9)
-    assert (whole.findings, whole.alignments) == (
-        score(plan, expected, actual, complete=True).findings,
-        outcome.alignments,
-    )
+    assert whole.alignments == outcome.alignments
 
 
 @laws(300)

@@ -28,7 +28,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -82,7 +82,7 @@ def audit_arrays(
     budget = {"cells": _MAX_CELLS, "inside": _MAX_CELLS_INSIDE, "values": _MAX_VALUES, "steps": _MAX_STEPS}
     return tuple(
         [
-            _Audit(aligner, array, budget, tolerance).audited(approximate=approximate)
+            _Audit(aligner, array, budget, tolerance + _ROUNDING).audited(approximate=approximate)
             for array in islice(arrays, _MAX_ARRAYS)
         ]
     )
@@ -120,14 +120,6 @@ class _Similarities:
             self.is_open[row, column] = False
         return float(self.bounds[row, column])
 
-    def second_in_row(self, row: int, own: int) -> Partner | None:
-        """Return the best column of a row but its own."""
-        return _second(self.bounds[row], own, partial(self.exact, row))
-
-    def second_in_column(self, column: int, own: int) -> Partner | None:
-        """Return the best row of a column but its own."""
-        return _second(self.bounds[:, column], own, lambda row: self.exact(row, column))
-
 
 def _second(bounds: Matrix, own: int, exact: Callable[[int], float]) -> Partner | None:
     """Return the best of several elements but one's own, the first of equals; None if there is no other."""
@@ -151,16 +143,20 @@ class _Audit:
     aligner: Aligner
     array: PairedArray
     budget: Budget
-    tolerance: float
+    limit: float
+    """Pairings that lose more than this are of no interest."""
     is_flat: bool = True
     with_twins: bool = True
-    values: tuple[int, int] = (0, 0)
-    """The number of values in the elements of each side."""
-    keys: tuple[list[Hashable], ...] = ()
-    """Side by side, what equal elements share."""
-    rows: list[int] = field(default_factory=list)
+    values: int = 0
+    """The number of pairs of values in the elements."""
+    expected_keys: Sequence[Hashable] = ()
+    """What equal elements share."""
+    actual_keys: Sequence[Hashable] = ()
+    twins: Mapping[int, int] = field(default_factory=dict)
+    """The pairs of equal elements."""
+    rows: Sequence[int] = ()
     """The elements of expected without an equal partner."""
-    columns: list[int] = field(default_factory=list)
+    columns: Sequence[int] = ()
     """Likewise of actual."""
 
     def audited(self, *, approximate: bool) -> ArrayAudit:
@@ -172,9 +168,6 @@ class _Audit:
         except _NotComputedError as error:
             return replace(audit, reason=str(error))
 
-    def _are_twins(self, pair: AuditedPair) -> bool:
-        return self.keys[0][pair.expected] == self.keys[1][pair.actual]
-
     # -- what it would cost --------------------------------------------------------------------------------
 
     def _prepare(self, *, approximate: bool) -> None:
@@ -182,15 +175,16 @@ class _Audit:
         node, expected, actual = self.array.element, self.array.expected, self.array.actual
         if node.skip:
             raise _NotComputedError("its elements are skipped")
-        self.values = self._values_in(expected), self._values_in(actual)
+        self.values = self._values_in(expected) * self._values_in(actual)
         # (What equals nothing does not equal itself either.)
-        self.keys = tuple(
+        self.expected_keys, self.actual_keys = (
             [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
             for side, keys in enumerate(self.aligner.canon.keys(node, expected, actual))
         )
-        twins = {pair.expected: pair.actual for pair in self.array.audit.pairs if self._are_twins(pair)}
-        taken = set(twins.values())
-        self.rows = [i for i in range(len(expected)) if i not in twins]
+        pairs = [(pair.expected, pair.actual) for pair in self.array.audit.pairs]
+        self.twins = {i: j for i, j in pairs if self.expected_keys[i] == self.actual_keys[j]}
+        taken = set(self.twins.values())
+        self.rows = [i for i in range(len(expected)) if i not in self.twins]
         self.columns = [j for j in range(len(actual)) if j not in taken]
         n, m, rows, columns = len(expected), len(actual), len(self.rows), len(self.columns)
         if approximate and not ArrayGrid.fits(self.aligner, rows, columns):
@@ -203,10 +197,9 @@ class _Audit:
             self._spend_inside(1)
 
     def _spend_inside(self, times: int) -> None:
-        cost = times * self.values[0] * self.values[1]
         sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
         what = "scored one by one" if self.is_flat else "not flat"
-        _spend(self.budget, "inside", cost, f"too many elements that are {what}, {sizes}")
+        _spend(self.budget, "inside", times * self.values, f"too many elements that are {what}, {sizes}")
 
     def _values_in(self, elements: Sequence[JsonValue]) -> int:
         """Count the values in some elements, and note whether all of them are flat; raise for dear ones."""
@@ -242,15 +235,16 @@ class _Audit:
         pairs: list[AuditedPair] = []
         for pair in self.array.audit.pairs:
             i, j = pair.expected, pair.actual
-            row, column = across.row_of.get(i), down.column_of.get(j)
-            audited = replace(
-                pair,
-                score=1.0 if row is None else across.exact(row, j),
-                next_actual=None if row is None else across.second_in_row(row, j),
-                next_expected=None if column is None else down.second_in_column(column, i),
-                ambiguous=False if self._are_twins(pair) else None,
+            score, partner, other = 1.0, None, None
+            if (row := across.row_of.get(i)) is not None:
+                score = across.exact(row, j)
+                partner = _second(across.bounds[row], j, partial(across.exact, row))
+            if (column := down.column_of.get(j)) is not None:
+                other = _second(down.bounds[:, column], i, partial(down.exact, column=column))
+            ambiguous = False if i in self.twins else None
+            pairs.append(
+                replace(pair, score=score, next_actual=partner, next_expected=other, ambiguous=ambiguous)
             )
-            pairs.append(audited)
         margins = self._margins(across)
         for at, pair in enumerate(pairs):
             key = pair.expected, pair.actual
@@ -280,9 +274,9 @@ class _Audit:
         if (chosen < 0).all():
             return {}
         # Equal elements are one: exchanging them changes nothing, and they have the same price.
-        rows = _kinds([self.keys[0][i] for i in self.rows])
-        columns = _kinds([self.keys[1][j] for j in self.columns])
-        exchanges = _Exchanges(self._costs(similarities, chosen), chosen, rows, columns, self._limit)
+        rows = _kinds([self.expected_keys[i] for i in self.rows])
+        columns = _kinds([self.actual_keys[j] for j in self.columns])
+        exchanges = _Exchanges(self._costs(similarities, chosen), chosen, rows, columns, self.limit)
         known: Margins = {}
         found: Margins = {}
         for row in np.flatnonzero(chosen >= 0).tolist():
@@ -294,10 +288,6 @@ class _Audit:
                 found[self.rows[row], self.columns[column]] = known[kinds]
         self.budget["steps"] -= exchanges.steps
         return found
-
-    @property
-    def _limit(self) -> float:
-        return self.tolerance + _ROUNDING
 
     def _costs(self, similarities: _Similarities, chosen: NDArray[np.intp]) -> Matrix:
         """Return what the total loses by each pair under the optimum's dual prices, exactly up to the limit.
@@ -313,7 +303,7 @@ class _Audit:
             # Without the open pairs the chosen ones are optimal too: the prices say which open ones matter.
             prices, others = dual_prices(np.where(admissible & ~is_open, bounds, 0.0), chosen)
             costs = np.where(admissible, prices[:, None] + others - bounds, np.inf)
-            near = np.argwhere(is_open & (costs <= self._limit)).tolist()
+            near = np.argwhere(is_open & (costs <= self.limit)).tolist()
             if not near:
                 costs = np.block([[costs, prices[:, None]], [others, np.zeros(1)]])
                 return np.maximum(costs, 0.0, out=costs)
@@ -360,14 +350,15 @@ class _Exchanges:
         """
         self._limit = limit
         self.steps = 0
-        firsts = [[*np.unique(kinds, return_index=True)[1].tolist(), -1] for kinds in (rows, columns)]
-        self._costs: list[list[float]] = costs[np.ix_(*firsts)].tolist()
+        _, first_rows = np.unique(rows, return_index=True)
+        _, first_columns = np.unique(columns, return_index=True)
+        self._costs: list[list[float]] = costs[np.ix_([*first_rows, -1], [*first_columns, -1])].tolist()
         self._forward = [
             [(cost, column) for column, cost in enumerate(line) if cost <= limit] for line in self._costs
         ]
         # The kinds of rows that have columns of each kind; the last row and column are nobody.
-        nobody = len(firsts[0]) - 1
-        self._owners: list[set[int]] = [set() for _ in firsts[1]]
+        nobody = len(first_rows)
+        self._owners: list[set[int]] = [set() for _ in self._costs[nobody]]
         self._owners[-1].add(nobody)
         for row, column in enumerate(chosen.tolist()):
             self._owners[columns[column] if column >= 0 else -1].add(rows[row])

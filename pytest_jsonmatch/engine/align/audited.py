@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
 
-from pytest_jsonmatch.engine.value.paths import ELEMENT
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -169,16 +167,12 @@ class ArrayAudit:
 class PairedArray(NamedTuple):
     """An unordered array to be audited."""
 
-    node: PlanNode
+    element: PlanNode
+    """The node of its elements."""
     expected: list[JsonValue]
     actual: list[JsonValue]
     audit: ArrayAudit
     """What is known without an audit: where it is, its pairs, and their F1."""
-
-    @property
-    def element(self) -> PlanNode:
-        """The node of its elements."""
-        return self.node.children[ELEMENT]
 
 
 def _optional(read: Callable[[Any], _T], value: Any) -> _T | None:

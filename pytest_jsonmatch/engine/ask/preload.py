@@ -1,17 +1,18 @@
-"""Strings shown, before they are compared, to comparators that want to see many at once (embeddings).
+"""Show strings, before they are compared, to comparators that want to see many at once (embeddings).
 
-Shown are the strings that differ from what they stand against: of two objects those under one key, of ordered
-and keyed arrays those of partners, of unordered arrays those of all elements that have no equal one. What is
-equal scores 1 and what has no counterpart scores 0 without a look.
+Shown are strings that differ from their counterparts: under the same key of two objects, in partners of
+ordered and keyed arrays, in all elements of unordered arrays that have no equal one. Equal strings score 1,
+and strings without a counterpart 0, without being seen.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import pair_by_key
 from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -23,13 +24,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Show: TypeAlias = Callable[[Sequence[str]], object]
-    _Texts: TypeAlias = dict[str, None]
-    _Asked: TypeAlias = dict[PlanNode, dict[tuple[Show, PlanNode], tuple[_Texts, _Texts]]]
+    Texts: TypeAlias = dict[str, None]
+    """Distinct strings, in the order in which they were met."""
 
 __all__ = ["preload"]
 
 _CONTAINERS: Final = frozenset({dict, list})
-_NOTHING: Final[dict[Any, Any]] = {}
 
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
@@ -57,15 +57,15 @@ class _Gatherer:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.texts: dict[Show, _Texts] = {}
-        """The distinct strings for each comparator, in the order in which they were met."""
+        self.texts: dict[Show, Texts] = {}
+        """What to show to each comparator."""
 
     def add(self, expected: JsonValue, actual: JsonValue) -> None:
         """Take note of the strings of one record."""
         plan, node = self._plan, self._plan.root
         for segment in plan.target:
             node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
-            expected, actual = _member(expected, segment), _member(actual, segment)
+            expected, actual = member_of(expected, segment), member_of(actual, segment)
         waiting = [(node, expected, actual)]
         while waiting:
             node, one, other = waiting.pop()
@@ -83,8 +83,7 @@ class _Gatherer:
                 self._unordered(node.children[ELEMENT], one, other)
             else:
                 element = node.children[ELEMENT]
-                pairs = _partners(node, element, one, other)
-                waiting.extend((element, one[at], other[to]) for at, to in pairs)
+                waiting.extend((element, one[at], other[to]) for at, to in _partners(node, one, other))
 
     def _meet(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> None:
         """Take note of two values that stand against each other."""
@@ -99,64 +98,55 @@ class _Gatherer:
         """Take note of what stands in two arrays whose elements are still to find each other."""
         if not expected or not actual or element.skip:
             return
-        wanted, found = Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual)
-        twins = Counter(wanted) & Counter(found)
-        twins.pop(MISSING, None)
-        asked = _asked_about(element, _without(expected, wanted, twins))
-        if asked:
-            _answer(asked, element, _without(actual, found, twins))
-        for places in asked.values():
-            for (show, _), (left, right) in places.items():
-                met = {**left, **right}
-                if right and len(met) > 1:
-                    self.texts.setdefault(show, {}).update(met)
+        _, rows, columns = twins(*Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual))
+        wanted = _strings(element, [expected[at] for at in rows])
+        found = _counterparts(wanted, element, [actual[at] for at in columns])
+        for node, texts in wanted.items():
+            show, others = _shown_to(node), found.get(node, {})
+            met = {**texts, **others}
+            if show is not None and others and len(met) > 1:
+                self.texts.setdefault(show, {}).update(met)
 
 
-def _without(values: list[JsonValue], keys: list[Any], twins: Counter[Any]) -> list[JsonValue]:
-    """Return the values that are none of the twins (which of several equal ones does not matter)."""
-    left = Counter(twins)
-    kept: list[JsonValue] = []
-    for value, key in zip(values, keys):
-        if left[key] > 0:
-            left[key] -= 1
-        else:
-            kept.append(value)
-    return kept
-
-
-def _asked_about(element: PlanNode, values: list[JsonValue]) -> _Asked:
-    """Return the strings below elements of expected that somebody wants to see."""
-    asked: _Asked = {}
+def _strings(element: PlanNode, values: list[JsonValue]) -> dict[PlanNode, Texts]:
+    """Return, by node, the strings below elements of expected that comparators want to see."""
+    found: dict[PlanNode, Texts] = {}
     waiting = [(element, value) for value in reversed(values)]
     while waiting:
         node, value = waiting.pop()
         node = node.chosen(value, MISSING)
         if node.skip:
             continue
-        if type(value) not in _CONTAINERS or node.explicit is not None:
-            show = _shown_to(node)
-            text = None if show is None else node.prepare(value)
-            if show is not None and type(text) is str:
-                asked.setdefault(node.place, {}).setdefault((show, node), ({}, {}))[0][text] = None
-        else:
+        if type(value) in _CONTAINERS and node.explicit is None:
             waiting.extend(_below(node, value))
-    return asked
-
-
-def _answer(asked: _Asked, element: PlanNode, values: list[JsonValue]) -> None:
-    """Add the strings below elements of actual that stand where strings of expected do.
-
-    (Where a schema gives alternatives, expected chooses; so it is places that are gone through here.)
-    """
-    waiting = [(element.place, value) for value in reversed(values)]
-    while waiting:
-        place, value = waiting.pop()
-        for (_, node), (_, right) in asked.get(place, _NOTHING).items():
+        elif _shown_to(node) is not None:
             text = node.prepare(value)
             if type(text) is str:
-                right[text] = None
+                found.setdefault(node, {})[text] = None
+    return found
+
+
+def _counterparts(
+    wanted: Iterable[PlanNode], element: PlanNode, values: list[JsonValue]
+) -> dict[PlanNode, Texts]:
+    """Return, by the nodes wanted, the strings that stand at their places below elements of actual.
+
+    (Where a schema gives alternatives, expected chooses the node.)
+    """
+    nodes: dict[PlanNode, list[PlanNode]] = {}
+    for node in wanted:
+        nodes.setdefault(node.place, []).append(node)
+    found: dict[PlanNode, Texts] = {}
+    waiting = [(element.place, value) for value in reversed(values)] if nodes else []
+    while waiting:
+        place, value = waiting.pop()
+        for node in nodes.get(place, ()):
+            text = node.prepare(value)
+            if type(text) is str:
+                found.setdefault(node, {})[text] = None
         if type(value) in _CONTAINERS:
             waiting.extend(_below(place, value))
+    return found
 
 
 def _below(node: PlanNode, value: JsonValue) -> Iterable[tuple[PlanNode, JsonValue]]:
@@ -173,20 +163,11 @@ def _shown_to(node: PlanNode) -> Show | None:
 
 
 def _partners(
-    node: PlanNode, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
+    node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Iterable[tuple[int, int]]:
     """Return which elements of two ordered or keyed arrays stand against each other."""
     align = node.align
     objects = all(type(item) is dict for side in (expected, actual) for item in side)
     if align == "ordered" or (align[0] == "if_objects" and not objects):
         return ((at, at) for at in range(min(len(expected), len(actual))))
-    return pair_by_key(element, align[1], expected, actual)
-
-
-def _member(value: JsonValue, segment: Any) -> JsonValue:
-    """Return what stands at one step of an instance path, or MISSING."""
-    if type(segment) is str and type(value) is dict:
-        return value.get(segment, MISSING)
-    if type(segment) is int and type(value) is list and segment < len(value):
-        return value[segment]
-    return MISSING
+    return pair_by_key(node.children[ELEMENT], align[1], expected, actual)

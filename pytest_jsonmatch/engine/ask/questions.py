@@ -1,4 +1,4 @@
-"""What batch comparators are asked, and what they answer: items out of open places, scores out of answers."""
+"""Turn open places into items for batch comparators, and their answers into scores."""
 
 from __future__ import annotations
 
@@ -79,41 +79,37 @@ _MORE: Final = "one answer for each item, in their order"
 
 def read_answers(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer]:
     """Return an answer for each item, or the reason why it has none."""
-    if isinstance(answer, Mapping):
-        return _read_by_id(items, answer)
+    read = _by_id(items, answer) if isinstance(answer, Mapping) else _in_order(batch, items, answer)
+    return [read] * len(items) if isinstance(read, str) else read
+
+
+def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer] | str:
+    """Return the answers of a list, or what is wrong with it as a whole."""
     if inspect.iscoroutine(answer):
         answer.close()
-        return _all(items, "is a coroutine function; it has to wait for its answers itself")
+        return "is a coroutine function; it has to wait for its answers itself"
     if batch.scope == "chunk":
-        message = f"returned {_kind(answer)}; with scope 'chunk' it returns a mapping of item id to answer"
-        return _all(items, message)
+        return f"returned {_kind(answer)}; with scope 'chunk' it returns a mapping of item id to answer"
     if isinstance(answer, (str, bytes, set, frozenset)) or not isinstance(answer, Iterable):
-        message = (
-            f"returned {_kind(answer)}; it returns a list with {_MORE}, or a mapping of item id to answer"
-        )
-        return _all(items, message)
+        return f"returned {_kind(answer)}; it returns a list with {_MORE}, or a mapping of item id to answer"
     answers = list(answer)
     if len(answers) != len(items):
         counts = f"{_count(len(answers), 'answer')} for {_count(len(items), 'item')}"
-        message = f"returned {counts}; a list has {_MORE}"
-        return _all(items, message)
+        return f"returned {counts}; a list has {_MORE}"
     return list(map(_checked, answers))
 
 
-def _read_by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Answer]:
+def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Answer] | str:
+    """Return the answers of a mapping, or what is wrong with it as a whole."""
     given = dict(answer)
     known = {item.id for item in items}
     unknown = [key for key in given if key not in known]
     if unknown:
         shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
-        return _all(items, f"answered for ids that it was not asked about: {shown}")
+        return f"answered for ids that it was not asked about: {shown}"
     return [
         _checked(given[item.id]) if item.id in given else "gave no answer for this item" for item in items
     ]
-
-
-def _all(items: Sequence[BatchItem], reason: str) -> list[Answer]:
-    return [reason] * len(items)
 
 
 def _checked(answer: object) -> Answer:

@@ -83,7 +83,7 @@ def answered_all(
     """
     if plan.preloads:
         preload(plan, ((expected, actual) for _, expected, actual in records))
-    scored = [_Scored(plan, record, complete=chooser is not None) for record in records]
+    scored = [_Scored(plan, record) for record in records]
     desk = _Desk(judge)
     while waiting := [each for each in scored if each.open]:
         if chooser is not None:
@@ -99,46 +99,34 @@ def answered_all(
 class _Scored:
     """A record and what is known of it."""
 
-    __slots__ = ("_answers", "_complete", "_plan", "_record", "_rounds", "open", "outcome")
+    __slots__ = ("_actual", "_expected", "_plan", "_rounds", "answers", "id", "open", "outcome")
 
-    def __init__(self, plan: Plan, record: Record, *, complete: bool) -> None:
+    def __init__(self, plan: Plan, record: Record) -> None:
         self._plan = plan
-        self._complete = complete
-        self._record = record
-        self._answers: dict[Place, Answer] = {}
+        self.id, self._expected, self._actual = record
         self._rounds = 0
+        self.answers: dict[Place, Answer] = {}
+        """What batch comparators have answered so far."""
         self.open: Mapping[Place, Asked] = {}
+        """What they are asked next."""
         self.outcome: Outcome | JsonMatchError
         self.score()
 
-    @property
-    def id(self) -> str | int | None:
-        """Its id."""
-        return self._record[0]
-
     def score(self) -> None:
         """Score it with the answers so far."""
-        _, expected, actual = self._record
-        self.open = {}
         try:
-            outcome = score(
-                self._plan, expected, actual, self._answers, self._rounds, complete=self._complete
-            )
+            self.outcome = score(self._plan, self._expected, self._actual, self.answers, self._rounds)
         except JsonMatchError as error:
-            self.outcome = error
+            self.outcome, self.open = error, {}
             return
-        self.outcome, self.open = outcome, outcome.questions
+        self.open = self.outcome.questions
         self._rounds += 1
 
     def leave_out(self, chooser: Chooser) -> None:
-        """Let somebody choose which questions are asked now."""
+        """Let the chooser say which questions are asked now."""
         assert not isinstance(self.outcome, JsonMatchError)  # noqa: S101 - it has open questions
         self.open, answers = chooser.choose(self.outcome)
-        self._answers.update(answers)
-
-    def answer(self, place: Place, answer: Answer) -> None:
-        """Take an answer."""
-        self._answers[place] = answer
+        self.answers.update(answers)
 
 
 Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
@@ -153,7 +141,7 @@ class _Desk:
     def __init__(self, judge: object) -> None:
         self._judge = judge
         self._numbers: dict[str | int | None, int] = {}
-        # What comparators that go by values have said of values.
+        # Answers by values, of comparators to which equal values are one question.
         self._said: dict[Batch, dict[Hashable, Answer]] = {}
 
     def ask(self, records: Sequence[_Scored]) -> None:
@@ -167,10 +155,10 @@ class _Desk:
         for (batch, _), wanted in calls.items():
             answers = self._by_value(batch, wanted) if batch.by_value else self._answers(batch, wanted)
             for (record, asked), answer in zip(wanted, answers):
-                record.answer(asked.place, answer)
+                record.answers[asked.place] = answer
 
     def _by_value(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Make one call about places that differ in values."""
+        """Ask about equal values once; return an answer for each place."""
         said = self._said.setdefault(batch, {})
         keys = [values_key(asked) for _, asked in wanted]
         fresh: dict[Hashable, tuple[_Scored, Asked]] = {}
@@ -181,7 +169,7 @@ class _Desk:
         return [said[key] for key in keys]
 
     def _answers(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Make one call."""
+        """Ask about places in one call."""
         if not wanted:
             return []
         items = []
@@ -194,7 +182,7 @@ class _Desk:
             return read_answers(batch, items, said)
         except Exception as error:
             if batch.judged:
-                # What the judge fails at, the comparator has told: this is about who it is.
+                # Failures of the judge's are answers already: this says that it can't be asked at all.
                 raise
             # A user's comparator: its failure is a result.
             return [f"raised {named(error)}"] * len(items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
@@ -22,6 +23,7 @@ _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ContainerResult:
     """The figures of one object or array: of all results in it, however deep.
 
@@ -31,14 +33,11 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    __slots__ = ("kind", "place", "sums")
-
-    def __init__(self, place: Trail | None, kind: str, sums: Sums) -> None:
-        self.place = place
-        """Where it stands; the root has no trail."""
-        self.kind: str = kind
-        """object or array; expected's, where the two sides differ."""
-        self.sums = sums
+    place: Trail | None
+    """Where it stands; the root has no trail."""
+    kind: str
+    """object or array; expected's, where the two sides differ."""
+    sums: Sums
 
     @property
     def path(self) -> str:
@@ -111,6 +110,16 @@ class ContainerResult:
 
 
 @final
+class _Paths(NamedTuple):
+    """Where an array stands, in a form that other processes can read."""
+
+    schema: str
+    expected: str
+    actual: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayAlignment:
     """Which elements of two arrays were paired, other than by position.
 
@@ -122,47 +131,36 @@ class ArrayAlignment:
     """
 
     # A deep document has long paths, and one for each level: each is made when it is asked for.
-    __slots__ = ("_where", "kind", "pairs", "unmatched_actual", "unmatched_expected")
-
-    def __init__(
-        self,
-        where: tuple[str, str, str] | Aligned,
-        kind: str,
-        pairs: tuple[tuple[int, int, float], ...],
-        unmatched_expected: tuple[int, ...],
-        unmatched_actual: tuple[int, ...],
-    ) -> None:
-        """Take where the array is (as the walk has it, or its three paths), and what was paired there."""
-        self._where = where
-        self.kind: str = kind
-        """unordered or key."""
-        self.pairs: tuple[tuple[int, int, float], ...] = pairs
-        """(index in expected, index in actual, F1 of the two), in the order of expected."""
-        self.unmatched_expected: tuple[int, ...] = unmatched_expected
-        """Indices in expected of elements without a partner."""
-        self.unmatched_actual: tuple[int, ...] = unmatched_actual
-        """Likewise in actual."""
+    _where: _Paths | Aligned
+    kind: str
+    """unordered or key."""
+    pairs: tuple[tuple[int, int, float], ...]
+    """(index in expected, index in actual, F1 of the two), in the order of expected."""
+    unmatched_expected: tuple[int, ...]
+    """Indices in expected of elements without a partner."""
+    unmatched_actual: tuple[int, ...]
+    """Likewise in actual."""
 
     @property
     def path(self) -> str:
         """The schema path of the array."""
         where = self._where
-        return where.node.path if isinstance(where, Aligned) else where[0]
+        return where.node.path if isinstance(where, Aligned) else where.schema
 
     @property
     def expected_path(self) -> str:
         """The instance path in expected."""
         where = self._where
-        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where[1]
+        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where.expected
 
     @property
     def actual_path(self) -> str:
         """The instance path in actual."""
         where = self._where
-        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where[2]
+        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where.actual
 
     def _items(self) -> tuple[Any, ...]:
-        paths = self.path, self.expected_path, self.actual_path
+        paths = _Paths(self.path, self.expected_path, self.actual_path)
         return paths, self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
 
     def __eq__(self, other: object) -> bool:
@@ -190,13 +188,13 @@ class ArrayAlignment:
 
 @final
 class _Container(NamedTuple):
-    """An object or array whose sums are being made."""
+    """An object or array whose figures are being summed up."""
 
     place: Trail | None
     around: _Container | None
     kind: str
     parts: list[Sums]
-    """What has been added so far: by its findings, and by each container in it."""
+    """The sums of its findings and of the containers in it, so far."""
 
 
 def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
@@ -280,14 +278,15 @@ def paired_arrays(
         alignments: the same, as users see it, in the same order.
         documents: expected and actual as a whole.
     """
+    expected, actual = documents
     for array, each in zip(arrays, alignments):
         if each.kind == "unordered":
-            expected = _array_at(documents[0], array.trail, "expected")
-            actual = _array_at(documents[1], array.trail, "actual")
+            one = _array_at(expected, array.trail, "expected")
+            other = _array_at(actual, array.trail, "actual")
             pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
             unmatched = each.unmatched_expected, each.unmatched_actual
             audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
-            yield PairedArray(array.node, expected, actual, audit)
+            yield PairedArray(array.node.children[ELEMENT], one, other, audit)
 
 
 def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:

@@ -238,9 +238,6 @@ class FieldResults(Sequence[FieldResult]):
         self._findings = made = self._made()
         return made
 
-    def __reduce__(self) -> Any:
-        return FieldResults, (self._findings,)
-
     @overload
     def __getitem__(self, index: int) -> FieldResult: ...
     @overload

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -80,7 +80,7 @@ class MatchResult:
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
-        self._audits: tuple[float, tuple[ArrayAudit, ...]] | None = None
+        self._audits: dict[float, tuple[ArrayAudit, ...]] = {}
 
     @property
     def metric(self) -> str:
@@ -127,13 +127,9 @@ class MatchResult:
         return self._outcome
 
     @property
-    def _findings(self) -> Sequence[Finding]:
-        return self._written().findings
-
-    @property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
-        return FieldResults(self._findings)
+        return FieldResults(self._written().findings)
 
     @property
     def per_field(self) -> FieldTable:
@@ -159,7 +155,7 @@ class MatchResult:
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
         if self._containers is None:
-            self._containers = containers_of(self._findings)
+            self._containers = containers_of(self._written().findings)
         return self._containers
 
     def container(self, path: str) -> ContainerResult:
@@ -233,16 +229,14 @@ class MatchResult:
             raise ValueError(message)
         if not self._outcome.alignments:
             return ()
-        if self._audits is None or self._audits[0] != tolerance:
+        if tolerance not in self._audits:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
+            plan, approximate = self._plan, self.alignment_gap is not None
             arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
-            approximate = self.alignment_gap is not None
-            audits = audit_arrays(
-                self._plan, arrays, measurer(self._plan), tolerance, approximate=approximate
-            )
-            self._audits = tolerance, audits
-        return self._audits[1]
+            audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
+            self._audits[tolerance] = audits
+        return self._audits[tolerance]
 
     def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.

@@ -119,12 +119,14 @@ def leaves_html(head: str, fields: Sequence[FieldResult]) -> str:
 
 def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
     """Return an HTML table of figures by schema path, the worst first, below a line of text."""
-    worst = sorted(
-        fields.items(), key=lambda item: (1.0 if item[1].mean_score is None else item[1].mean_score, item[0])
-    )
-    cells = (
-        (path, each.total, *(getattr(each, name) for name in _FIGURES)) for path, each in worst[:_MOST_ROWS]
-    )
+
+    def rank(path: str) -> tuple[float, str]:
+        mean = fields[path].mean_score
+        return (1.0 if mean is None else mean), path
+
+    worst = sorted(fields, key=rank)
+    names = ("total", *_FIGURES)
+    cells = ((path, *(getattr(fields[path], name) for name in names)) for path in worst[:_MOST_ROWS])
     titles = ("field", "n", "match", "mismatch", "omitted", "invented", "score", "precision", "recall", "F1")
     return _table(head, titles, cells, len(worst) - _MOST_ROWS)
 

@@ -1,4 +1,4 @@
-"""Two documents scored: what stands where the metric looks, once or again with answers."""
+"""Score two documents under a plan: once, again with answers, or again to write every leaf."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["score", "written"]
+__all__ = ["member_of", "score", "written"]
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
@@ -36,8 +36,6 @@ def score(
     actual: JsonValue,
     answers: Mapping[Place, Answer] = _NOTHING,
     rounds: int = 0,
-    *,
-    complete: bool = False,
 ) -> Outcome:
     """Score two JSON values under a plan.
 
@@ -48,7 +46,6 @@ def score(
         answers: what batch comparators have answered so far. What they have still to answer is in the
             outcome's `questions`; it is the last one if there are none.
         rounds: how often they have been asked.
-        complete: write plain matches too.
 
     Returns:
         What was found: sums, findings, and how arrays were aligned.
@@ -63,7 +60,7 @@ def score(
     if plan.schema is not None:
         check_listed(spot.node, place_below(spot.trail, spot.expected_key, spot.expected_key), spot.expected)
     own = Pass(plan, answers, units=_is_units(plan, spot), rounds=rounds)
-    walk = Walk(own, complete=complete)
+    walk = Walk(own)
     _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
     return Outcome(
@@ -97,18 +94,14 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 
 
 def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
-    if spot.expected is not MISSING:
-        walk.seen.meet(spot.node)
+    walk.seen.meet(spot.node)
     try:
         if own.units:
-            nulls_absent = own.plan.nulls_absent
-            one = without_nulls(spot.expected) if nulls_absent else spot.expected
             # Where a target is missing in actual, so is every key of it.
-            other = {} if spot.actual is MISSING else spot.actual
-            other = without_nulls(other) if nulls_absent else other
-            node = spot.node
-            if node.branches is not None:
-                node = node.chosen(spot.expected, spot.actual)
+            one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
+            if own.plan.nulls_absent:
+                one, other = without_nulls(one), without_nulls(other)
+            node = spot.node.chosen(spot.expected, spot.actual)
             trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
             whole = spot._replace(node=node, expected=one, actual=other)
             run(walk.walk_members(unit_members(walk, trail, whole), trail, whole))
@@ -137,11 +130,9 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
         # Results below a target keep the paths of the whole document.
         if node is not root:
             trail = Trail(trail, key, key)
-        if node.branches is not None:
-            node = node.chosen(expected, actual)
-        node = node.children[ELEMENT if type(segment) is int else segment]
+        node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
         key, around = segment, (expected, actual)
-        expected, actual = _member_of(expected, segment), _member_of(actual, segment)
+        expected, actual = member_of(expected, segment), member_of(actual, segment)
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
@@ -150,7 +141,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
     return new_spot((node, trail, key, key, expected, actual, *around))
 
 
-def _member_of(value: JsonValue, segment: Any) -> JsonValue:
+def member_of(value: JsonValue, segment: Any) -> JsonValue:
     """Return what stands at one step of an instance path, or MISSING."""
     if type(segment) is str and type(value) is dict:
         return value.get(segment, MISSING)

@@ -20,10 +20,7 @@ __all__ = ["check_listed", "refused"]
 
 def refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
     """Return the error for a member that the schema does not list."""
-    parent = node.parent
-    known = [] if parent is None else parent.listed()
-    key = str(node.segment)
-    hint = did_you_mean(key, known) or (f"; known: {', '.join(known[:8])}" if 0 < len(known) <= 8 else "")
+    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
     if of_expected:
         message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
         return GoldValidationError(message, path=path)

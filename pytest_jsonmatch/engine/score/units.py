@@ -80,10 +80,10 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
     if not differences:
         status = MATCH
         if any(found.is_not_asked for found in below):
-            # All else is equal: whether the unit is, nobody was asked.
+            # All else is equal, and triage left the question out.
             status, detail = SKIPPED, Detail(reason=NOT_ASKED)
     elif all(found.status == BATCH_ERROR for found in differences):
-        # All else is equal: whether the unit is, the batch comparator has not said.
+        # All else is equal, and the batch comparator failed.
         status = BATCH_ERROR
         detail = Detail(reason="a batch comparator failed below it", differences=differences)
     else:
