@@ -102,6 +102,14 @@ def extract_json(text: str | bytes, *, want: Want | None = None, repair: bool = 
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
+    try:
+        # Most texts are JSON and nothing else: they need no search.
+        value = strict.decode(body)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        if body[0] in "{[" and body[-1] in "}]" and want in {None, json_type(value)}:
+            return Extraction(value, "whole", (0, len(body)))
     return _Search(body, want).run(repair=repair)
 
 

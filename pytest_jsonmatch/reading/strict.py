@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_WARNINGS",
     "Reader",
+    "decode",
     "line_and_column",
     "opened_at",
     "parse_json",
@@ -34,6 +35,7 @@ __all__ = [
 
 MAX_WARNINGS: Final = 20
 """Of more warnings than this, the rest is only counted."""
+_SPACES: Final = " \t\n\r"
 _EXCERPT: Final = 60  # characters of the text that a message shows
 _CLOSER_OF: Final = {"{": "}", "[": "]"}
 _WORD: Final = re.compile(r"[-+]?[A-Za-z_]+")
@@ -74,7 +76,7 @@ def parse_json(text: str | bytes) -> JsonValue:
     """
     body = text_of(text).removeprefix("\ufeff")
     try:
-        return _decode(body)
+        return decode(body)
     except (ValueError, RecursionError):
         return Reader(body, strict=True).read()
 
@@ -136,14 +138,18 @@ _CAREFUL_DECODER: Final = json.JSONDecoder(
 _integer_limit: Final[Callable[[], int]] = getattr(sys, "get_int_max_str_digits", lambda: 0)
 
 
-def _decode(body: str) -> JsonValue:
-    """Decode with the C decoder.
+def decode(body: str) -> JsonValue:
+    """Decode with the C decoder, up to its limits.
 
     A JSONDecodeError means that `body` is not JSON by any reading. Another ValueError (a duplicate key, NaN,
     an integer beyond Python's limit) or a RecursionError means that `Reader` has to decide.
     """
     decoder = _DECODER if 0 < _integer_limit() <= MAX_INTEGER_DIGITS else _CAREFUL_DECODER
-    return decoder.decode(body)
+    text = body.strip(_SPACES)
+    value, end = decoder.raw_decode(text)
+    if end < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
 
 
 def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
@@ -153,7 +159,7 @@ def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
         The value, and the reader that knows the warnings (None if there are none).
     """
     try:
-        return _decode(body), None
+        return decode(body), None
     except json.JSONDecodeError:
         return None
     except RecursionError:
