@@ -10,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import TEXT, gold_error, plain_text, read_gold
+from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
@@ -256,7 +256,7 @@ class _Scorer:
                 read.error = "there is no answer for it"
             elif isinstance(extracted, TEXT):
                 want = _WANTED.get(type(expected))
-                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
+                extraction = extract_json(extracted, want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")

@@ -54,7 +54,9 @@ class Extraction:
         return f"Extraction({value}, method={self.method!r}, span={self.span}, warnings={self.warnings})"
 
 
-def extract_json(text: str | bytes, *, want: Want | None = None, repair: bool = False) -> Extraction:
+def extract_json(
+    text: str | bytes | bytearray, *, want: Want | None = None, repair: bool = False
+) -> Extraction:
     """Find the JSON value in a model's output.
 
     The first step that succeeds wins, and at each the value must be what is wanted:

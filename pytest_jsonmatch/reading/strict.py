@@ -53,7 +53,7 @@ _HINTS: Final = {
 }
 
 
-def parse_json(text: str | bytes) -> JsonValue:
+def parse_json(text: str | bytes | bytearray) -> JsonValue:
     """Read a whole text as strict JSON, of any depth.
 
     Nothing beyond RFC 8259 passes: no NaN or Infinity, no comments, no trailing commas, no duplicate keys.
@@ -81,7 +81,7 @@ def parse_json(text: str | bytes) -> JsonValue:
         return Reader(body, strict=True).read()
 
 
-def text_of(text: str | bytes) -> str:
+def text_of(text: str | bytes | bytearray) -> str:
     """Return text as it is, and bytes decoded as UTF-8; a byte-order mark is kept.
 
     Raises:
@@ -94,7 +94,7 @@ def text_of(text: str | bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        if text[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise JsonParseError("the bytes are UTF-16; decode them, or save the text as UTF-8") from None
         whole = text.decode("utf-8", "backslashreplace")
         reason = (
