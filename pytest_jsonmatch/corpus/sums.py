@@ -113,21 +113,12 @@ class _FieldSums:
         _merge(self.more, other.more)
 
     def aggregation(self, weight: float) -> FieldAggregation:
-        matches, mismatches, omissions, hallucinations, skipped, batch_errors = self.counts
-        score = matches + self.more["score"].value
+        matches, mismatches, omissions, hallucinations, *_ = self.counts
         both = matches + mismatches
-        return FieldAggregation(
-            matches,
-            mismatches,
-            omissions,
-            hallucinations,
-            skipped,
-            batch_errors,
-            score_sum=score,
-            weighted_score=weight * score,
-            expected_weight=weight * (both + omissions) + self.more["expected"].value,
-            actual_weight=weight * (both + hallucinations) + self.more["actual"].value,
-        )
+        score = matches + self.more["score"].value
+        expected = weight * (both + omissions) + self.more["expected"].value
+        actual = weight * (both + hallucinations) + self.more["actual"].value
+        return FieldAggregation.from_list([*self.counts, score, weight * score, expected, actual])
 
 
 @final
