@@ -110,8 +110,9 @@ def extract_json(
     except (ValueError, RecursionError):
         pass
     else:
-        if body[0] in "{[" and body[-1] in "}]" and want in {None, json_type(value)}:
-            return Extraction(value, "whole", (0, len(body)))
+        if want is None or json_type(value) == want:
+            start, end = len(body) - len(body.lstrip(strict.SPACES)), len(body.rstrip(strict.SPACES))
+            return Extraction(value, "whole", (start, end))
     return _Search(body, want).run(repair=repair)
 
 
@@ -181,7 +182,7 @@ class _Search:
             return None
         warnings = () if reader is None else tuple(reader.warnings(self._line(start)))
         start = landmarks.skip_spaces(self._text, start)
-        end = start + len(self._text[start:end].rstrip(" \t\n\r"))
+        end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(value, method, (start, end), warnings)
 
     def _by_size(self) -> list[landmarks.Span]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_WARNINGS",
+    "SPACES",
     "Reader",
     "decode",
     "line_and_column",
@@ -35,7 +36,8 @@ __all__ = [
 
 MAX_WARNINGS: Final = 20
 """Of more warnings than this, the rest is only counted."""
-_SPACES: Final = " \t\n\r"
+SPACES: Final = " \t\n\r"
+"""The white space of JSON."""
 _EXCERPT: Final = 60  # characters of the text that a message shows
 _CLOSER_OF: Final = {"{": "}", "[": "]"}
 _WORD: Final = re.compile(r"[-+]?[A-Za-z_]+")
@@ -145,7 +147,7 @@ def decode(body: str) -> JsonValue:
     an integer beyond Python's limit) or a RecursionError means that `Reader` has to decide.
     """
     decoder = _DECODER if 0 < _integer_limit() <= MAX_INTEGER_DIGITS else _CAREFUL_DECODER
-    text = body.strip(_SPACES)
+    text = body.strip(SPACES)
     value, end = decoder.raw_decode(text)
     if end < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
