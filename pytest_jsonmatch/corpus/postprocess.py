@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, OMISSION, SKIPPED
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, LEAVES, MATCH, OMISSION, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["NullHandling", "propagate_batch_errors", "reclassify_nulls"]
-
-_COUNTED: Final = frozenset({"match", "mismatch", "omission", "hallucination"})
 
 
 @final
@@ -63,18 +61,17 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
 
 
 def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
-    if result.status not in _COUNTED:
+    if result.status not in LEAVES:
         return result
     nothing_expected, nothing_actual = handling.is_absent(result.expected), handling.is_absent(result.actual)
     if nothing_expected and nothing_actual:
         if handling.both_absent_skip:
             return result.replaced(status=SKIPPED)
         return result.replaced(status=MATCH, score=1.0)
-    if nothing_expected:
-        return result if result.status == HALLUCINATION else result.replaced(status=HALLUCINATION)
-    if nothing_actual:
-        return result if result.status == OMISSION else result.replaced(status=OMISSION)
-    return result
+    status = result.status
+    if nothing_expected or nothing_actual:
+        status = HALLUCINATION if nothing_expected else OMISSION
+    return result if status == result.status else result.replaced(status=status)
 
 
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
@@ -100,7 +97,7 @@ def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
         return held
     return [
         result.replaced(status=BATCH_ERROR, reason="another field of the record has a batch error")
-        if result.status in _COUNTED
+        if result.status in LEAVES
         else result
         for result in held
     ]

@@ -7,8 +7,8 @@ first hundred waiting records are held by their offset only.
 
 from __future__ import annotations
 
+import math
 import os
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -43,7 +43,6 @@ __all__ = [
     "gold_error",
     "in_chunks",
     "open_pairing",
-    "plain_text",
     "read_gold",
 ]
 
@@ -101,15 +100,10 @@ def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue
     """
     try:
         if isinstance(record, TEXT):
-            return parse_json(plain_text(record))
+            return parse_json(record)
         return to_json_value(record, side="expected")
     except JsonMatchError as error:
         raise gold_error(record_id, where, error) from None
-
-
-def plain_text(text: str | bytes | bytearray) -> str | bytes:
-    """Return text in a type that the parser takes."""
-    return bytes(text) if isinstance(text, bytearray) else text
 
 
 def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
@@ -223,9 +217,10 @@ class Source:
     def _lines(self) -> Iterator[tuple[str | None, Any, int | None]]:
         offset = self.place.offset
         again = self.file.seekable()
+        name = str(self.path)
         for number, line in enumerate(self.file, self.place.lines + 1):
             if not line.isspace():
-                yield f"{self.path}:{number}", line.rstrip(b"\r\n"), offset if again else None
+                yield f"{name}:{number}", line.rstrip(b"\r\n"), offset if again else None
             offset += len(line)
 
     def line_at(self, offset: int) -> bytes:
@@ -252,6 +247,39 @@ class _Record(NamedTuple):
     def to_wait(self, others: int) -> _Record:
         """Return the record as it waits for its counterpart, beside others of its side."""
         return self if self.offset is None or others < _HELD else self._replace(value=MISSING)
+
+
+_Content: TypeAlias = "tuple[_Id | None, Any, tuple[str, ...]]"
+"""A record's id if it has one, what pairs hold of the record, and warnings of reading it."""
+
+
+@final
+class _Side:
+    """The records of one side, read one by one; those that wait for their counterpart are kept."""
+
+    def __init__(self, coming: Iterator[_Record], place: Place) -> None:
+        self.waiting: dict[_Id, _Record] = {}
+        self.is_over = False
+        self._coming = coming
+        self._read = self._met = place.records
+
+    @property
+    def ahead(self) -> float:
+        """How many records have been read after the last one that has met its counterpart."""
+        return math.inf if self.is_over else self._read - self._met
+
+    def next(self) -> _Record | None:
+        """Return the next record, or None if it is over."""
+        record = next(self._coming, None)
+        if record is None:
+            self.is_over = True
+        else:
+            self._read = record.position + 1
+        return record
+
+    def meet(self, record: _Record) -> None:
+        """Take note that a record has met its counterpart."""
+        self._met = max(self._met, record.position + 1)
 
 
 @final
@@ -306,55 +334,40 @@ class Pairing:
     # -- by id ---------------------------------------------------------------------------------------------
 
     def _by_id(self, name: str) -> Iterator[Pair]:
-        golds, answers = self._golds(name), self._answers(name)
-        waiting: dict[_Id, _Record] = {}
-        early: dict[_Id, _Record] = {}
-        # Of those that wait, the ids read since the last match. If both sides have the same order, all others
-        # have no counterpart.
-        fresh_golds: OrderedDict[_Id, None] = OrderedDict()
-        fresh_answers: OrderedDict[_Id, None] = OrderedDict()
-        more_golds = more_answers = True
-        while more_golds or more_answers:
-            if more_golds and (len(fresh_golds) <= len(fresh_answers) or not more_answers):
-                gold = next(golds, None)
-                if gold is None:
-                    more_golds = False
-                elif gold.record_id in early:
-                    answer = early.pop(gold.record_id)
-                    _met(gold.record_id, fresh_answers, fresh_golds)
-                    yield self._pair(gold, answer)
-                elif gold.record_id in waiting:
-                    raise _twice(gold, name)
-                else:
-                    waiting[gold.record_id] = gold.to_wait(len(waiting))
-                    fresh_golds[gold.record_id] = None
+        golds = _Side(self._golds(name), self.gold.place)
+        answers = _Side(self._answers(name), self.extracted.place)
+        while not golds.is_over or not answers.is_over:
+            # Each side is read as far beyond its last match as the other: if both have the same order, what
+            # waits from before that match has no counterpart.
+            turn, other = (golds, answers) if golds.ahead <= answers.ahead else (answers, golds)
+            record = turn.next()
+            if record is None:
                 continue
-            found = next(answers, None)
-            if found is None:
-                more_answers = False
-            elif found.record_id in waiting:
-                _met(found.record_id, fresh_golds, fresh_answers)
-                yield self._pair(waiting.pop(found.record_id), found)
-            elif found.record_id in early:
-                self.unmatched_extracted.append(found.record_id)
+            found = other.waiting.pop(record.record_id, None)
+            if found is not None:
+                turn.meet(record)
+                other.meet(found)
+                yield self._pair(record, found) if turn is golds else self._pair(found, record)
+            elif record.record_id not in turn.waiting:
+                turn.waiting[record.record_id] = record.to_wait(len(turn.waiting))
+            elif turn is golds:
+                raise _twice(record, name)
             else:
-                early[found.record_id] = found.to_wait(len(early))
-                fresh_answers[found.record_id] = None
-        self.unmatched_gold.extend(waiting)
-        self.unmatched_extracted.extend(early)
-        for gold in waiting.values():
+                self.unmatched_extracted.append(record.record_id)
+        self.unmatched_gold.extend(golds.waiting)
+        self.unmatched_extracted.extend(answers.waiting)
+        for gold in golds.waiting.values():
             yield self._pair(gold, _Record(gold.record_id, 0, None, MISSING, None))
 
     def _golds(self, name: str) -> Iterator[_Record]:
         seen: set[_Id] | None = set() if self.gold.is_held else None
         for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
-            parsed = _parsed_gold(record, where, index)
-            record_id = _id_of(parsed, name)
+            record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it has to be a string or an integer"
                 raise GoldValidationError(message, index, name)
-            gold = _Record(record_id, index, where, self._kept(record, parsed), offset)
+            gold = _Record(record_id, index, where, value, offset)
             if seen is not None:
                 if record_id in seen:
                     raise _twice(gold, name)
@@ -362,76 +375,58 @@ class Pairing:
             yield gold
 
     def _answers(self, name: str) -> Iterator[_Record]:
-        for index, (where, record, offset) in enumerate(self.extracted):
-            why = None
+        for index, (where, record, offset) in enumerate(self.extracted, self.extracted.place.records):
+            why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
             try:
-                answer, warnings = self._read(record)
-                found = _id_of(answer, name)
+                record_id, value, warnings = self._answer(record)
             except JsonMatchError as error:
-                answer, warnings, found, why = None, (), None, str(error)
-            if found is None:
+                record_id, value, warnings, why = None, None, (), str(error)
+            if record_id is None:
                 place = where or f"extracted[{index}]"
-                why = (
-                    why
-                    or f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
-                )
                 self.unmatched_extracted.append(place)
                 self.unreadable.append(Unreadable(place, why))
             else:
-                yield _Record(found, index, where, self._kept(record, answer), offset, warnings)
-
-    def _kept(self, record: Any, parsed: Any) -> Any:
-        """Return a record as pairs hold it; one parsed here loses an id that is not scored."""
-        if isinstance(record, TEXT):
-            if self._as_text:
-                return record
-            if not self._reading.scores_id:
-                del parsed[self._reading.id_field]
-        return parsed
+                yield _Record(record_id, index, where, value, offset, warnings)
 
     def _pair(self, gold: _Record, answer: _Record) -> Pair:
-        record, found, warnings = gold.value, answer.value, answer.warnings
-        if record is MISSING and gold.offset is not None:
-            line = self.gold.line_at(gold.offset)
-            record = self._kept(line, _parsed_gold(line, gold.where, gold.position))
-        if found is MISSING and answer.offset is not None:
-            line = self.extracted.line_at(answer.offset)
-            found, warnings = self._read(line)
-            found = self._kept(line, found)
-        is_read = self._reads and found is not MISSING
-        return Pair(gold.position, gold.record_id, record, found, gold.where, warnings, is_read)
+        expected, actual, warnings = gold.value, answer.value, answer.warnings
+        if expected is MISSING and gold.offset is not None:
+            _, expected, _ = self._gold(self.gold.line_at(gold.offset), gold.where, gold.position)
+        if actual is MISSING and answer.offset is not None:
+            _, actual, warnings = self._answer(self.extracted.line_at(answer.offset))
+        is_read = self._reads and actual is not MISSING
+        return Pair(gold.position, gold.record_id, expected, actual, gold.where, warnings, is_read)
 
-    def _read(self, record: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return an answer as a value, and the warnings of extracting it."""
+    def _gold(self, record: Any, where: str | None, index: int) -> _Content:
+        return self._content(record, record if type(record) is dict else read_gold(record, index, where))
+
+    def _answer(self, record: Any) -> _Content:
         if not isinstance(record, TEXT):
-            return record, ()
-        found = extract_json(plain_text(record), want="object", repair=self._reading.repair)
-        return found.value, tuple(found.warnings)
+            return self._content(record, record)
+        found = extract_json(record, want="object", repair=self._reading.repair)
+        return self._content(record, found.value, found.warnings)
 
-
-def _met(record_id: _Id, own: OrderedDict[_Id, None], other: OrderedDict[_Id, None]) -> None:
-    """Note that a record that waited on its `own` side has met the one just read on the other."""
-    other.clear()
-    if record_id in own:
-        while own.popitem(last=False)[0] != record_id:
-            pass
+    def _content(self, record: Any, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
+        """Return a record's content; what was parsed here loses an id that is not scored."""
+        name = self._reading.id_field
+        plain = parsed
+        if type(parsed) is not dict:
+            try:
+                plain = to_json_value(parsed)
+            except JsonMatchError:
+                plain = None
+        record_id = plain.get(name) if type(plain) is dict else None
+        if type(record_id) is not str and type(record_id) is not int:
+            record_id = None
+        if isinstance(record, TEXT):
+            if self._as_text:
+                parsed = record
+            elif record_id is not None and not self._reading.scores_id:
+                del parsed[name]
+        return record_id, parsed, warnings
 
 
 def _twice(gold: _Record, name: str) -> GoldValidationError:
     told = f"at {gold.where}" if gold.where else f"record {gold.position}"
     message = f"gold {told} has the {name} {gold.record_id!r}, as an earlier record has"
     return GoldValidationError(message, gold.record_id, name)
-
-
-def _parsed_gold(record: Any, where: str | None, index: int) -> Any:
-    return record if type(record) is dict else read_gold(record, index, where)
-
-
-def _id_of(record: Any, name: str) -> _Id | None:
-    if type(record) is not dict:
-        try:
-            record = to_json_value(record)
-        except JsonMatchError:
-            return None
-    found = record.get(name) if type(record) is dict else None
-    return found if type(found) is str or type(found) is int else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -10,12 +10,10 @@ from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.sums import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.corpus.sums import ExactSum
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
@@ -121,7 +119,7 @@ class RunResult:
 
     signature: Signature
     """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
-    sums: InitVar[RunSums]
+    _sums: RunSums
     records: tuple[RecordResult, ...] = ()
     """The records that `keep` asks for, in the order of gold."""
     worst: tuple[RecordResult, ...] = ()
@@ -137,58 +135,51 @@ class RunResult:
 
     An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
     """
-    _sums: RunSums = field(init=False)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
-
-    def __post_init__(self, sums: RunSums) -> None:
-        self._sums = sums
 
     @property
     def metric(self) -> str:
         """The name of the metric."""
         return self.signature.metric
 
-    def _mean(self, total: ExactSum) -> float | None:
-        return min(total.value / self._sums.records, 1.0) if self._sums.records else None
+    def _mean(self, name: str) -> float | None:
+        sums = self._sums
+        return min(sums.figures[name].value / sums.records, 1.0) if sums.records else None
 
     @property
     def mean_precision(self) -> float | None:
         """The mean of the records' precision."""
-        return self._mean(self._sums.precision)
+        return self._mean("precision")
 
     @property
     def mean_recall(self) -> float | None:
         """The mean of the records' recall."""
-        return self._mean(self._sums.recall)
+        return self._mean("recall")
 
     @property
     def mean_f1(self) -> float | None:
         """The mean of the records' F1."""
-        return self._mean(self._sums.f1)
+        return self._mean("f1")
 
     @property
     def mean_score(self) -> float | None:
         """The mean of the records' scores."""
-        return self._mean(self._sums.score)
-
-    def _micro(self, part: float, whole: float) -> float | None:
-        return ratio(part, whole, perfect=self._sums.perfect) if self._sums.records else None
+        return self._mean("score")
 
     @property
     def micro_precision(self) -> float | None:
         """Precision over the leaves of all records together."""
-        return self._micro(self._sums.sum.value, self._sums.actual.value)
+        return self._sums.total.precision if self._sums.records else None
 
     @property
     def micro_recall(self) -> float | None:
         """Recall over the leaves of all records together."""
-        return self._micro(self._sums.sum.value, self._sums.expected.value)
+        return self._sums.total.recall if self._sums.records else None
 
     @property
     def micro_f1(self) -> float | None:
         """F1 over the leaves of all records together."""
-        sums = self._sums
-        return self._micro(2 * sums.sum.value, sums.expected.value + sums.actual.value)
+        return self._sums.total.f1 if self._sums.records else None
 
     @property
     def per_field(self) -> Mapping[str, FieldAggregation]:

@@ -10,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import TEXT, gold_error, plain_text, read_gold
+from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
@@ -177,30 +177,6 @@ class _Candidate(NamedTuple):
     figures: Figures
     outcome: Outcome
 
-    def record(self, plan: Plan, *, fields: bool, matches: bool) -> RecordResult:
-        """Return the record to keep, with its field results and its comparison if asked for."""
-        read, outcome = self.read, self.outcome
-        counts = Counter(map(_STATUS, outcome.findings))
-        findings: Sequence[Finding] | _Findings = outcome.findings
-        if outcome.matches:
-            counts[MATCH] += outcome.matches
-            findings = _Findings(plan, read, outcome)
-        match: MatchResult | None = None
-        if fields and matches:
-            # The comparison adds the warning of an approximate alignment by itself.
-            warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
-            match = MatchResult(plan, (read.expected, read.actual), outcome, warnings)
-        return RecordResult(
-            read.pair.record_id,
-            read.pair.position,
-            *self.figures,
-            counts=dict(counts),
-            field_results=FieldResults(findings) if fields else (),
-            error=read.error,
-            warnings=read.warnings,
-            match=match,
-        )
-
 
 @final
 class _Scorer:
@@ -256,7 +232,7 @@ class _Scorer:
                 read.error = "there is no answer for it"
             elif isinstance(extracted, TEXT):
                 want = _WANTED.get(type(expected))
-                extraction = extract_json(plain_text(extracted), want=want, repair=self._task.reading.repair)
+                extraction = extract_json(extracted, want=want, repair=self._task.reading.repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")
@@ -294,8 +270,7 @@ class _Scorer:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
-        if self._keeps(pair, figures):
-            self._keep(_Candidate(read, figures, outcome))
+        self._keep(_Candidate(read, figures, outcome))
 
     def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: one with nothing right."""
@@ -308,26 +283,42 @@ class _Scorer:
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keeps(self, pair: Pair, figures: Figures) -> bool:
-        """Tell whether anything is to be kept of a record."""
-        keep, worst = self._task.keep, self._worst
-        if keep != "worst" or len(worst) < MOST_WORST:
-            return keep != "none"
-        return (figures.score, figures.f1, pair.position) < worst[-1][0]
-
     def _keep(self, candidate: _Candidate) -> None:
         """Keep what is to be kept of a record."""
-        keep = self._task.keep
+        keep, worst = self._task.keep, self._worst
         if keep == "worst":
-            rank = (candidate.figures.score, candidate.figures.f1, candidate.read.pair.position)
-            insort(self._worst, (rank, candidate))
-            del self._worst[MOST_WORST:]
-        else:
+            figures = candidate.figures
+            rank = figures.score, figures.f1, candidate.read.pair.position
+            if len(worst) < MOST_WORST or rank < worst[-1][0]:
+                insort(worst, (rank, candidate))
+                del worst[MOST_WORST:]
+        elif keep != "none":
             fields = keep == "all" or not candidate.outcome.sums.perfect
             self._made.records.append(self._record(candidate, fields=fields))
 
     def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
-        return candidate.record(self._plan, fields=fields, matches=self._task.matches)
+        """Return the record to keep, with its field results and its comparison if asked for."""
+        read, figures, outcome = candidate
+        counts = Counter(map(_STATUS, outcome.findings))
+        findings: Sequence[Finding] | _Findings = outcome.findings
+        if outcome.matches:
+            counts[MATCH] += outcome.matches
+            findings = _Findings(self._plan, read, outcome)
+        match: MatchResult | None = None
+        if fields and self._task.matches:
+            # The comparison adds the warning of an approximate alignment by itself.
+            warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
+            match = MatchResult(self._plan, (read.expected, read.actual), outcome, warnings)
+        return RecordResult(
+            read.pair.record_id,
+            read.pair.position,
+            *figures,
+            counts=dict(counts),
+            field_results=FieldResults(findings) if fields else (),
+            error=read.error,
+            warnings=read.warnings,
+            match=match,
+        )
 
     def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
         """Return the outcome after all post-processors; one that fails changes nothing."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.score.outcome import (
@@ -16,18 +17,18 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     SKIPPED,
 )
-from pytest_jsonmatch.engine.value.sums import Figures
+from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding
-    from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["ExactSum", "RunSums"]
 
 _STATUS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
+_TOTALS: Final = Sums._fields[:3]
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""
 
@@ -84,40 +85,40 @@ class ExactSum:
         self._numbers = list(numbers)
 
 
+ExactSums: TypeAlias = "defaultdict[str, ExactSum]"
+"""Exact sums by name; those that have nothing to add up need not be there."""
+
+
+def _no_sums() -> ExactSums:
+    return defaultdict(ExactSum)
+
+
+def _merge(sums: ExactSums, others: ExactSums) -> None:
+    for name, other in others.items():
+        sums[name].merge(other)
+
+
 @final
 @dataclass(slots=True)
 class _FieldSums:
     """The sums of the results at one path that have the same weight."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(_STATUS))
-    partial: ExactSum = field(default_factory=ExactSum)
-    """Scores of mismatches."""
-    more_expected: ExactSum = field(default_factory=ExactSum)
-    """Weighted leaves of expected beyond the one that a result usually has (or short of it)."""
-    more_actual: ExactSum = field(default_factory=ExactSum)
+    more: ExactSums = field(default_factory=_no_sums)
+    """Scores of mismatches, and weighted leaves of "expected" and "actual" beyond the one that a result
+    usually has (or short of it)."""
 
     def merge(self, other: _FieldSums) -> None:
         self.counts = [one + more for one, more in zip(self.counts, other.counts)]
-        self.partial.merge(other.partial)
-        self.more_expected.merge(other.more_expected)
-        self.more_actual.merge(other.more_actual)
+        _merge(self.more, other.more)
 
     def aggregation(self, weight: float) -> FieldAggregation:
-        matches, mismatches, omissions, hallucinations, skipped, batch_errors = self.counts
-        score = matches + self.partial.value
+        matches, mismatches, omissions, hallucinations, *_ = self.counts
         both = matches + mismatches
-        return FieldAggregation(
-            matches,
-            mismatches,
-            omissions,
-            hallucinations,
-            skipped,
-            batch_errors,
-            score_sum=score,
-            weighted_score=weight * score,
-            expected_weight=weight * (both + omissions) + self.more_expected.value,
-            actual_weight=weight * (both + hallucinations) + self.more_actual.value,
-        )
+        score = matches + self.more["score"].value
+        expected = weight * (both + omissions) + self.more["expected"].value
+        actual = weight * (both + hallucinations) + self.more["actual"].value
+        return FieldAggregation.from_list([*self.counts, score, weight * score, expected, actual])
 
 
 @final
@@ -132,29 +133,22 @@ class RunSums:
     warnings: int = 0
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
-    precision: ExactSum = field(default_factory=ExactSum)
-    recall: ExactSum = field(default_factory=ExactSum)
-    f1: ExactSum = field(default_factory=ExactSum)
-    score: ExactSum = field(default_factory=ExactSum)
-    sum: ExactSum = field(default_factory=ExactSum)
-    expected: ExactSum = field(default_factory=ExactSum)
-    actual: ExactSum = field(default_factory=ExactSum)
-    fields: dict[tuple[str, float], _FieldSums] = field(default_factory=dict)
+    figures: ExactSums = field(default_factory=_no_sums)
+    """Of the records' figures, by the names in `Figures`."""
+    totals: ExactSums = field(default_factory=_no_sums)
+    """Over the leaves of all records, by the first three names in `Sums`."""
+    fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums]) -> None:
         """Add records by their figures, and by the totals that these are made of."""
-        if not totals:
-            return
         self.records += len(totals)
         self.perfect_records += sum(each.score >= 1.0 for each in figures)
+        self.perfect = self.perfect and all(each.perfect for each in totals)
         for name, column in zip(Figures._fields, zip(*figures)):
-            getattr(self, name).extend(column)
-        scores, expected, actual, perfect = zip(*totals)
-        self.sum.extend(scores)
-        self.expected.extend(expected)
-        self.actual.extend(actual)
-        self.perfect = self.perfect and all(perfect)
+            self.figures[name].extend(column)
+        for name, column in zip(_TOTALS, zip(*totals)):
+            self.totals[name].extend(column)
 
     def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> None:
         """Add plain matches, counted by schema path, and findings."""
@@ -169,27 +163,29 @@ class RunSums:
                 sums = known[node] = self._of(node)
             sums.counts[_STATUS[status]] += 1
             if status == MISMATCH and finding.score:
-                sums.partial.add(finding.score)
+                sums.more["score"].add(finding.score)
             if detail is not None and detail.weights is not None and status not in LEAFLESS:
-                sums.more_expected.add(detail.weights[0] - node.weight * (status != HALLUCINATION))
-                sums.more_actual.add(detail.weights[1] - node.weight * (status != OMISSION))
+                sums.more["expected"].add(detail.weights[0] - node.weight * (status != HALLUCINATION))
+                sums.more["actual"].add(detail.weights[1] - node.weight * (status != OMISSION))
 
     def _of(self, node: PlanNode) -> _FieldSums:
-        key = (node.short_path(200), node.weight)
-        found = self.fields.get(key)
-        if found is None:
-            found = self.fields[key] = _FieldSums()
-        return found
+        return self.fields[node.short_path(200), node.weight]
 
     def merge(self, other: RunSums) -> None:
         """Add another run's sums."""
         for name in ("records", "perfect_records", "approximate", "errors", "warnings"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.perfect = self.perfect and other.perfect
-        for name in (*Figures._fields, "sum", "expected", "actual"):
-            getattr(self, name).merge(getattr(other, name))
+        _merge(self.figures, other.figures)
+        _merge(self.totals, other.totals)
         for key, sums in other.fields.items():
-            self.fields.setdefault(key, _FieldSums()).merge(sums)
+            self.fields[key].merge(sums)
+
+    @property
+    def total(self) -> Sums:
+        """The sums over the leaves of all records together."""
+        score, expected, actual = (self.totals[name].value for name in _TOTALS)
+        return Sums(score, expected, actual, self.perfect)
 
     def per_field(self) -> dict[str, FieldAggregation]:
         """Return aggregates by schema path, in the order of their first appearance."""

@@ -54,7 +54,9 @@ class Extraction:
         return f"Extraction({value}, method={self.method!r}, span={self.span}, warnings={self.warnings})"
 
 
-def extract_json(text: str | bytes, *, want: Want | None = None, repair: bool = False) -> Extraction:
+def extract_json(
+    text: str | bytes | bytearray, *, want: Want | None = None, repair: bool = False
+) -> Extraction:
     """Find the JSON value in a model's output.
 
     The first step that succeeds wins, and at each the value must be what is wanted:
@@ -102,6 +104,15 @@ def extract_json(text: str | bytes, *, want: Want | None = None, repair: bool = 
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
+    try:
+        # Most texts are JSON and nothing else: they need no search.
+        value = strict.decode(body)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        if want is None or json_type(value) == want:
+            start, end = len(body) - len(body.lstrip(strict.SPACES)), len(body.rstrip(strict.SPACES))
+            return Extraction(value, "whole", (start, end))
     return _Search(body, want).run(repair=repair)
 
 
@@ -171,7 +182,7 @@ class _Search:
             return None
         warnings = () if reader is None else tuple(reader.warnings(self._line(start)))
         start = landmarks.skip_spaces(self._text, start)
-        end = start + len(self._text[start:end].rstrip(" \t\n\r"))
+        end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(value, method, (start, end), warnings)
 
     def _by_size(self) -> list[landmarks.Span]:

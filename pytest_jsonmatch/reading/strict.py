@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_WARNINGS",
+    "SPACES",
     "Reader",
+    "decode",
     "line_and_column",
     "opened_at",
     "parse_json",
@@ -34,6 +36,8 @@ __all__ = [
 
 MAX_WARNINGS: Final = 20
 """Of more warnings than this, the rest is only counted."""
+SPACES: Final = " \t\n\r"
+"""The white space of JSON."""
 _EXCERPT: Final = 60  # characters of the text that a message shows
 _CLOSER_OF: Final = {"{": "}", "[": "]"}
 _WORD: Final = re.compile(r"[-+]?[A-Za-z_]+")
@@ -51,7 +55,7 @@ _HINTS: Final = {
 }
 
 
-def parse_json(text: str | bytes) -> JsonValue:
+def parse_json(text: str | bytes | bytearray) -> JsonValue:
     """Read a whole text as strict JSON, of any depth.
 
     Nothing beyond RFC 8259 passes: no NaN or Infinity, no comments, no trailing commas, no duplicate keys.
@@ -74,12 +78,12 @@ def parse_json(text: str | bytes) -> JsonValue:
     """
     body = text_of(text).removeprefix("\ufeff")
     try:
-        return _decode(body)
+        return decode(body)
     except (ValueError, RecursionError):
         return Reader(body, strict=True).read()
 
 
-def text_of(text: str | bytes) -> str:
+def text_of(text: str | bytes | bytearray) -> str:
     """Return text as it is, and bytes decoded as UTF-8; a byte-order mark is kept.
 
     Raises:
@@ -92,7 +96,7 @@ def text_of(text: str | bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        if text[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise JsonParseError("the bytes are UTF-16; decode them, or save the text as UTF-8") from None
         whole = text.decode("utf-8", "backslashreplace")
         reason = (
@@ -136,14 +140,18 @@ _CAREFUL_DECODER: Final = json.JSONDecoder(
 _integer_limit: Final[Callable[[], int]] = getattr(sys, "get_int_max_str_digits", lambda: 0)
 
 
-def _decode(body: str) -> JsonValue:
-    """Decode with the C decoder.
+def decode(body: str) -> JsonValue:
+    """Decode with the C decoder, up to its limits.
 
     A JSONDecodeError means that `body` is not JSON by any reading. Another ValueError (a duplicate key, NaN,
     an integer beyond Python's limit) or a RecursionError means that `Reader` has to decide.
     """
     decoder = _DECODER if 0 < _integer_limit() <= MAX_INTEGER_DIGITS else _CAREFUL_DECODER
-    return decoder.decode(body)
+    text = body.strip(SPACES)
+    value, end = decoder.raw_decode(text)
+    if end < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
 
 
 def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
@@ -153,7 +161,7 @@ def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
         The value, and the reader that knows the warnings (None if there are none).
     """
     try:
-        return _decode(body), None
+        return decode(body), None
     except json.JSONDecodeError:
         return None
     except RecursionError:
