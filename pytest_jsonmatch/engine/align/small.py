@@ -220,7 +220,7 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1."""
     if bound.table is None:
         return [[1.0] * len(actual) for _ in expected]
-    if bound.comparator.preload is not None:
+    if bound.preload is not None:
         # (Strings that could not be encoded score 0 in the table.)
         scores: list[list[float]] = bound.table(expected, actual).tolist()
         return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +52,8 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
     """
     number = math.nan
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError, ValueError):
             number = float(value)
-        except (OverflowError, ValueError):
-            number = math.nan
     if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
         return number
     wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"

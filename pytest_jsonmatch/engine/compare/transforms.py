@@ -73,23 +73,21 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
         if takes_params:
             return UserFunction(fn, (dict(params),))
         check_names(f"transform {name!r}", params)
-        return UserFunction(fn, ())
+        return UserFunction(fn)
 
     return Transform(name, bind)
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
     """A user's transform with its parameters; unlike a built-in it may raise, or answer as it likes."""
 
-    __slots__ = ("_fn", "_params")
-
-    def __init__(self, fn: Callable[..., JsonValue], params: tuple[dict[str, object], ...]) -> None:
-        self._fn = fn
-        self._params = params
+    fn: Callable[..., JsonValue]
+    params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
-        return None if value is None else self._fn(value, *self._params)
+        return None if value is None else self.fn(value, *self.params)
 
 
 def _takes_params(fn: Callable[..., JsonValue]) -> bool:

@@ -43,7 +43,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """
     name, params = read_spec(where, spec)
     try:
-        return Bound(registry.find_comparator(name), params)
+        return Bound.of(registry.find_comparator(name), params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
 
@@ -140,7 +140,7 @@ class TypeTable:
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.has_tables = all(each.table and not each.comparator.preload for each in bound.values())
+        self.has_tables = all(each.table and not each.preload for each in bound.values())
         """Whether all of them score many values at once, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
@@ -202,9 +202,9 @@ class PlanBase:
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
-        self.has_batch = any(each.batch for each in bound)
+        self.has_batch = any(each.comparator.batch is not None for each in bound)
         """Whether a batch comparator may be asked about a field."""
-        self.preloads = any(each.comparator.preload is not None for each in bound)
+        self.preloads = any(each.preload is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
 
     def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
