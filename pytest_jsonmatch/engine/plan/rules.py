@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["PlanBase", "TypeTable", "bind_comparator", "bind_transforms", "is_integral"]
 
 Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
-Recipe: TypeAlias = "partial[Any]"
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
@@ -180,7 +179,7 @@ class PlanBase:
         self.options = options = merge_options(preset, given)
         self.registry = registry
         self.schema = options.schema
-        self.recipe: Recipe | None = None
+        self.recipe: partial[Any] | None = None
         """What makes the same plan in another process, where results are looked at; None: nothing does."""
         self.nodes = 0
         self.nulls_absent = options.nulls == "absent"
@@ -207,6 +206,11 @@ class PlanBase:
         self.preloads = any(each.preload is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
 
+    def __reduce__(self) -> Any:
+        if self.recipe is None:
+            raise TypeError("plans are compiled where they are used; send options instead")
+        return _made_by, (self.recipe,)
+
     def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
         """Return the table of a place and those below it, and that of the place alone, if it has them."""
         tables = {"default_types": self._table(compare)} if place.type_default else {}
@@ -226,6 +230,13 @@ class PlanBase:
         if key not in self._tables:
             self._tables[key] = TypeTable(compare, self.registry)
         return self._tables[key]
+
+
+def _made_by(recipe: partial[Any]) -> Any:
+    """Return a plan in this process: it is compiled here, or has been."""
+    plan = recipe()
+    plan.recipe = recipe
+    return plan
 
 
 IGNORED: Final = SchemaNode(skip=True)
