@@ -37,9 +37,8 @@ DEFAULT_FORMATS: Final = (
 the third of April to some and the fourth of March to others, so it is read only where `formats` says how."""
 
 _ISO: Final = re.compile(
-    r"(\d{4})(?:-(\d{2})-(\d{2})|(\d{2})(\d{2}))"
-    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?"
-    r"(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?",
+    r"(\d{4})(-?)(\d{2})\2(\d{2})"
+    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?",
     re.ASCII | re.IGNORECASE,
 )
 # Longer texts are no dates; asking each format would only cost time.
@@ -52,24 +51,16 @@ def _read_iso(text: str) -> dt.datetime | None:
     found = _ISO.fullmatch(text)
     if found is None:
         return None
-    year, month, day, short_month, short_day, hour, minute, second, fraction, zone = found.groups()
-    if zone is not None and hour is None:
-        return None
+    year, _, month, day, hour, minute, second, fraction, zone = found.groups("0")
     tzinfo = None
     try:
-        if zone is not None:
+        if zone != "0":
             digits = zone[1:].replace(":", "").ljust(4, "0")
             offset = dt.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
             tzinfo = dt.timezone(-offset if zone[0] == "-" else offset)
+        microsecond = int(fraction.ljust(6, "0")[:6])
         return dt.datetime(
-            int(year),
-            int(month or short_month),
-            int(day or short_day),
-            int(hour or 0),
-            int(minute or 0),
-            int(second or 0),
-            int((fraction or "0").ljust(6, "0")[:6]),
-            tzinfo,
+            int(year), int(month), int(day), int(hour), int(minute), int(second), microsecond, tzinfo
         )
     except ValueError:
         return None

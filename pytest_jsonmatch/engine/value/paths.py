@@ -176,16 +176,11 @@ class Pattern:
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
         """Return the positions that can follow `states` after one more segment of a schema path."""
         reached: set[int] = set()
-        for state in states:
-            if state == len(self.segments):
-                continue
+        for state in states - {len(self.segments)}:
             wanted = self.segments[state]
             if wanted is ANY_DEPTH:
                 reached.add(state)
-            elif wanted is ANY_KEY:
-                if type(segment) is str:
-                    reached.add(state + 1)
-            elif wanted == segment:
+            elif wanted == segment or (wanted is ANY_KEY and type(segment) is str):
                 reached.add(state + 1)
         return self._closure(reached)
 
