@@ -5,6 +5,7 @@ A transform leaves values of other types than its own, and null, unchanged.
 
 from __future__ import annotations
 
+import inspect
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, required
+from pytest_jsonmatch.engine.compare.parameters import check_names, required, takes
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import as_number, number_text
@@ -92,19 +93,11 @@ class UserFunction:
 
 def _takes_params(fn: Callable[..., JsonValue]) -> bool:
     """Tell whether a function has to be called with two arguments, or names its second one `params`."""
-    import inspect
-
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # some C functions, `str` for one, have none
         return False
-    if list(signature.parameters)[1:2] == ["params"]:
-        return True
-    try:
-        signature.bind(None)
-    except TypeError:
-        return True
-    return False
+    return list(signature.parameters)[1:2] == ["params"] or not takes(signature, 1)
 
 
 # Functions of a string

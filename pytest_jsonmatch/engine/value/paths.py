@@ -176,8 +176,8 @@ class Pattern:
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
         """Return the positions that can follow `states` after one more segment of a schema path."""
         reached: set[int] = set()
-        for state in states - {len(self.segments)}:
-            wanted = self.segments[state]
+        for state in states:
+            wanted = self.segments[state] if state < len(self.segments) else None
             if wanted is ANY_DEPTH:
                 reached.add(state)
             elif wanted == segment or (wanted is ANY_KEY and type(segment) is str):
