@@ -52,6 +52,8 @@ _EXACT_INTEGER: Final = 2**53
 _MACHINE: Final = frozenset({int, float})
 # Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't tell.
 _DOUBT: Final = 2.0**-50
+
+
 # Exact arithmetic, for the rare numbers and the rare doubts
 
 # Sixty digits and every exponent: enough for any ratio of interest, and no number is ever expanded.
