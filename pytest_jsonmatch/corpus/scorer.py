@@ -34,7 +34,6 @@ from pytest_jsonmatch.reading.extract import extract_json
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.engine.plan.compile import Signature
-    from pytest_jsonmatch.engine.plan.rules import Recipe
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -159,13 +158,11 @@ class _Findings:
         if self._plan.has_batch or self._plan.recipe is None:
             # (What was asked is not asked again.)
             return list, (self(),)
-        return _findings_again, (self._plan.recipe, self._read.expected, self._read.actual)
+        return _findings_again, (self._plan, self._read.expected, self._read.actual)
 
 
-def _findings_again(recipe: Recipe, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
+def _findings_again(plan: Plan, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
     """Return the findings of a record that was scored in another process."""
-    plan = recipe()
-    plan.recipe = recipe
     return written(plan, score(plan, expected, actual), expected, actual).findings
 
 

@@ -15,7 +15,7 @@ from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
 from pytest_jsonmatch.semantic.vectors import ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -82,12 +82,8 @@ def _bind(params: Params) -> Scoring:
 
         return string_table(expected, actual, block)
 
-    return Scoring(cosine, table)
+    return Scoring(cosine, table, preload=vectors.learn)
 
 
-def _preload(params: Params) -> Callable[[Sequence[str]], None]:
-    return _read(params)[0].learn
-
-
-COSINE: Final = Comparator("cosine", _bind, preload=_preload)
+COSINE: Final = Comparator("cosine", _bind)
 """max(0, cosine) of two strings' embeddings (source 4), to four digits; equal strings score 1."""

@@ -220,7 +220,7 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     """
     if bound.table is None:
         return [dict.fromkeys(range(len(actual)), 1.0)] * len(expected)
-    if bound.comparator.preload is not None:
+    if bound.preload is not None:
         # (Strings that could not be encoded score 0 in the table.)
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
     if bound.rows is not None:

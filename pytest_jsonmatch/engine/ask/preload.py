@@ -159,7 +159,7 @@ def _below(node: PlanNode, value: JsonValue) -> Iterable[tuple[PlanNode, JsonVal
 def _shown_to(node: PlanNode) -> Show | None:
     """Return what wants to see the strings at a node; None if nothing does."""
     bound = node.explicit or node.default_for("", "")
-    return None if bound is None else bound.preload()
+    return None if bound is None else bound.preload
 
 
 def _partners(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
+from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Scoring",
     "of_prepared",
     "user_comparator",
+    "without_params",
 ]
 
 Params: TypeAlias = Mapping[str, object]
@@ -81,8 +83,7 @@ class Question:
     params: Mapping[str, Any]
 
 
-@final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scoring:
     """How a comparator scores once its parameters are known.
 
@@ -98,6 +99,9 @@ class Scoring:
             their scores: for small arrays, where that is faster than one call a pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large; None where they are not all strings.
+        preload: of a comparator that works best on many strings at once: is given the strings that are about
+            to be compared, before a record, or a chunk of records, is scored; fields with equal functions
+            share a call. Its ConfigurationError ends the run.
     """
 
     score: Score
@@ -107,6 +111,7 @@ class Scoring:
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
+    preload: Callable[[Sequence[str]], object] | None = None
 
 
 def of_prepared(
@@ -136,10 +141,6 @@ class Comparator:
             function applied to each such value, so that the field's transforms reach them too.
         batch: of a comparator that scores many fields in one call, what it was registered as; it scores by
             a `Question` what it has to be asked.
-        preload: for a comparator that works best on many strings at once: takes the parameters and returns a
-            function of the strings that are about to be compared, which is called before a record, or a chunk
-            of records, is scored; fields for which it returns equal functions share a call. Its
-            ConfigurationError ends the run.
 
     >>> from pytest_jsonmatch.engine.compare import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
@@ -153,55 +154,30 @@ class Comparator:
     reflexive: bool = True
     map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
-    preload: Callable[[Params], Callable[[Sequence[str]], object]] | None = None
 
 
 @final
-class Bound:
-    """A comparator with its parameters, as a place of a plan has it; see `Scoring` for what it does.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Bound(Scoring):
+    """A comparator with its parameters, as a place of a plan has it: how it scores, and what it came from."""
 
-    Raises:
-        ConfigurationError: a parameter is unknown, or is not what it can be.
+    comparator: Comparator
+    params: Params
 
-    >>> from pytest_jsonmatch.engine.compare import BUILTIN
-    >>> Bound(BUILTIN["numeric"], {"tolerance": {"abs": 0.5}}).score(1, 1.5)
-    1.0
-    """
+    @classmethod
+    def of(cls, comparator: Comparator, params: Params) -> Bound:
+        """Bind a comparator to its parameters.
 
-    __slots__ = (
-        "_preload",
-        "ceiling",
-        "comparator",
-        "params",
-        "prepare",
-        "prepared",
-        "related",
-        "rows",
-        "score",
-        "table",
-    )
+        Raises:
+            ConfigurationError: a parameter is unknown, or is not what it can be.
 
-    def __init__(self, comparator: Comparator, params: Params) -> None:
+        >>> from pytest_jsonmatch.engine.compare import BUILTIN
+        >>> Bound.of(BUILTIN["numeric"], {"tolerance": {"abs": 0.5}}).score(1, 1.5)
+        1.0
+        """
         scoring = comparator.bind(params)
-        self.comparator = comparator
-        self.params = params
-        self.score = scoring.score
-        self.table = scoring.table
-        self.prepare = scoring.prepare
-        self.prepared = scoring.prepared
-        self.ceiling = scoring.ceiling
-        self.related = scoring.related
-        self.rows = scoring.rows
-        self._preload = None if comparator.preload is None else comparator.preload(params)
-
-    @property
-    def batch(self) -> bool:
-        """Whether it is asked about many fields in one call."""
-        return self.comparator.batch is not None
-
-    def preload(self) -> Callable[[Sequence[str]], object] | None:
-        """Return what wants to see the strings that are about to be compared; None: nothing does."""
-        return self._preload
+        parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
+        return cls(**parts, comparator=comparator, params=params)
 
     def behind(self, transforms: Sequence[Change]) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
@@ -215,7 +191,21 @@ class Bound:
                     value = transform(value)
             return value
 
-        return Bound(self.comparator, map_params(self.params, transformed))
+        return Bound.of(self.comparator, map_params(self.params, transformed))
+
+
+def without_params(name: str, scoring: Scoring) -> Comparator:
+    """Make a Comparator that takes no parameters.
+
+    >>> without_params("anything", Scoring(lambda expected, actual: 1.0)).bind({}).score("Bern", "Rome")
+    1.0
+    """
+
+    def bind(params: Params) -> Scoring:
+        check_names(f"comparator {name!r}", params)
+        return scoring
+
+    return Comparator(name, bind)
 
 
 def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:

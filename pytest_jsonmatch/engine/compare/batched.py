@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
 from pytest_jsonmatch.engine.compare.base import Batch, Comparator, Question, Scoring
+from pytest_jsonmatch.engine.compare.parameters import takes
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -96,15 +97,7 @@ def is_batch(fn: object) -> bool:
         signature = inspect.signature(cast("Callable[..., object]", fn))
     except (TypeError, ValueError):
         return False
-    return _takes(signature, 1) and not _takes(signature, 3)
-
-
-def _takes(signature: inspect.Signature, number: int) -> bool:
-    try:
-        signature.bind(*[None] * number)
-    except TypeError:
-        return False
-    return True
+    return takes(signature, 1) and not takes(signature, 3)
 
 
 def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comparator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -36,13 +37,13 @@ DEFAULT_FORMATS: Final = (
 the third of April to some and the fourth of March to others, so it is read only where `formats` says how."""
 
 _ISO: Final = re.compile(
-    r"(\d{4})(?:-(\d{2})-(\d{2})|(\d{2})(\d{2}))"
-    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?"
-    r"(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?",
+    r"(\d{4})(-?)(\d{2})\2(\d{2})"
+    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?",
     re.ASCII | re.IGNORECASE,
 )
 # Longer texts are no dates; asking each format would only cost time.
 _LONGEST: Final = 100
+_OWNER: Final = "comparator 'date'"
 
 
 def _read_iso(text: str) -> dt.datetime | None:
@@ -50,60 +51,39 @@ def _read_iso(text: str) -> dt.datetime | None:
     found = _ISO.fullmatch(text)
     if found is None:
         return None
-    year, month, day, short_month, short_day, hour, minute, second, fraction, zone = found.groups()
-    if zone is not None and hour is None:
-        return None
+    year, _, month, day, hour, minute, second, fraction, zone = found.groups("0")
     tzinfo = None
     try:
-        if zone is not None:
+        if zone != "0":
             digits = zone[1:].replace(":", "").ljust(4, "0")
             offset = dt.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
             tzinfo = dt.timezone(-offset if zone[0] == "-" else offset)
+        microsecond = int(fraction.ljust(6, "0")[:6])
         return dt.datetime(
-            int(year),
-            int(month or short_month),
-            int(day or short_day),
-            int(hour or 0),
-            int(minute or 0),
-            int(second or 0),
-            int((fraction or "0").ljust(6, "0")[:6]),
-            tzinfo,
+            int(year), int(month), int(day), int(hour), int(minute), int(second), microsecond, tzinfo
         )
     except ValueError:
         return None
 
 
-def _read_format(text: str, form: str) -> dt.datetime | None:
-    try:
-        # Naive where the format has no zone: a zone must not be invented.
-        return dt.datetime.strptime(text, form)  # noqa: DTZ007
-    except (ValueError, OverflowError):
-        return None
-
-
-def _formats(params: Params) -> tuple[str, ...] | None:
-    owner = "comparator 'date'"
-    check_names(owner, params, ["formats"])
-    given = params.get("formats")
-    if given is None:
-        return None
+def _checked_formats(given: object) -> tuple[str, ...]:
     formats = (given,) if isinstance(given, str) else given
     if not isinstance(formats, (list, tuple)) or not formats:
-        raise ConfigurationError(f'{owner}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
-    return tuple(_checked_format(form, owner) for form in formats)
+        raise ConfigurationError(f'{_OWNER}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
+    return tuple(map(_checked_format, formats))
 
 
-def _checked_format(form: object, owner: str) -> str:
+def _checked_format(form: object) -> str:
     if isinstance(form, str):
         # Whatever strptime can't read back, or strftime can't write, is no format.
         try:
             sample = dt.datetime(2001, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc).strftime(form)
             dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only asked whether it can be read
         except (ValueError, OverflowError) as error:
-            raise ConfigurationError(f"{owner}: {form!r} is not a date format: {error}") from error
+            raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format: {error}") from error
         if "%" in form:
             return form
-    raise ConfigurationError(f"{owner}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
+    raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
 
 
 def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
@@ -117,15 +97,18 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
     (True, None)
     """
-    formats = _formats(params)
+    check_names(_OWNER, params, ["formats"])
+    given = params.get("formats")
+    formats = DEFAULT_FORMATS if given is None else _checked_formats(given)
 
     @lru_cache(maxsize=4096)
     def read(text: str) -> dt.datetime | None:
-        if formats is None and (iso := _read_iso(text)) is not None:
+        if given is None and (iso := _read_iso(text)) is not None:
             return iso
-        for form in DEFAULT_FORMATS if formats is None else formats:
-            if (found := _read_format(text, form)) is not None:
-                return found
+        for form in formats:
+            with suppress(ValueError, OverflowError):
+                # Naive where the format has no zone: a zone must not be invented.
+                return dt.datetime.strptime(text, form)  # noqa: DTZ007
         return None
 
     def read_value(value: JsonValue) -> dt.datetime | None:

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared, without_params
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
@@ -73,15 +73,10 @@ def _bind_exact(params: Params) -> Scoring:
     return _STRICT if strict else _EQUALITY
 
 
-def _bind_binary(params: Params) -> Scoring:
-    check_names("comparator 'binary'", params)
-    return _EQUALITY
-
-
 EXACT: Final = Comparator("exact", _bind_exact)
 """1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
 
-BINARY: Final = Comparator("binary", _bind_binary)
+BINARY: Final = without_params("binary", _EQUALITY)
 """1 for equal JSON values, else 0 (source 4's name for it)."""
 
 

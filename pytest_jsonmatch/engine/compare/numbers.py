@@ -13,7 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import (
     check_names,
@@ -53,6 +53,8 @@ _EXACT_INTEGER: Final = 2**53
 _MACHINE: Final = frozenset({int, float})
 # Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't tell.
 _DOUBT: Final = 2.0**-50
+
+
 # Exact arithmetic, for the rare numbers and the rare doubts
 
 # Sixty digits and every exponent: enough for any ratio of interest, and no number is ever expanded.
@@ -253,12 +255,7 @@ def _relative_block(expected: Doubles, actual: Doubles) -> Matrix:
     return scores
 
 
-def _bind_relative(params: Params) -> Scoring:
-    check_names("comparator 'relative'", params)
-    return _of_numbers(_relative, _relative_block, _finite)
-
-
-RELATIVE: Final = Comparator("relative", _bind_relative)
+RELATIVE: Final = without_params("relative", _of_numbers(_relative, _relative_block, _finite))
 """max(0, 1 - |expected - actual| / |expected|); if |expected| <= 1e-12, 1 if |actual| <= 1e-12 else 0
 (source 3). Different numbers score less than 1, however near."""
 

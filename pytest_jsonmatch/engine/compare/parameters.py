@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from inspect import Signature
 
-__all__ = ["check_names", "mapping_parameter", "number_parameter", "required", "take_repair"]
+__all__ = ["check_names", "mapping_parameter", "number_parameter", "required", "take_repair", "takes"]
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
@@ -51,10 +53,8 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
     """
     number = math.nan
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError, ValueError):
             number = float(value)
-        except (OverflowError, ValueError):
-            number = math.nan
     if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
         return number
     wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"
@@ -80,6 +80,15 @@ def _shown(value: object) -> str:
         return "an integer of hundreds of digits"
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def takes(signature: Signature, number: int) -> bool:
+    """Tell whether a function of this signature can be called with so many arguments."""
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        return False
+    return True
 
 
 def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
@@ -204,15 +204,7 @@ def _normalized_key(value: JsonValue) -> Hashable:
     return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
 
 
-_NORMALIZED: Final = equality_of(_normalized_key)
-
-
-def _bind_normalized_text(params: Params) -> Scoring:
-    check_names("comparator 'normalized_text'", params)
-    return _NORMALIZED
-
-
-NORMALIZED_TEXT: Final = Comparator("normalized_text", _bind_normalized_text)
+NORMALIZED_TEXT: Final = without_params("normalized_text", equality_of(_normalized_key))
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers as they are (source 2)."""
 
@@ -246,12 +238,7 @@ def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) 
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 
-def _bind_contains(params: Params) -> Scoring:
-    check_names("comparator 'contains'", params)
-    return Scoring(_contains, _contains_table)
-
-
-CONTAINS: Final = Comparator("contains", _bind_contains)
+CONTAINS: Final = without_params("contains", Scoring(_contains, _contains_table))
 """1 if actual contains expected: a string within a string; a value among an array's elements, or every
 element of an expected array; the members of an object. Other values: JSON equality."""
 

@@ -5,20 +5,22 @@ A transform leaves values of other types than its own, and null, unchanged.
 
 from __future__ import annotations
 
+import inspect
 import unicodedata
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, required
-from pytest_jsonmatch.engine.value.convert import JsonValue
+from pytest_jsonmatch.engine.compare.parameters import check_names, required, takes
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pytest_jsonmatch.engine.compare.base import Change, Params
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = [
     "BUILTIN",
@@ -30,9 +32,6 @@ __all__ = [
     "strip_punctuation",
     "user_transform",
 ]
-
-Params: TypeAlias = Mapping[str, object]
-Function: TypeAlias = Callable[[JsonValue], JsonValue]
 
 
 @final
@@ -50,7 +49,7 @@ class Transform:
     """
 
     name: str
-    bind: Callable[[Params], Function]
+    bind: Callable[[Params], Change]
 
 
 def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
@@ -69,44 +68,34 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
 
     takes_params = _takes_params(fn)
 
-    def bind(params: Params) -> Function:
+    def bind(params: Params) -> Change:
         if takes_params:
             return UserFunction(fn, (dict(params),))
         check_names(f"transform {name!r}", params)
-        return UserFunction(fn, ())
+        return UserFunction(fn)
 
     return Transform(name, bind)
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
     """A user's transform with its parameters; unlike a built-in it may raise, or answer as it likes."""
 
-    __slots__ = ("_fn", "_params")
-
-    def __init__(self, fn: Callable[..., JsonValue], params: tuple[dict[str, object], ...]) -> None:
-        self._fn = fn
-        self._params = params
+    fn: Callable[..., JsonValue]
+    params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
-        return None if value is None else self._fn(value, *self._params)
+        return None if value is None else self.fn(value, *self.params)
 
 
 def _takes_params(fn: Callable[..., JsonValue]) -> bool:
     """Tell whether a function has to be called with two arguments, or names its second one `params`."""
-    import inspect
-
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # some C functions, `str` for one, have none
         return False
-    if list(signature.parameters)[1:2] == ["params"]:
-        return True
-    try:
-        signature.bind(None)
-    except TypeError:
-        return True
-    return False
+    return list(signature.parameters)[1:2] == ["params"] or not takes(signature, 1)
 
 
 # Functions of a string
@@ -145,7 +134,7 @@ def strip_punctuation(text: str) -> str:
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_scalars(value: JsonValue, fn: Function, *, drop_nulls: bool = False) -> JsonValue:
+def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> JsonValue:
     """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, not to keys.
 
     `drop_nulls` leaves members that are null out of objects.
@@ -187,7 +176,7 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
     def transform(value: JsonValue) -> JsonValue:
         return fn(value) if type(value) is str else value
 
-    def bind(params: Params) -> Function:
+    def bind(params: Params) -> Change:
         check_names(f"transform {name!r}", params)
         return transform
 
@@ -210,12 +199,12 @@ def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     )
 
 
-def _bind_unicode(params: Params) -> Function:
+def _bind_unicode(params: Params) -> Change:
     form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
     return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
-def _bind_round_digits(params: Params) -> Function:
+def _bind_round_digits(params: Params) -> Change:
     owner = "transform 'round_digits'"
     check_names(owner, params, ["digits"])
     digits = required(owner, params, "digits", '{"digits": 2}')
@@ -276,7 +265,7 @@ def _to_bool(value: JsonValue) -> JsonValue:
 _BOOLEANS: Final[Mapping[str, bool]] = MappingProxyType(
     {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 )
-_CONVERSIONS: Final[Mapping[str, Function]] = MappingProxyType(
+_CONVERSIONS: Final[Mapping[str, Change]] = MappingProxyType(
     {
         "str": _to_text,
         "float": _to_float,
@@ -290,7 +279,7 @@ _CONVERSIONS: Final[Mapping[str, Function]] = MappingProxyType(
 )
 
 
-def _bind_type_convert(params: Params) -> Function:
+def _bind_type_convert(params: Params) -> Change:
     return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.rules import (
-        PlanBase,
-        Recipe,
-        Standing,
-        Transforms,
-        TypeTable,
-    )
+    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -218,20 +212,16 @@ class PlanNode:
         return f"<PlanNode {self.short_path(20)}>"
 
     def __reduce__(self) -> Any:
-        if self.plan.recipe is None:
-            raise TypeError("plans are compiled where they are used; send options instead")
         steps: list[Segment] = []
         node = self
         while node.origin is not None:
             node, step = node.origin
             steps.append(step)
-        return _node_at, (self.plan.recipe, steps[::-1])
+        return _node_at, (self.plan, steps[::-1])
 
 
-def _node_at(recipe: Recipe, steps: list[Segment]) -> PlanNode:
-    """Return a node in this process: its plan is compiled here, or has been."""
-    plan = recipe()
-    plan.recipe = recipe
+def _node_at(plan: Any, steps: list[Segment]) -> PlanNode:
+    """Return the node that some steps lead to from a plan's root."""
     node: PlanNode = plan.root
     for step in steps:
         node = node.children[step]

@@ -259,7 +259,7 @@ class Registry:
                 f"{kind} {name!r} is registered already; pass overwrite=True to replace it"
             )
         own[name] = value
-        _note_change()
+        _changes[0] += 1
 
     def _find(self, kind: str, name: object) -> Any:
         if not isinstance(name, str):
@@ -279,10 +279,6 @@ register_transform = _layers[0].transform
 register_metric = _layers[0].metric
 register_encoder = _layers[0].encoder
 register_judge = _layers[0].judge
-
-
-def _note_change() -> None:
-    _changes[0] += 1
 
 
 def registry_state() -> int:
@@ -308,9 +304,9 @@ def session_registry() -> Iterator[Registry]:
     """
     layer = Registry(_layers[-1])
     _layers.append(layer)
-    _note_change()
+    _changes[0] += 1
     try:
         yield layer
     finally:
         _layers.remove(layer)
-        _note_change()
+        _changes[0] += 1

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["PlanBase", "TypeTable", "bind_comparator", "bind_transforms", "is_integral"]
 
 Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
-Recipe: TypeAlias = "partial[Any]"
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
@@ -43,7 +42,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """
     name, params = read_spec(where, spec)
     try:
-        return Bound(registry.find_comparator(name), params)
+        return Bound.of(registry.find_comparator(name), params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
 
@@ -79,41 +78,44 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
 
 @final
 class FieldRule(NamedTuple):
-    """What `fields` says for one pattern."""
+    """What `fields` says for one pattern, and how far the path to a place has got in it."""
 
     pattern: Pattern
     words: Mapping[str, Any]
+    positions: frozenset[int]
+    """The positions of the pattern that are open."""
 
 
-Standing: TypeAlias = "tuple[tuple[FieldRule, frozenset[int]], ...]"
-"""The rules that may match at a place or below it, each with the positions of its pattern that are open."""
+Standing: TypeAlias = tuple[FieldRule, ...]
+"""The rules that may match at a place or below it."""
 
 
-def rules_of(fields: Mapping[str, Mapping[str, Any]], registry: Registry) -> tuple[FieldRule, ...]:
-    """Return field rules in order of precedence, the strongest last.
+def rules_of(fields: Mapping[str, Mapping[str, Any]], registry: Registry) -> Standing:
+    """Return field rules as they stand at the root, in order of precedence, the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    rules = [
-        FieldRule(parse_pattern(text), bind_words(rule, registry, f"fields[{text!r}]."))
-        for text, rule in fields.items()
-    ]
+    rules: list[FieldRule] = []
+    for text, words in fields.items():
+        pattern = parse_pattern(text)
+        rules.append(FieldRule(pattern, bind_words(words, registry, f"fields[{text!r}]."), pattern.start()))
     return tuple(sorted(rules, key=lambda rule: rule.pattern.literals))
 
 
 def advance(standing: Standing, segment: Segment) -> Standing:
     """Return how rules stand one segment further down."""
-    if not standing:
-        return standing
-    stepped = ((rule, rule.pattern.step(positions, segment)) for rule, positions in standing)
-    return tuple((rule, positions) for rule, positions in stepped if positions)
+    return tuple(
+        FieldRule(pattern, words, stepped)
+        for pattern, words, positions in standing
+        if (stepped := pattern.step(positions, segment))
+    )
 
 
 def winners(standing: Standing) -> dict[str, Any]:
     """Return what the rules that match here say, word by word."""
     words: dict[str, Any] = {}
-    for rule, positions in standing:
-        if rule.pattern.accepts(positions):
+    for rule in standing:
+        if rule.pattern.accepts(rule.positions):
             words.update(rule.words)
     return words
 
@@ -140,7 +142,7 @@ class TypeTable:
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.has_tables = all(each.table and not each.comparator.preload for each in bound.values())
+        self.has_tables = all(each.table and not each.preload for each in bound.values())
         """Whether all of them score many values at once, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
@@ -180,7 +182,7 @@ class PlanBase:
         self.options = options = merge_options(preset, given)
         self.registry = registry
         self.schema = options.schema
-        self.recipe: Recipe | None = None
+        self.recipe: partial[Any] | None = None
         """What makes the same plan in another process, where results are looked at; None: nothing does."""
         self.nodes = 0
         self.nulls_absent = options.nulls == "absent"
@@ -188,8 +190,7 @@ class PlanBase:
         self._tables: dict[str, TypeTable] = {}
         self.types = self._table(options.compare)
         self.default_types = self.types
-        self.rules = rules_of(options.fields, registry)
-        self.standing: Standing = tuple((rule, rule.pattern.start()) for rule in self.rules)
+        self.standing = rules_of(options.fields, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: {"skip": True}}
         """What the places of the schema say, as field rules do, and the comparators of their types."""
         for place in _places(self.schema):
@@ -198,14 +199,19 @@ class PlanBase:
             words = {word: getattr(place, word) for word in FIELD_WORDS if getattr(place, word) is not None}
             bound_words = bind_words(words, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
-        said = [*(rule.words for rule in self.rules), *self.by_schema.values()]
+        said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
-        self.has_batch = any(each.batch for each in bound)
+        self.has_batch = any(each.comparator.batch is not None for each in bound)
         """Whether a batch comparator may be asked about a field."""
-        self.preloads = any(each.comparator.preload is not None for each in bound)
+        self.preloads = any(each.preload is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
+
+    def __reduce__(self) -> Any:
+        if self.recipe is None:
+            raise TypeError("plans are compiled where they are used; send options instead")
+        return _made_by, (self.recipe,)
 
     def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
         """Return the table of a place and those below it, and that of the place alone, if it has them."""
@@ -226,6 +232,13 @@ class PlanBase:
         if key not in self._tables:
             self._tables[key] = TypeTable(compare, self.registry)
         return self._tables[key]
+
+
+def _made_by(recipe: partial[Any]) -> Any:
+    """Return a plan in this process: it is compiled here, or has been."""
+    plan = recipe()
+    plan.recipe = recipe
+    return plan
 
 
 IGNORED: Final = SchemaNode(skip=True)

@@ -132,20 +132,18 @@ def read_alignment(where: str, value: Any) -> Alignment:
     >>> read_alignment("arrays", {"key": "id"}), read_alignment("x-eval-align", {"match_by": "hungarian"})
     (ByKey(when='key', key='id'), 'unordered')
     """
-    if value in ("ordered", "unordered"):
-        return str(value)
-    content = dict(value) if isinstance(value, Mapping) else {}
-    if list(content) == ["ordered"] and isinstance(content["ordered"], bool):
-        return "ordered" if content["ordered"] else "unordered"
-    by = content.get("match_by", "key_field")
-    if len(content) == 1 and by in ("ordered", "hungarian"):
-        return "ordered" if by == "ordered" else "unordered"
-    key = content.get("key")
-    if isinstance(key, str) and content.keys() <= {"match_by", "key"} and by == "key_field":
-        return ByKey("key", key)
     known = ("key_field", "hungarian", "ordered")
-    if isinstance(by, str) and by not in known:
-        raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
+    match value:
+        case "ordered" | "unordered":
+            return str(value)
+        case {"ordered": bool(ordered), **others} if not others:
+            return "ordered" if ordered else "unordered"
+        case {"match_by": "ordered" | "hungarian" as by, **others} if not others:
+            return "ordered" if by == "ordered" else "unordered"
+        case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):
+            return ByKey("key", key)
+        case {"match_by": str(by)} if by not in known:
+            raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
     raise ConfigurationError(f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}")
 
 

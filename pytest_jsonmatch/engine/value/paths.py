@@ -50,14 +50,12 @@ ANY_DEPTH: Final = _Marker("ANY_DEPTH")
 Segment: TypeAlias = "str | int | _Marker"
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TOKEN: Final = re.compile(
+# One step of a path: a name, after a dot unless it comes first, or something in brackets.
+_STEP: Final = re.compile(
     r"""
-      (?P<key>[A-Za-z_][A-Za-z0-9_]*)
-    | (?P<deep>\*\*)
-    | (?P<star>\*)
-    | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]
+      (?P<dot>\.?) (?: (?P<key>[A-Za-z_][A-Za-z0-9_]*) | (?P<any>\*\*?) )
+    | \[(?P<quoted>"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")\]
     | \[(?P<index>\d*)\]
-    | (?P<dot>\.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -127,43 +125,28 @@ def _parse(text: str, what: str) -> tuple[Segment, ...]:
     if text == "$":
         return ()
     segments: list[Segment] = []
-    position = 2 if text.startswith("$.") else (1 if text.startswith("$[") else 0)
-    after_dot = position == 2
-    need_key = position == 0 or after_dot
-    while position < len(text):
-        token = _TOKEN.match(text, position)
-        if token is None:
-            raise _bad_path(text, position, what)
-        kind = token.lastgroup
-        if kind == "dot":
-            if need_key:
-                raise _bad_path(text, position, what)
-            need_key = after_dot = True
-        elif kind in {"key", "star", "deep"}:
-            if not need_key:
-                raise _bad_path(text, position, what)
-            segments.append({"star": ANY_KEY, "deep": ANY_DEPTH}.get(kind) or token.group())
-            need_key = after_dot = False
-        else:
-            if after_dot:
-                raise _bad_path(text, position, what)
-            segments.append(_bracketed(token, text, what))
-            need_key = after_dot = False
-        position = token.end()
-    if after_dot or not segments:
-        raise _bad_path(text, len(text), what)
+    position = 1 if text.startswith(("$.", "$[")) else 0
+    while position < len(text) or not segments:
+        step = _STEP.match(text, position)
+        if step is None and position > 0 and text[position : position + 1] == ".":
+            position += 1  # the dot is right, what follows it is not
+        if step is None or (step["dot"] is not None and bool(step["dot"]) == (position == 0)):
+            raise ConfigurationError(
+                f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
+                """(a.b), elements as [] or [0], other keys quoted (["unit price"]), $ for the root"""
+            )
+        segments.append(_segment(step))
+        position = step.end()
     return tuple(segments)
 
 
-def _bracketed(token: re.Match[str], text: str, what: str) -> Segment:
-    if token.lastgroup == "quoted":
-        try:
-            key: str = json.loads(token.group("quoted"), strict=False)
-        except ValueError:
-            raise _bad_path(text, token.start(), what) from None
+def _segment(step: re.Match[str]) -> Segment:
+    if step["quoted"]:
+        key: str = json.loads(step["quoted"], strict=False)
         return key
-    index = token.group("index")
-    return int(index) if index else ELEMENT
+    if step["any"]:
+        return ANY_KEY if step["any"] == "*" else ANY_DEPTH
+    return step["key"] or (int(step["index"]) if step["index"] else ELEMENT)
 
 
 def _bad_path(text: str, position: int, what: str) -> ConfigurationError:
@@ -194,15 +177,10 @@ class Pattern:
         """Return the positions that can follow `states` after one more segment of a schema path."""
         reached: set[int] = set()
         for state in states:
-            if state == len(self.segments):
-                continue
-            wanted = self.segments[state]
+            wanted = self.segments[state] if state < len(self.segments) else None
             if wanted is ANY_DEPTH:
                 reached.add(state)
-            elif wanted is ANY_KEY:
-                if type(segment) is str:
-                    reached.add(state + 1)
-            elif wanted == segment:
+            elif wanted == segment or (wanted is ANY_KEY and type(segment) is str):
                 reached.add(state + 1)
         return self._closure(reached)
 

@@ -64,11 +64,8 @@ class Figures(NamedTuple):
 
 def figures_of(sums: Sums, reduce: str) -> Figures:
     """Return the figures of one comparison, under a metric that reduces to "f1" or to a "ratio"."""
-    score, expected, actual, perfect = sums
-    recall = ratio(score, expected, perfect=perfect)
-    f1 = ratio(2 * score, expected + actual, perfect=perfect)
-    precision = ratio(score, actual, perfect=perfect)
-    return Figures(precision, recall, f1, recall if reduce == "ratio" else f1)
+    recall, f1 = sums.recall, sums.f1
+    return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
 
 
 def total_of(parts: Iterable[Sums]) -> Sums:

@@ -126,10 +126,8 @@ def render(value: JsonValue, limit: int | None = None) -> str:
     >>> render({"a": [1, None, "é"]}), render(["long"] * 9, limit=12)
     ('{"a": [1, null, "é"]}', '["long", "l…')
     """
-    if type(value) is not dict and type(value) is not list:
-        stack: list[Iterator[JsonValue]] = [iter((_scalar_text(value, limit),))]
-    else:
-        stack = [_pieces(value, limit)]
+    container = type(value) is dict or type(value) is list
+    stack = [iter((value if container else _scalar_text(value, limit),))]
     parts: list[str] = []
     length = 0
     while stack:
