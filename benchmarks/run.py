@@ -197,7 +197,7 @@ def _extremes(rows: list[Row], measured: Measured) -> str:
             ratios = [
                 median / base
                 for noise, median in times.items()
-                if row.against and (base := by_noise[noise][row.against].median)
+                if row.against in by_noise[noise] and (base := by_noise[noise][row.against].median)
             ]
             lines.append(
                 [

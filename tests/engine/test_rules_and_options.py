@@ -28,7 +28,7 @@ def test_paths_read_and_write(path):
     assert format_path(parse_path(path)) == path
 
 
-@pytest.mark.parametrize("text", ["a..b", "a.", ".a", "a[", "a b", "", "a[-1]"])
+@pytest.mark.parametrize("text", ["a..b", "a.", ".a", "a[", "a b", "", "a[-1]", f"a[{'9' * 5_000}]"])
 def test_what_is_no_path_is_an_error_that_shows_where(text):
     with pytest.raises(ConfigurationError, match="is not a path pattern: character"):
         parse_pattern(text)
@@ -197,6 +197,14 @@ def test_a_comparator_that_raises_or_leaves_its_range_is_an_error_entry_and_the_
         "a: comparator 'broken' raised ZeroDivisionError: division by zero",
         "b: comparator 'wild' returned 1.5, which is no score in [0, 1]",
     ]
+
+
+def test_a_comparator_that_raises_where_nothing_weighs_is_an_error_entry_too():
+    with session_registry() as registry:
+        registry.comparator("broken", lambda expected, actual, params: 1 / 0)
+        fields = {"a": {"compare": "broken", "weight": 0}}
+        result = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="json_similarity", fields=fields)
+    assert (result.score, [entry.path for entry in result.errors]) == (1.0, ["a"])
 
 
 def test_built_in_names_cannot_be_replaced_and_taken_ones_only_on_purpose():

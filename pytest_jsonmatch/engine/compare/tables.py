@@ -36,8 +36,6 @@ _EXACT_INTEGER: Final = 2**52
 # Members that more than this share of all pairs of sets have in common are counted by a matrix product;
 # counting pair by pair is faster below it, whatever the size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
-# Up to this many products all members are counted so.
-_FEW_PRODUCTS: Final = 1_000_000
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
 
@@ -165,39 +163,34 @@ def shared_members(
     left = np.array([codes.setdefault(member, len(codes)) for own in expected for member in own], np.intp)
     right = np.array([codes.get(member, -1) for own in actual for member in own], np.intp)
     rows = np.repeat(np.arange(n), list(map(len, expected)))
-    columns = np.repeat(np.arange(m), list(map(len, actual)))[right >= 0]
-    right = right[right >= 0]
-    if n * m * len(codes) <= _FEW_PRODUCTS:
-        members_of = [np.zeros((size, len(codes))) for size in (n, m)]
-        members_of[0][rows, left] = 1.0
-        members_of[1][columns, right] = 1.0
-        product: Matrix = members_of[0] @ members_of[1].T
-        return product
+    columns = np.repeat(np.arange(m), list(map(len, actual)))
+    columns, right = columns[right >= 0], right[right >= 0]
     holders = np.bincount(right, minlength=len(codes))
-    common = np.flatnonzero(np.bincount(left, minlength=len(codes)) * holders > _COMMON_SHARE * n * m)
-    # Common members are counted by a product of 0/1 matrices, whose last column and row stand for all others.
-    number = np.full(len(codes), len(common))
-    number[common] = np.arange(len(common))
-    held = np.zeros((len(common) + 1, m), dtype=np.float32)
-    held[number[right], columns] = 1.0
-    held[-1] = 0.0
-    # Rare members are counted pair by pair: `columns` lists the holders of each member one after the other.
-    columns = columns[np.argsort(right, kind="stable")]
-    starts = np.cumsum(holders) - holders
-    holders[common] = 0
-    shared = np.empty((n, m))
-    for block in row_blocks(n, m, 2**18):
-        size = block.stop - block.start
-        own = slice(*np.searchsorted(rows, (block.start, block.stop)))
-        members, owners = left[own], rows[own] - block.start
-        counts = holders[members]
-        places = np.arange(counts.sum()) + np.repeat(starts[members] - np.cumsum(counts) + counts, counts)
-        cells = np.repeat(owners * m, counts) + columns[places]
-        shared[block] = np.bincount(cells, minlength=size * m).reshape(size, m)
-        if len(common):
-            wanted = np.zeros((size, len(held)), dtype=np.float32)
-            wanted[owners, number[members]] = 1.0
-            shared[block] += wanted @ held
+    pairs = np.bincount(left, minlength=len(codes)) * holders
+    is_common = pairs > _COMMON_SHARE * n * m
+    shared = np.zeros((n, m))
+    if is_common.any():
+        # A product of 0/1 matrices, whose last column and row stand for all other members.
+        number = np.where(is_common, np.cumsum(is_common) - 1, -1)
+        wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
+        wanted[rows, number[left]] = 1.0
+        held[columns, number[right]] = 1.0
+        shared += wanted[:, :-1] @ held[:, :-1].T
+    rare = holders * ~is_common
+    wanting = rare[left] > 0
+    if wanting.any():
+        # Pair by pair: `columns` lists the holders of each member one after the other.
+        left, rows = left[wanting], rows[wanting]
+        columns = columns[np.argsort(right, kind="stable")]
+        starts = np.cumsum(holders) - holders
+        for block in row_blocks(n, m, 2**18):
+            own = slice(*np.searchsorted(rows, (block.start, block.stop)))
+            counts = rare[left[own]]
+            ends = np.cumsum(counts)
+            places = np.arange(counts.sum()) + np.repeat(starts[left[own]] - ends + counts, counts)
+            cells = np.repeat((rows[own] - block.start) * m, counts) + columns[places]
+            size = block.stop - block.start
+            shared[block] += np.bincount(cells, minlength=size * m).reshape(size, m)
     return shared
 
 

@@ -263,9 +263,7 @@ class MatchResult:
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
         """The comparators that raised, or scored outside [0, 1], with the path of the field."""
-        # (Figures can be perfect although a batch comparator failed: its failure counts in none of them.)
-        perfect = self._sums.perfect and not self._plan.has_batch
-        return () if perfect else tuple(errors_of(self._outcome.findings))
+        return tuple(errors_of(self._outcome.findings))
 
     @property
     def alignment(self) -> str:

@@ -55,7 +55,7 @@ _STEP: Final = re.compile(
     r"""
       (?P<dot>\.?) (?: (?P<key>[A-Za-z_][A-Za-z0-9_]*) | (?P<any>\*\*?) )
     | \[(?P<quoted>"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")\]
-    | \[(?P<index>\d*)\]
+    | \[(?P<index>[0-9]{0,18})\]
     """,
     re.VERBOSE | re.DOTALL,
 )
