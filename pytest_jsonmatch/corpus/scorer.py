@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
@@ -43,8 +41,6 @@ __all__ = ["ChunkResult", "Compile", "Keep", "Note", "PostProcess", "Task", "sco
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
 Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
-
-_STATUS: Final = attrgetter("status")
 
 
 @final
@@ -296,10 +292,12 @@ class _Scorer:
     def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
         """Return the record to keep, with its field results and its comparison if asked for."""
         read, figures, outcome = candidate
-        counts = Counter(map(_STATUS, outcome.findings))
         findings: Sequence[Finding] | _Findings = outcome.findings
+        counts: dict[str, int] = {}
+        for found in outcome.findings:
+            counts[found.status] = counts.get(found.status, 0) + 1
         if outcome.matches:
-            counts[MATCH] += outcome.matches
+            counts[MATCH] = counts.get(MATCH, 0) + outcome.matches
             findings = _Findings(self._plan, read, outcome)
         match: MatchResult | None = None
         if fields and self._task.matches:
@@ -310,7 +308,7 @@ class _Scorer:
             read.pair.record_id,
             read.pair.position,
             *figures,
-            counts=dict(counts),
+            counts=counts,
             field_results=FieldResults(findings) if fields else (),
             error=read.error,
             warnings=read.warnings,

@@ -205,6 +205,9 @@ class Places(Findings):
     def _mistyped(self, spot: Spot) -> None:
         """Add one mismatch that stands for the leaves of both sides."""
         node, expected, actual = spot.node, spot.expected, spot.actual
+        if type(expected) not in _CONTAINERS and type(actual) not in _CONTAINERS:
+            self.add(spot, MISMATCH, 0.0)
+            return
         counts_actual = self._pass.count_extra or (type(actual) is not dict and type(actual) is not list)
         listed = self._plan.schema is not None and self._plan.options.unlisted == "reject"
         if counts_actual and listed and self._base is None:

@@ -38,15 +38,13 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
     node, expected, actual = spot.node, spot.expected, spot.actual
     counts_extra = node.plan.options.extra == "count"
     walk.seen.enter(node, expected)
-    for item in walk.object_members(node, expected, actual):
+    for item in walk.object_members(node, trail, expected, actual, extra=counts_extra):
         key, _, one, other, child = item
         if child.branches is not None:
             child = child.chosen(one, other)
         kind = type(one)
         if kind is type(other) and kind is not dict and kind is not list:
             yield item
-            continue
-        if one is MISSING and not counts_extra:
             continue
         unit = Spot(child, trail, key, key, one, other, expected, actual)
         if child.skip:

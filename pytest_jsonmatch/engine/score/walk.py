@@ -6,6 +6,7 @@ writes all: it takes findings and pairings from there, and calls no comparator.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk", "measurer"]
 
+_NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
 
 
@@ -68,47 +70,25 @@ class Walk(Places):
         Items are (key in expected, key in actual, value in expected, value in actual, node).
         """
         append, complete, matches = self._append, self._complete, 0
-        scores, uneven = self._scores, self._uneven
-        limit, quick = self._plan.options.leaf_threshold, self._recorded is None
+        scores = self._scores
         stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
         while True:
             for expected_key, actual_key, expected, actual, node in items:
                 kind = type(expected)
-                if kind is type(actual) and kind is not dict and kind is not list:
-                    if expected == actual and node.plain:
-                        if not complete:
-                            matches += 1
-                            continue
-                        status, score = MATCH, 1.0
-                    elif quick and node.quick is not None:
-                        score = node.quick[kind](expected, actual)
-                        status = MATCH if score == 1.0 else MISMATCH
-                        if limit is not None and score <= limit and status is MISMATCH:
-                            score = 0.0
+                alike = kind is type(actual)
+                if alike and kind is not dict and kind is not list and expected == actual and node.plain:
+                    if complete:
+                        scores.append(1.0)
+                        found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
+                        append(new_finding(found))
                     else:
-                        status, score = "", 0.0
-                    if status:
-                        scores.append(score)
-                        append(
-                            new_finding(
-                                (node, trail, expected_key, actual_key, status, score, expected, actual, None)
-                            )
-                        )
-                        continue
-                elif quick and node.plain and kind not in _CONTAINERS:
-                    lacking = actual is MISSING
-                    if lacking or (expected is MISSING and type(actual) not in _CONTAINERS):
-                        status = OMISSION if lacking else HALLUCINATION
-                        keys = (expected_key, MISSING) if lacking else (MISSING, actual_key)
-                        found = new_finding((node, trail, *keys, status, 0.0, expected, actual, None))
-                        append(found)
-                        uneven.append(found)
-                        continue
+                        matches += 1
+                    continue
                 spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
-                if kind is type(actual) and node.is_open and kind in _CONTAINERS:
+                if alike and kind in _CONTAINERS and node.is_open:
                     below = node
-                elif (found_below := self.settle(spot)) is not None:
-                    below = found_below
+                elif (settled := self.settle(spot)) is not None:
+                    below = settled
                 else:
                     continue
                 inner = spot.inner
@@ -175,38 +155,77 @@ class Walk(Places):
         if actual is MISSING:
             return _one_side(node, expected, of_expected=True)
         if type(expected) is dict:
-            return self.object_members(node, expected, actual)
+            return self.object_members(node, inner, expected, actual, extra=self._pass.count_extra)
         return self._by_place(node, inner, expected, actual)
 
     def object_members(
-        self, node: PlanNode, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        expected: dict[str, JsonValue],
+        actual: dict[str, JsonValue],
+        *,
+        extra: bool,
     ) -> Iterator[Any]:
-        """Return the members of two objects side by side, expected's first; plain matches may be counted."""
+        """Score the members of two objects up to the first that takes a closer look; return it and the rest.
+
+        Plain matches are counted wherever they stand. `trail` is where the objects stand; `extra`: whether
+        members that only actual has count.
+        """
         children, get = node.children, actual.get
-        if self._complete:
-            found = map(get, expected, repeat(MISSING))
-            items: Iterator[Any] = zip(
-                expected, expected, expected.values(), found, map(children.__getitem__, expected)
-            )
-            some_are_extra = not actual.keys() <= expected.keys()
-        else:
-            rest, absent = [], 0
-            for key, one in expected.items():
-                other = get(key, MISSING)
-                kind = type(one)
-                if kind is type(other) and kind is not dict and kind is not list:
-                    if one == other and children[key].plain:
+        rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
+        append, scores, complete = self._append, self._scores, self._complete
+        limit, quick = self._plan.options.leaf_threshold, self._recorded is None
+        matches = absent = 0
+        for key, one in expected.items():
+            other, child = get(key, MISSING), children[key]
+            kind, other_kind = type(one), type(other)
+            if other is MISSING:
+                absent += 1
+                if quick and child.plain and not rest and kind not in _CONTAINERS:
+                    self._lack(child, trail, (key, MISSING), one)
+                    continue
+            elif kind not in _CONTAINERS and other_kind not in _CONTAINERS:
+                score = -1.0
+                if kind is other_kind and one == other and child.plain:
+                    if not complete:
+                        matches += 1
                         continue
-                elif other is MISSING:
-                    absent += 1
-                rest.append((key, key, one, other, children[key]))
-            self.matches += len(expected) - len(rest)
-            items = iter(rest)
-            some_are_extra = len(actual) > len(expected) - absent
-        if self._pass.count_extra and some_are_extra:
-            extra = [key for key in actual if key not in expected]
-            return chain(items, ((key, key, MISSING, actual[key], children[key]) for key in extra))
-        return items
+                    score = 1.0
+                elif quick and not rest and child.quick is not None:
+                    if kind is other_kind:
+                        score = child.quick[kind](one, other)
+                    elif kind in _NUMBERS and other_kind in _NUMBERS:
+                        score = child.quick[float](one, other)
+                    else:
+                        score = 0.0
+                    if limit is not None and score <= limit and score < 1.0:
+                        score = 0.0
+                if score >= 0.0 and not rest:
+                    status = MATCH if score == 1.0 else MISMATCH
+                    append(new_finding((child, trail, key, key, status, score, one, other, None)))
+                    scores.append(score)
+                    continue
+            rest.append((key, key, one, other, child))
+        self.matches += matches
+        if extra and len(actual) > len(expected) - absent:
+            for key, other in actual.items():
+                if key in expected:
+                    continue
+                child = children[key]
+                if quick and child.plain and not rest and type(other) not in _CONTAINERS:
+                    self._lack(child, trail, (MISSING, key), other)
+                else:
+                    rest.append((key, key, MISSING, other, child))
+        return iter(rest)
+
+    def _lack(self, node: PlanNode, trail: Trail | None, keys: tuple[Any, Any], value: JsonValue) -> None:
+        """Add a scalar that one side lacks: the one whose key is MISSING."""
+        if keys[1] is MISSING:
+            found = node, trail, *keys, OMISSION, 0.0, value, MISSING, None
+        else:
+            found = node, trail, *keys, HALLUCINATION, 0.0, MISSING, value, None
+        self.add_found(new_finding(found))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
