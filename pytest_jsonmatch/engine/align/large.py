@@ -118,7 +118,7 @@ class ArrayGrid(Grid):
                 return np.array(scores, dtype=np.float64, copy=None)
             if table is None:
                 table = np.zeros((len(left.values), len(right.values)))
-            table[np.ix_(rows, columns)] = scores
+            table[np.array(rows)[:, None], columns] = scores
         return np.zeros((len(left.values), len(right.values))) if table is None else table
 
     def count(self, weight: float, left: Column, right: Column) -> None:

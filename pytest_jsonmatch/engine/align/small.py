@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import add
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["ListGrid"]
+
+_FEW_SCORES: Final = 3
+"""So few scores are added one by one; more as whole rows."""
 
 
 @final
@@ -52,24 +55,38 @@ class ListGrid(Grid):
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        limit = self.aligner.plan.options.leaf_threshold
-        places = left.places(len(self.expected))
+        # For each value of the left its scores, by the position of the right one.
+        lines: list[dict[int, float]] = [{} for _ in left.values]
         for bound, rows, columns in blocks_of(node, left.values, right.values):
             if bound.table is None:
                 self.walked = True
-            one = left.values if rows is None else [left.values[at] for at in rows]
-            other = right.values if columns is None else [right.values[at] for at in columns]
-            for at, scores in enumerate(_scores(bound, one, other)):
-                if not scores:
-                    continue
-                # (The code of an element without a value, -1, is a last zero.)
-                line = [0.0] * (len(right.values) + 1)
+            if rows is None or columns is None:
+                lines = _scores(bound, left.values, right.values)
+                continue
+            one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
+            for at, scores in zip(rows, _scores(bound, one, other)):
+                lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
+        limit = self.aligner.plan.options.leaf_threshold
+        own, others = left.places(len(self.expected)), right.places(len(self.actual))
+        if limit is not None:
+            lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]
+        if weight != 1.0:
+            lines = [{to: each * weight for to, each in line.items()} for line in lines]
+        for places, scores in zip(own, lines):
+            if len(scores) <= _FEW_SCORES:
                 for to, score in scores.items():
-                    if limit is None or score > limit or score == 1.0:
-                        line[to if columns is None else columns[to]] = score * weight
-                spread = line[:-1] if right.codes is None else list(map(line.__getitem__, right.codes))
-                for place in places[at if rows is None else rows[at]]:
-                    self.score[place] = list(map(add, self.score[place], spread))
+                    for place in places:
+                        into = self.score[place]
+                        for column in others[to]:
+                            into[column] += score
+                continue
+            # (The code of an element without a value, -1, is a last zero.)
+            line = [0.0] * (len(right.values) + 1)
+            for to, score in scores.items():
+                line[to] = score
+            spread = line[:-1] if right.codes is None else list(map(line.__getitem__, right.codes))
+            for place in places:
+                self.score[place] = list(map(add, self.score[place], spread))
 
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
@@ -185,7 +202,7 @@ class ListGrid(Grid):
             else:
                 wholes = [own + other for other in half]
             worth = [
-                min(score / whole, 1.0) + share * score + ROUNDING - ROUNDING
+                (score / whole if score < whole else 1.0) + share * score + ROUNDING - ROUNDING
                 if score > limit * whole > 0.0
                 else 0.0
                 for score, whole in zip(line, wholes)

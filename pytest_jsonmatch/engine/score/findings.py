@@ -12,8 +12,17 @@ from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Asked, Detail, Finding, Outcome, Place
+    from pytest_jsonmatch.engine.score.outcome import (
+        Aligned,
+        Asked,
+        Detail,
+        Finding,
+        Outcome,
+        Place,
+        Trail,
+    )
     from pytest_jsonmatch.engine.score.passes import Pass, Spot
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Findings"]
 
@@ -114,12 +123,16 @@ class Findings:
         """Add a finding; where a walk was recorded, that walk's finding of the same place."""
         if self._recorded is None:
             self.add_found(spot.finding(status, score, detail))
-            return
-        found = next(self._recorded[0], None)
-        if found is None or found.node is not spot.node or found.expected is not spot.expected:
-            message = f"internal error: at {spot.path} two walks differ; please report this"
+        else:
+            self.add_recorded(spot.node, spot.trail, spot.expected)
+
+    def add_recorded(self, node: PlanNode, trail: Trail | None, expected: JsonValue) -> None:
+        """Add the recorded walk's finding of a place."""
+        found = None if self._recorded is None else next(self._recorded[0], None)
+        if found is None or found.node is not node or found.expected is not expected:
+            message = f"internal error: at {node.path} two walks differ; please report this"
             raise RuntimeError(message)
-        self._append(found._replace(trail=spot.trail))
+        self._append(found if found.trail is trail else found._replace(trail=trail))
 
     def add_found(self, found: Finding) -> None:
         """Add a finding as it is."""

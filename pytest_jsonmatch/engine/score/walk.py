@@ -175,14 +175,14 @@ class Walk(Places):
         children, get = node.children, actual.get
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
         append, scores, complete = self._append, self._scores, self._complete
-        limit, quick = self._plan.options.leaf_threshold, self._recorded is None
+        limit, is_replay = self._plan.options.leaf_threshold, self._recorded is not None
         matches = absent = 0
         for key, one in expected.items():
             other, child = get(key, MISSING), children[key]
             kind, other_kind = type(one), type(other)
             if other is MISSING:
                 absent += 1
-                if quick and child.plain and not rest and kind not in _CONTAINERS:
+                if child.plain and not rest and kind not in _CONTAINERS:
                     self._lack(child, trail, (key, MISSING), one)
                     continue
             elif kind not in _CONTAINERS and other_kind not in _CONTAINERS:
@@ -192,7 +192,10 @@ class Walk(Places):
                         matches += 1
                         continue
                     score = 1.0
-                elif quick and not rest and child.quick is not None:
+                elif not rest and child.quick is not None:
+                    if is_replay:
+                        self.add_recorded(child, trail, one)
+                        continue
                     if kind is other_kind:
                         score = child.quick[kind](one, other)
                     elif kind in _NUMBERS and other_kind in _NUMBERS:
@@ -213,7 +216,7 @@ class Walk(Places):
                 if key in expected:
                     continue
                 child = children[key]
-                if quick and child.plain and not rest and type(other) not in _CONTAINERS:
+                if child.plain and not rest and type(other) not in _CONTAINERS:
                     self._lack(child, trail, (MISSING, key), other)
                 else:
                     rest.append((key, key, MISSING, other, child))
@@ -221,11 +224,13 @@ class Walk(Places):
 
     def _lack(self, node: PlanNode, trail: Trail | None, keys: tuple[Any, Any], value: JsonValue) -> None:
         """Add a scalar that one side lacks: the one whose key is MISSING."""
-        if keys[1] is MISSING:
-            found = node, trail, *keys, OMISSION, 0.0, value, MISSING, None
-        else:
-            found = node, trail, *keys, HALLUCINATION, 0.0, MISSING, value, None
-        self.add_found(new_finding(found))
+        lacking = keys[1] is MISSING
+        expected, actual = (value, MISSING) if lacking else (MISSING, value)
+        if self._recorded is not None:
+            self.add_recorded(node, trail, expected)
+            return
+        status = OMISSION if lacking else HALLUCINATION
+        self.add_found(new_finding((node, trail, *keys, status, 0.0, expected, actual, None)))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
