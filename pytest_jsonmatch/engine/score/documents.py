@@ -105,6 +105,8 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
             trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
             whole = spot._replace(node=node, expected=one, actual=other)
             run(walk.walk_members(unit_members(walk, trail, whole), trail, whole))
+        elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
+            walk.walk_objects(spot)
         else:
             run(walk.walk(spot))
     finally:

@@ -59,6 +59,13 @@ class Walk(Places):
         node, trail, *item, left, right = spot
         return self._walk(iter(((*item, node),)), trail, left, right)
 
+    def walk_objects(self, spot: Spot) -> None:
+        """Score two objects; where all members are scalars, this is all there is to do."""
+        inner = spot.inner
+        items = self._members(spot.node, inner, spot)
+        if items is not None:
+            run(self._walk(items, inner, spot.expected, spot.actual))
+
     def walk_arrays(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Task:
         """Score two unordered arrays whose place has a trail."""
         items = yield from self._paired(node, trail, expected, actual)
@@ -166,7 +173,7 @@ class Walk(Places):
         actual: dict[str, JsonValue],
         *,
         extra: bool,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Any] | None:
         """Score the members of two objects up to the first that takes a closer look; return it and the rest.
 
         Plain matches are counted wherever they stand. `trail` is where the objects stand; `extra`: whether
@@ -176,51 +183,48 @@ class Walk(Places):
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
         append, scores, complete = self._append, self._scores, self._complete
         limit, is_replay = self._plan.options.leaf_threshold, self._recorded is not None
-        matches = absent = 0
+        others = absent = 0
         for key, one in expected.items():
-            other, child = get(key, MISSING), children[key]
-            kind, other_kind = type(one), type(other)
+            other, kind, child = get(key, MISSING), type(one), children[key]
+            alike = kind is type(other) and kind is not dict and kind is not list
+            matches = alike and one == other and child.plain
+            if matches and not complete:
+                continue
+            others += 1
+            absent += other is MISSING
+            if rest or child.quick is None or kind in _CONTAINERS or type(other) in _CONTAINERS:
+                rest.append((key, key, one, other, child))
+                continue
             if other is MISSING:
-                absent += 1
-                if child.plain and not rest and kind not in _CONTAINERS:
-                    self._lack(child, trail, (key, MISSING), one)
-                    continue
-            elif kind not in _CONTAINERS and other_kind not in _CONTAINERS:
-                score = -1.0
-                if kind is other_kind and one == other and child.plain:
-                    if not complete:
-                        matches += 1
-                        continue
-                    score = 1.0
-                elif not rest and child.quick is not None:
-                    if is_replay:
-                        self.add_recorded(child, trail, one)
-                        continue
-                    if kind is other_kind:
-                        score = child.quick[kind](one, other)
-                    elif kind in _NUMBERS and other_kind in _NUMBERS:
-                        score = child.quick[float](one, other)
-                    else:
-                        score = 0.0
-                    if limit is not None and score <= limit and score < 1.0:
-                        score = 0.0
-                if score >= 0.0 and not rest:
-                    status = MATCH if score == 1.0 else MISMATCH
-                    append(new_finding((child, trail, key, key, status, score, one, other, None)))
-                    scores.append(score)
-                    continue
-            rest.append((key, key, one, other, child))
-        self.matches += matches
+                self._lack(child, trail, (key, MISSING), one)
+                continue
+            if matches:
+                score = 1.0
+            elif is_replay:
+                self.add_recorded(child, trail, one)
+                continue
+            elif alike:
+                score = child.quick[kind](one, other)
+            elif kind in _NUMBERS and type(other) in _NUMBERS:
+                score = child.quick[float](one, other)
+            else:
+                score = 0.0
+            if limit is not None and score <= limit and score < 1.0:
+                score = 0.0
+            status = MATCH if score == 1.0 else MISMATCH
+            append(new_finding((child, trail, key, key, status, score, one, other, None)))
+            scores.append(score)
+        self.matches += len(expected) - others
         if extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key in expected:
                     continue
                 child = children[key]
-                if child.plain and not rest and type(other) not in _CONTAINERS:
-                    self._lack(child, trail, (MISSING, key), other)
-                else:
+                if rest or child.quick is None or type(other) in _CONTAINERS:
                     rest.append((key, key, MISSING, other, child))
-        return iter(rest)
+                else:
+                    self._lack(child, trail, (MISSING, key), other)
+        return iter(rest) if rest else None
 
     def _lack(self, node: PlanNode, trail: Trail | None, keys: tuple[Any, Any], value: JsonValue) -> None:
         """Add a scalar that one side lacks: the one whose key is MISSING."""
