@@ -185,15 +185,27 @@ class Columns:
     ) -> None:
         if self._nulls_absent:
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
-        for key in dict.fromkeys(chain(chain.from_iterable(expected), chain.from_iterable(actual))):
-            self._member(
-                grid,
-                node.children[key],
-                weight,
-                [item.get(key, MISSING) for item in expected],
-                [item.get(key, MISSING) for item in actual],
-            )
+        left, right = _by_key(expected), _by_key(actual)
+        for key in dict.fromkeys((*left, *right)):
+            child, own, other = node.children[key], left.get(key), right.get(key)
+            if own is None and other is not None and self._alone(grid, child, weight, (other, False)):
+                continue
+            if other is None and own is not None and self._alone(grid, child, weight, (own, True)):
+                continue
+            own, other = own or [MISSING] * len(expected), other or [MISSING] * len(actual)
+            self._member(grid, child, weight, own, other)
         self._empty(grid, weight, expected, actual)
+
+    def _alone(self, grid: Grid, child: PlanNode, weight: float, side: tuple[list[JsonValue], bool]) -> bool:
+        """Count scalars under a key that only one side has; False: that takes a closer look."""
+        values, of_expected = side
+        if child.branches is not None or child.skip or not self._count_actual:
+            return False
+        if not _CONTAINERS.isdisjoint(map(type, values)):
+            return False
+        places = [at for at, value in enumerate(values) if value is not MISSING]
+        grid.count_some(weight * child.own_weight, places, of_expected=of_expected)
+        return True
 
     def _member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -282,6 +294,18 @@ class Columns:
         inner.finish()
         grid.nest(Nested(self._aligner, element, inner, left, right), weight * element.own_weight)
         return True
+
+
+def _by_key(objects: list[JsonValue]) -> dict[str, list[JsonValue]]:
+    """Return the members of objects by key, MISSING where an object has none."""
+    found: dict[str, list[JsonValue]] = {}
+    for at, item in enumerate(objects):
+        for key, value in item.items():
+            column = found.get(key)
+            if column is None:
+                column = found[key] = [MISSING] * len(objects)
+            column[at] = value
+    return found
 
 
 def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:

@@ -150,9 +150,11 @@ class Canon:
         if kinds == {str}:
             return sorted(places, key=values.__getitem__)
         if kinds == {dict} and all(_CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
-            keys = set().union(*(values[at] for at in places))
+            objects = [values[at] for at in places]
+            keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
-                return _by_members([values[at] for at in places], places, sorted(keys))
+                # (Members that most objects have tell most of them apart.)
+                return _by_members(objects, places, sorted(keys, key=lambda key: (-keys[key], key)))
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
