@@ -101,7 +101,7 @@ def twins(
 class Nested:
     """The unordered arrays at one place in the elements of both sides."""
 
-    __slots__ = ("_aligner", "_known", "element", "inner", "left", "right")
+    __slots__ = ("_aligner", "_scores", "element", "inner", "left", "right")
 
     def __init__(self, aligner: Context, element: PlanNode, inner: BaseGrid, left: Flat, right: Flat) -> None:
         self._aligner = aligner
@@ -110,25 +110,26 @@ class Nested:
         """All elements of expected's arrays against all of actual's."""
         self.left = left
         self.right = right
-        self._known: dict[tuple[int, int], BlockPairs] = {}
+        self._scores: dict[tuple[int, int], float] = {}
 
     def pair(self, row: int, column: int) -> BlockPairs:
-        """Pair two of the arrays, exactly: twins, then the greatest total similarity. Each is done once."""
-        found = self._known.get((row, column))
-        if found is None:
-            codes, others = self.left.codes[row], self.right.codes[column]
-            pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
-            score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
-            if rows and columns:
-                best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
-                score += best.score
-                pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-            found = self._known[row, column] = BlockPairs(score, pairs)
-        return found
+        """Pair two of the arrays, exactly: twins, then the greatest total similarity."""
+        codes, others = self.left.codes[row], self.right.codes[column]
+        pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
+        score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
+        if rows and columns:
+            best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
+            score += best.score
+            pairs += [(rows[at], columns[to]) for at, to in best.pairs]
+        return BlockPairs(score, pairs)
 
     def score(self, row: int, column: int) -> float:
-        """Return Σ of two of the arrays, paired."""
-        return self.pair(row, column).score
+        """Return Σ of two of the arrays, paired; it is worked out once."""
+        score = self._scores.get((row, column))
+        if score is None:
+            # (The pairs are few that matter: they are made again when they are kept.)
+            score = self._scores[row, column] = self.pair(row, column).score
+        return score
 
     def keep(self, row: int, column: int) -> None:
         """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
