@@ -96,8 +96,8 @@ class PlanNode:
         self.is_open = not (self.skip or self.branches or explicit)
         """Whether two containers of one kind are gone down into without a further look."""
         named = bool(explicit or self.transforms or not self.types.has_tables)
-        self.quick = None if named or not self.plain else self.types.by_type
-        """What scores two scalars of one Python type, where nothing is said of this place; it never fails."""
+        self.quick = None if named or not self.plain else self.types.score
+        """What scores two scalars where nothing is said of this place; it never fails."""
         plan.nodes += 1
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:

@@ -154,6 +154,15 @@ class TypeTable:
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
 
+    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
+        """Score two scalars; unless both are numbers, those of different types score 0."""
+        kind, other_kind = type(expected), type(actual)
+        if kind is other_kind:
+            return self.by_type[kind](expected, actual)
+        if kind in _NUMBERS and other_kind in _NUMBERS:
+            return self.by_type[float](expected, actual)
+        return 0.0
+
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""
         kind = type(expected)
@@ -164,6 +173,7 @@ class TypeTable:
         return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
 
 
+_NUMBERS: Final = frozenset({int, float, Decimal})
 _NAMES: Final = {str: "string", bool: "boolean", type(None): "null"}
 
 

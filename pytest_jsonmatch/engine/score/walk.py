@@ -6,7 +6,6 @@ writes all: it takes findings and pairings from there, and calls no comparator.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk", "measurer"]
 
-_NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({dict, list})
 
 
@@ -203,12 +201,8 @@ class Walk(Places):
             elif is_replay:
                 self.add_recorded(child, trail, one)
                 continue
-            elif alike:
-                score = child.quick[kind](one, other)
-            elif kind in _NUMBERS and type(other) in _NUMBERS:
-                score = child.quick[float](one, other)
             else:
-                score = 0.0
+                score = child.quick(one, other)
             if limit is not None and score <= limit and score < 1.0:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
