@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.rules import is_integral
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,10 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Column", "blocks_of", "column_of", "distinct_values"]
 
-_NUMBERS: Final = frozenset({int, float, Decimal})
-_EQUAL_KINDS: Final = frozenset({bool, *_NUMBERS})
+_EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
 """Values of these can be equal in Python and yet differ: 1, 1.0 and True."""
-_CONTAINERS: Final = frozenset({dict, list})
 
 
 @final
@@ -55,7 +52,7 @@ class Block(NamedTuple):
 def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
     """Return the column of values, MISSING among them; None if there are containers to go down into."""
     kinds = set(map(type, values))
-    if not kinds.isdisjoint(_CONTAINERS):
+    if not kinds.isdisjoint(CONTAINERS):
         if node.explicit is None:
             return None
         # What a comparator takes whole may have no hash: each is a value of its own.
@@ -119,12 +116,12 @@ def _split(values: Sequence[JsonValue], places: list[int]) -> tuple[list[int], l
 def _by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     """Return the positions of the values of each kind; `float` stands for all numbers."""
     types = list(map(type, values))
-    kinds = {float if kind in _NUMBERS else kind for kind in set(types)}
+    kinds = {float if kind in NUMBERS else kind for kind in set(types)}
     if len(kinds) == 1:
         return {kinds.pop(): list(range(len(values)))}
     found: dict[type, list[int]] = {kind: [] for kind in kinds}
     for at, kind in enumerate(types):
-        found[float if kind in _NUMBERS else kind].append(at)
+        found[float if kind in NUMBERS else kind].append(at)
     return found
 
 
@@ -135,6 +132,8 @@ def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[
     """
     kinds = set(map(type, values))
     kinds.discard(type(MISSING))
+    if not kinds:
+        return [], [-1] * len(values)
     mixed = len(kinds) > 1 and len(kinds & _EQUAL_KINDS) > 1
     keys: Sequence[Any] = list(zip(map(type, values), values)) if mixed else values
     index = dict.fromkeys(keys)

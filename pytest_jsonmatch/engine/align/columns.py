@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.align.column import column_of
 from pytest_jsonmatch.engine.align.nested import Nested, flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns"]
 
-_CONTAINERS: Final = frozenset({dict, list})
 _MOST_LEVELS: Final = 30
 """Deeper below the element, pairs are left to the walk, which needs no recursion."""
 
@@ -171,7 +170,7 @@ class Columns:
         """Return the places of containers that have no leaf; leaves of weight 0 are leaves."""
         found = []
         for at, leaves, value in zip(places, own.leaves, own.values):
-            if not leaves and type(value) in _CONTAINERS:
+            if not leaves and type(value) in CONTAINERS:
                 node = own.node.chosen(value, MISSING)
                 whole = node.skip or node.explicit is not None
                 if not whole and not leaves_of(node, value, self._aligner.leaves).number:
@@ -187,25 +186,10 @@ class Columns:
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
         left, right = _by_key(expected), _by_key(actual)
         for key in dict.fromkeys((*left, *right)):
-            child, own, other = node.children[key], left.get(key), right.get(key)
-            if own is None and other is not None and self._alone(grid, child, weight, (other, False)):
-                continue
-            if other is None and own is not None and self._alone(grid, child, weight, (own, True)):
-                continue
-            own, other = own or [MISSING] * len(expected), other or [MISSING] * len(actual)
-            self._member(grid, child, weight, own, other)
+            one = left.get(key) or [MISSING] * len(expected)
+            other = right.get(key) or [MISSING] * len(actual)
+            self._member(grid, node.children[key], weight, one, other)
         self._empty(grid, weight, expected, actual)
-
-    def _alone(self, grid: Grid, child: PlanNode, weight: float, side: tuple[list[JsonValue], bool]) -> bool:
-        """Count scalars under a key that only one side has; False: that takes a closer look."""
-        values, of_expected = side
-        if child.branches is not None or child.skip or not self._count_actual:
-            return False
-        if not _CONTAINERS.isdisjoint(map(type, values)):
-            return False
-        places = [at for at, value in enumerate(values) if value is not MISSING]
-        grid.count_some(weight * child.own_weight, places, of_expected=of_expected)
-        return True
 
     def _member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -313,7 +297,7 @@ def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     found: dict[type, list[int]] = {}
     for at, value in enumerate(values):
         kind = type(value)
-        found.setdefault(kind if kind in _CONTAINERS else object, []).append(at)
+        found.setdefault(kind if kind in CONTAINERS else object, []).append(at)
     return found
 
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import number_text
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Canon"]
 
-_NUMBERS: Final = frozenset({int, float, Decimal})
-_CONTAINERS: Final = frozenset({dict, list})
 # Booleans are no numbers: True would be equal to 1, as a key too.
 _TRUE: Final = ("true",)
 _FALSE: Final = ("false",)
@@ -149,7 +147,7 @@ class Canon:
         kinds = {type(values[at]) for at in places}
         if kinds == {str}:
             return sorted(places, key=values.__getitem__)
-        if kinds == {dict} and all(_CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
+        if kinds == {dict} and all(CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
             objects = [values[at] for at in places]
             keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
@@ -177,7 +175,7 @@ class Canon:
             todo = [
                 (node.children[key], each)
                 for key, each in members
-                if type(each) in _CONTAINERS and id(each) not in known
+                if type(each) in CONTAINERS and id(each) not in known
             ]
             if todo:
                 waiting += todo
@@ -218,10 +216,10 @@ def _equal_in_python(element: PlanNode, sides: tuple[Sequence[dict[str, JsonValu
     types = set(map(type, chain.from_iterable([value.values() for value in values])))
     if dict in types or list in types:
         return False
-    if bool in types and not _NUMBERS.isdisjoint(types):
+    if bool in types and not NUMBERS.isdisjoint(types):
         # A boolean is equal to a number in Python, so where both are found Python must not be asked.
         flags = {key for value in values for key, item in value.items() if type(item) is bool}
-        if any(type(value.get(key)) in _NUMBERS for value in values for key in flags):
+        if any(type(value.get(key)) in NUMBERS for value in values for key in flags):
             return False
     if float in types:
         total = sum([item for value in values for item in value.values() if type(item) is float])

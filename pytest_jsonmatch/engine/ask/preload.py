@@ -7,13 +7,13 @@ and strings without a counterpart 0, without being seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import pair_by_key
 from pytest_jsonmatch.engine.align.keys import Canon
 from pytest_jsonmatch.engine.align.nested import twins
 from pytest_jsonmatch.engine.score.documents import member_of
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     """Distinct strings, in the order in which they were met."""
 
 __all__ = ["preload"]
-
-_CONTAINERS: Final = frozenset({dict, list})
 
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
@@ -75,7 +73,7 @@ class _Gatherer:
             if node.skip:
                 continue
             kind = type(one)
-            if kind not in _CONTAINERS or kind is not type(other) or node.explicit is not None:
+            if kind not in CONTAINERS or kind is not type(other) or node.explicit is not None:
                 self._meet(node, one, other)
             elif kind is dict:
                 waiting.extend((node.children[key], one[key], other[key]) for key in one if key in other)
@@ -117,7 +115,7 @@ def _strings(element: PlanNode, values: list[JsonValue]) -> dict[PlanNode, Texts
         node = node.chosen(value, MISSING)
         if node.skip:
             continue
-        if type(value) in _CONTAINERS and node.explicit is None:
+        if type(value) in CONTAINERS and node.explicit is None:
             waiting.extend(_below(node, value))
         elif _shown_to(node) is not None:
             text = node.prepare(value)
@@ -144,7 +142,7 @@ def _counterparts(
             text = node.prepare(value)
             if type(text) is str:
                 found.setdefault(node, {})[text] = None
-        if type(value) in _CONTAINERS:
+        if type(value) in CONTAINERS:
             waiting.extend(_below(place, value))
     return found
 

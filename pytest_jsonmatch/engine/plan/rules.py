@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
+from pytest_jsonmatch.engine.value.convert import NUMBERS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -159,7 +160,7 @@ class TypeTable:
         kind, other_kind = type(expected), type(actual)
         if kind is other_kind:
             return self.by_type[kind](expected, actual)
-        if kind in _NUMBERS and other_kind in _NUMBERS:
+        if kind in NUMBERS and other_kind in NUMBERS:
             return self.by_type[float](expected, actual)
         return 0.0
 
@@ -173,7 +174,6 @@ class TypeTable:
         return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
 
 
-_NUMBERS: Final = frozenset({int, float, Decimal})
 _NAMES: Final = {str: "string", bool: "boolean", type(None): "null"}
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of
@@ -22,7 +21,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Asked,
     Detail,
 )
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Places"]
-
-_NUMBERS: Final = frozenset({int, float, Decimal})
-_CONTAINERS: Final = frozenset({dict, list})
 
 
 class Places(Findings):
@@ -126,7 +122,7 @@ class Places(Findings):
             score = node.by_type[kind]
             if not node.types.has_tables:
                 score = self._once(spot, score)
-        elif kind in _NUMBERS and other_kind in _NUMBERS:
+        elif kind in NUMBERS and other_kind in NUMBERS:
             score = node.by_type[float]
         else:
             self._mistyped(spot)
@@ -205,7 +201,7 @@ class Places(Findings):
     def _mistyped(self, spot: Spot) -> None:
         """Add one mismatch that stands for the leaves of both sides."""
         node, expected, actual = spot.node, spot.expected, spot.actual
-        if type(expected) not in _CONTAINERS and type(actual) not in _CONTAINERS:
+        if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
             self.add(spot, MISMATCH, 0.0)
             return
         counts_actual = self._pass.count_extra or (type(actual) is not dict and type(actual) is not list)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
@@ -24,7 +24,7 @@ from pytest_jsonmatch.engine.score.outcome import (
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Task: TypeAlias = Generator[Any, Any, None]
 
 __all__ = ["Walk", "measurer"]
-
-_CONTAINERS: Final = frozenset({dict, list})
 
 
 @final
@@ -90,7 +88,7 @@ class Walk(Places):
                         matches += 1
                     continue
                 spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
-                if alike and kind in _CONTAINERS and node.is_open:
+                if alike and kind in CONTAINERS and node.is_open:
                     below = node
                 elif (settled := self.settle(spot)) is not None:
                     below = settled
@@ -190,7 +188,7 @@ class Walk(Places):
                 continue
             others += 1
             absent += other is MISSING
-            if rest or child.quick is None or kind in _CONTAINERS or type(other) in _CONTAINERS:
+            if rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
                 rest.append((key, key, one, other, child))
                 continue
             if other is MISSING:
@@ -214,7 +212,7 @@ class Walk(Places):
                 if key in expected:
                     continue
                 child = children[key]
-                if rest or child.quick is None or type(other) in _CONTAINERS:
+                if rest or child.quick is None or type(other) in CONTAINERS:
                     rest.append((key, key, MISSING, other, child))
                 else:
                     self._lack(child, trail, (MISSING, key), other)

@@ -25,12 +25,25 @@ from pytest_jsonmatch.engine.value.paths import format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_INTEGER_DIGITS", "MISSING", "JsonValue", "flat_copy", "json_type", "to_json_value"]
+__all__ = [
+    "CONTAINERS",
+    "MAX_INTEGER_DIGITS",
+    "MISSING",
+    "NUMBERS",
+    "JsonValue",
+    "flat_copy",
+    "json_type",
+    "to_json_value",
+]
 
 # `Any`: a recursive alias of JSON would need a cast at every step of every walk, and find no more mistakes.
 JsonValue: TypeAlias = Any
 Side: TypeAlias = Literal["expected", "actual"]
 
+NUMBERS: Final = frozenset({int, float, Decimal})
+"""The types of JSON numbers. (`bool`, a subclass of int in Python, is none.)"""
+CONTAINERS: Final = frozenset({dict, list})
+"""The types of objects and arrays."""
 MAX_INTEGER_DIGITS: Final = 100_000
 """Integers with more digits are refused."""
 _INTEGER_LIMIT: Final = 10**MAX_INTEGER_DIGITS

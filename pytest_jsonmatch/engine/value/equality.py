@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
+
+from pytest_jsonmatch.engine.value.convert import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["json_equal", "json_key"]
-
-_NUMBERS: Final = frozenset({int, float, Decimal})
 
 
 def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) -> bool:
@@ -45,7 +44,7 @@ def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) 
 
 def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:
     kind, other = type(left), type(right)
-    if (kind is not other and (kind not in _NUMBERS or other not in _NUMBERS)) or left != right:
+    if (kind is not other and (kind not in NUMBERS or other not in NUMBERS)) or left != right:
         return False
     # Infinities equal each other in Python; they are not JSON, so here they equal nothing.
     return not (kind is float and left - left != 0.0)
