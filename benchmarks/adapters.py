@@ -118,7 +118,7 @@ def _ours_by_schema(factory: Callable[..., Callable[[Shape], PairScorer]]) -> Ca
     def make(shape: Shape) -> PairScorer:
         from pytest_jsonmatch.schema import parse_eval_schema
 
-        return factory("schema_f1", schema=parse_eval_schema(eval_schema(shape)))(shape)
+        return factory("leaf_f1", schema=parse_eval_schema(eval_schema(shape)))(shape)
 
     return make
 
@@ -277,7 +277,7 @@ def _reading(function: PairScorer) -> Callable[[Shape], PairScorer]:
 
 def _reading_5(shape: Shape) -> CorpusScorer:
     schema = json_schema(shape)
-    return lambda expected, actual: readings.schema_f1(expected, actual, schema)
+    return lambda expected, actual: readings.leaf_f1(expected, actual, schema)
 
 
 def _walk(_shape: Shape) -> PairScorer:
@@ -350,11 +350,11 @@ ROWS: tuple[Row, ...] = (
         ("W3", "W4"),
         _ours("pairwise_f1", compare={"string": "levenshtein"}),
     ),
-    Row("schema_f1", OURS, "", ALL, _ours("schema_f1", **UNORDERED)),
-    Row("schema_f1, all leaf details", OURS, "", ("W1",), _ours_with_details("schema_f1", **UNORDERED)),
-    Row("schema_f1, eval schema", OURS, "", ("W1", *ARRAYS), _ours_by_schema(_ours)),
+    Row("leaf_f1", OURS, "", ALL, _ours("leaf_f1", **UNORDERED)),
+    Row("leaf_f1, all leaf details", OURS, "", ("W1",), _ours_with_details("leaf_f1", **UNORDERED)),
+    Row("leaf_f1, eval schema", OURS, "", ("W1", *ARRAYS), _ours_by_schema(_ours)),
     Row(
-        "schema_f1, eval schema, all leaf details",
+        "leaf_f1, eval schema, all leaf details",
         OURS,
         "",
         ("W1", "W2"),

@@ -31,7 +31,7 @@ Sides = tuple[list[Json], list[Json]]
 METRICS: dict[str, dict[str, object]] = {
     "pairwise_f1": {},
     "json_similarity": {"arrays": "unordered"},
-    "schema_f1": {"arrays": "unordered"},
+    "leaf_f1": {"arrays": "unordered"},
 }
 SIZES, QUICK_SIZES = (200, 1_000, 3_000), (200,)
 SECONDS = 60.0

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 METRICS: dict[str, dict[str, Any]] = {
-    "schema_f1, unordered": {"metric": "schema_f1", "arrays": "unordered"},
-    "the same, null is absent": {"metric": "schema_f1", "arrays": "unordered", "nulls": "absent"},
+    "leaf_f1, unordered": {"metric": "leaf_f1", "arrays": "unordered"},
+    "the same, null is absent": {"metric": "leaf_f1", "arrays": "unordered", "nulls": "absent"},
     "the same, edit distance": {
-        "metric": "schema_f1",
+        "metric": "leaf_f1",
         "arrays": "unordered",
         "nulls": "absent",
         "compare": {"string": "levenshtein"},

@@ -289,7 +289,7 @@ def _hungarian(schema: dict[str, Json], gold: list[Json], extracted: list[Json],
     return results
 
 
-def schema_f1(expected: list[Json], actual: list[Json], schema: dict[str, Json]) -> float:
+def leaf_f1(expected: list[Json], actual: list[Json], schema: dict[str, Json]) -> float:
     """Source 5: the mean F1 of the records, with a result per field and totals per path."""
     records: list[Record] = []
     per_field: dict[str, Totals] = defaultdict(Totals)

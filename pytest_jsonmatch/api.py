@@ -38,7 +38,7 @@ def compare_json(
         actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
             output, which the JSON is extracted from (`extract_json`).
         expected: a Python value with a JSON form, or text: strict JSON.
-        metric: a metric's name, such as "field_match", "json_similarity" or "schema_f1".
+        metric: a metric's name, such as "field_match", "json_similarity" or "leaf_f1".
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
@@ -154,7 +154,7 @@ def evaluate(
     extracted: Iterable[object] | str | PathLike[str],
     schema: SchemaSource | SchemaNode | None = None,
     *,
-    metric: str = "schema_f1",
+    metric: str = "leaf_f1",
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
@@ -250,7 +250,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     schema = options.get("schema") if options else None
     if (
         schema is None
-        and metric in ("schema_f1", "extract-eval")
+        and metric in ("leaf_f1", "schema_f1", "extract-eval")
         and "pytest_jsonmatch.schema" in sys.modules
     ):
         from pytest_jsonmatch.schema.defaults import has_type_defaults

@@ -24,7 +24,7 @@ def add_rules(parser: ArgumentParser, metric: str) -> None:
 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
-    >>> add_rules(parser, "schema_f1")
+    >>> add_rules(parser, "leaf_f1")
     >>> parser.parse_args(["--nulls", "absent"]).nulls
     'absent'
     """

@@ -53,7 +53,7 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected, actual = {"a": 5, "b": None, "c": None}, {"a": None, "b": 1, "c": None}
-    >>> result = compare_json(actual, expected, metric="schema_f1")
+    >>> result = compare_json(actual, expected, metric="leaf_f1")
     >>> [(each.path, each.status) for each in reclassify_nulls(result.field_results)]
     [('a', 'omission'), ('b', 'hallucination'), ('c', 'skipped')]
     """
@@ -87,7 +87,7 @@ def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
         The results in their order; if any is a batch error, so are all that count in figures.
 
     >>> from pytest_jsonmatch import compare_json
-    >>> fields = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="schema_f1").field_results
+    >>> fields = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="leaf_f1").field_results
     >>> failed = [fields[0].replaced(status="batch_error", reason="timeout"), fields[1]]
     >>> [each.status for each in propagate_batch_errors(failed)]
     ['batch_error', 'batch_error']

@@ -112,7 +112,7 @@ class RunResult:
     >>> from pytest_jsonmatch import evaluate
     >>> run = evaluate([{"a": 1, "b": 2}, {"a": 3}], [{"a": 1, "b": 0}, {"a": 3}])
     >>> run
-    <RunResult schema_f1: 2 records, mean F1 0.75>
+    <RunResult leaf_f1: 2 records, mean F1 0.75>
     >>> run.micro_f1, run.per_field["b"].mismatches, run.worst[0].record_id
     (0.6666666666666666, 1, 0)
     """

@@ -70,7 +70,7 @@ _METRICS: Final[Mapping[str, str]] = MappingProxyType(
         "field_match_normalized": "As field_match, but strings may differ in accents and case.",
         "json_similarity": "The mean similarity of all expected leaves: partial credit.",
         "pairwise_f1": "Precision and recall of all leaves; arrays have no order.",
-        "schema_f1": "Precision and recall of all leaves, each compared as an eval schema says.",
+        "leaf_f1": "Precision and recall of all leaves, each compared as an eval schema says.",
     }
 )
 _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingProxyType(

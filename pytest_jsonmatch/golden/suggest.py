@@ -177,7 +177,7 @@ def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
     expected, actual = [field.expected for field in fields], [field.actual for field in fields]
     for rule in _rules(fields):
         try:
-            said = compare_json(actual, expected, metric="schema_f1", fields={"[]": rule})
+            said = compare_json(actual, expected, metric="leaf_f1", fields={"[]": rule})
         except JsonMatchError:
             continue
         if said.score == 1.0:

@@ -195,7 +195,7 @@ def test_metric_config_nulls_and_schema(write, command):
             "",
             "--nulls absent",
             "--nulls absent --config config.json",
-            "--metric schema_f1 --schema schema.json --nulls absent",
+            "--metric leaf_f1 --schema schema.json --nulls absent",
             "--metric json_similarity",
         )
     ]
@@ -203,7 +203,7 @@ def test_metric_config_nulls_and_schema(write, command):
         "pairwise_f1 score 0.20",
         "pairwise_f1 score 0.25",
         "pairwise_f1 score 0.57",
-        "schema_f1 score 0.00",
+        "leaf_f1 score 0.00",
         "json_similarity score 0.33",
     ]
 
@@ -214,7 +214,7 @@ def test_a_model_is_a_schema(write, command, monkeypatch):
         compare_models_py="import pydantic\nclass Receipt(pydantic.BaseModel):\n    n: float\n",
         a_json={"n": 1},
     )
-    assert command("compare a.json a.json --metric schema_f1 --schema compare_models:Receipt").code == 0
+    assert command("compare a.json a.json --metric leaf_f1 --schema compare_models:Receipt").code == 0
 
 
 @pytest.mark.parametrize(

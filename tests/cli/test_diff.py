@@ -92,7 +92,7 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
     saved("b", GOLD, "--keep", keep, "--metric", "json_similarity")
     what, more = ("all records", "") if keep == "worst" else ("r0", " (and 29 more)")
     assert refused("diff a.json b.json") == (
-        f"jsonmatch diff: not scored in the same way: {what}: schema_f1, now json_similarity{more}"
+        f"jsonmatch diff: not scored in the same way: {what}: leaf_f1, now json_similarity{more}"
     )
 
 

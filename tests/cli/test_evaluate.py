@@ -34,12 +34,12 @@ def test_text(sides, command):
     assert command(SIDES, "--gate", "f1 >= 0.5", "--gate", "errors == 1") == (
         1,
         """\
-schema_f1, 3 records: mean score 0.47
+leaf_f1, 3 records: mean score 0.47
   mean of the records: precision 0.78, recall 0.50, F1 0.47
   all leaves together: precision 0.60, recall 0.50, F1 0.55
   1 of 3 records with score 1, 1 without an answer, 1 answer not scored
 
-schema_f1         n  match  mismatch  omitted  invented  score  precision  recall     F1
+leaf_f1           n  match  mismatch  omitted  invented  score  precision  recall     F1
 c                 1      0         0        0         1  0.000      0.000       –  0.000
 a                 3      1         1        1         0  0.333      0.500   0.333  0.400
 b                 3      2         0        1         0  0.667      1.000   0.667  0.800
@@ -66,7 +66,7 @@ def test_all_well(write, command):
     assert command("evaluate --gold gold.jsonl --actual gold.jsonl --gate pass_rate==1") == (
         0,
         """\
-schema_f1, 3 records: mean score 1.00
+leaf_f1, 3 records: mean score 1.00
   mean of the records: precision 1.00, recall 1.00, F1 1.00
   all leaves together: precision 1.00, recall 1.00, F1 1.00
   3 of 3 records with score 1
@@ -83,7 +83,7 @@ def test_no_records(write, command):
     ran = command("evaluate --gold gold.jsonl --actual gold.jsonl --save r.json", "--gate", "f1 >= 0")
     assert ran == (
         1,
-        "schema_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
+        "leaf_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
         "",
     )
 
@@ -182,10 +182,10 @@ def test_nulls_schema_config_and_repair(write, command):
         )
     ]
     assert heads == [
-        "schema_f1, 1 record: mean score 0.00",
-        "schema_f1, 1 record: mean score 0.00",
-        "schema_f1, 1 record: mean score 0.99",
-        "schema_f1, 1 record: mean score 1.00",
+        "leaf_f1, 1 record: mean score 0.00",
+        "leaf_f1, 1 record: mean score 0.00",
+        "leaf_f1, 1 record: mean score 0.99",
+        "leaf_f1, 1 record: mean score 1.00",
     ]
 
 
@@ -333,7 +333,7 @@ def bad(folder, write):
         ("some some --id-field a", "files in folders find each other by their names"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "some/a.json: 'a' is not in the schema; known: shop"),
-        ("gold.jsonl gold.jsonl --metric schema", "unknown metric 'schema'; did you mean 'schema_f1'?"),
+        ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
         ("gold.jsonl gold.jsonl --save no/r.json", "no: no such file or directory"),

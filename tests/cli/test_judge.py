@@ -584,7 +584,7 @@ def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
 @pytest.mark.parametrize(
     "line",
     [
-        "compare a.json b.json --metric schema_f1",
+        "compare a.json b.json --metric leaf_f1",
         "evaluate --gold b.jsonl --actual a.jsonl",
     ],
 )

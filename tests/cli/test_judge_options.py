@@ -44,7 +44,7 @@ def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     ran = command(f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED}")
     assert (ran.code, ran.out.splitlines()[0], ran.err) == (
         0,
-        "schema_f1, 3 records: mean score 0.67",
+        "leaf_f1, 3 records: mean score 0.67",
         "judge: 2 calls, 2 items\n",
     )
 
@@ -106,7 +106,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         True,
     )
     assert "FAILED   batch_errors == 0" in corpus.out
-    assert corpus.out.splitlines()[0] == "schema_f1, 3 records: mean score 1.00, 3 batch errors"
+    assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score 1.00, 3 batch errors"
 
 
 def test_off_asks_nobody(plugin, command):

@@ -149,7 +149,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     line = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save run.json"
     assert command(line).code == 0
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
-    assert "schema_f1, 40 records: mean score 0.03" in text
+    assert "leaf_f1, 40 records: mean score 0.03" in text
     assert "confidence intervals" not in text + page
     assert "Figures and fields are those of all 40 records; 10 records of them are listed" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")

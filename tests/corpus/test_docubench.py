@@ -32,7 +32,7 @@ def read(path: Path):
 
 
 @needs_data
-@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1", "json_similarity"])
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1", "json_similarity"])
 def test_an_answer_equal_to_gold_is_perfect(metric):
     for label in LABELS:
         gold = read(label)

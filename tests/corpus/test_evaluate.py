@@ -68,7 +68,7 @@ def test_macro_and_micro_figures_differ():
 def test_nothing_at_all_has_no_figures():
     result = evaluate([], [])
     assert (result.mean_f1, result.micro_f1, result.mean_score, result.total_fields) == (None, None, None, 0)
-    assert repr(result) == "<RunResult schema_f1: 0 records, no figures>"
+    assert repr(result) == "<RunResult leaf_f1: 0 records, no figures>"
 
 
 def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
@@ -143,7 +143,7 @@ def test_chunked_and_merged_is_the_whole():
 
 def test_runs_of_different_metrics_do_not_merge():
     with pytest.raises(
-        ConfigurationError, match=r"^runs merge only if their signatures are equal: schema_f1\|.*"
+        ConfigurationError, match=r"^runs merge only if their signatures are equal: leaf_f1\|.*"
     ):
         evaluate([1], [1]).merge(evaluate([1], [1], metric="pairwise_f1"))
 
@@ -389,7 +389,7 @@ def test_progress_is_silent_without_a_terminal(capsys):
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
         ({"id_field": 5}, "id_field is 5; it is the name of a member at the top of each record"),
         ({"repair": 1}, "repair is 1; it is True or False"),
-        ({"metric": "schema_f2"}, "unknown metric 'schema_f2'; did you mean 'schema_f1'?"),
+        ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
     ],
 )
 def test_what_is_wrong_with_arguments(options, message):
@@ -411,7 +411,7 @@ def test_pydantic_models_all_over():
 def test_a_record_has_the_figures_of_compare_json():
     gold, extracted = generated(50)
     for record, one, other in zip(evaluate(gold, extracted, WEIGHTS).records, gold, extracted):
-        result = compare_json(other, one, metric="schema_f1", schema=WEIGHTS)
+        result = compare_json(other, one, metric="leaf_f1", schema=WEIGHTS)
         assert (record.precision, record.recall, record.f1, record.score, dict(record.counts)) == (
             result.precision,
             result.recall,

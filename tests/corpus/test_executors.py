@@ -122,7 +122,7 @@ def test_a_process_with_other_rules_is_refused():
             evaluate([{"a": "ab"}], [{"a": "ac"}], executor=executor)
     finally:
         reset_type_defaults()
-    assert str(told.value).startswith("the process that scores has other rules (schema_f1|options:none|")
+    assert str(told.value).startswith("the process that scores has other rules (leaf_f1|options:none|")
     assert str(told.value).endswith("for example by the executor's initializer")
 
 

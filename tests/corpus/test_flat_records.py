@@ -84,7 +84,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"compare": {"string": "levenshtein", "number": "relative"}},
     {"compare": {"string": "first_letter"}},
 ]
-METRICS = ["field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1"]
+METRICS = ["field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1"]
 
 
 @pytest.mark.parametrize("seed", range(300))

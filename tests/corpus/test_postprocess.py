@@ -10,7 +10,7 @@ from pytest_jsonmatch import NullHandling, compare_json, evaluate, propagate_bat
 
 
 def statuses(expected: Any, actual: Any, **options: Any) -> list[tuple[str, str]]:
-    fields = compare_json({"v": actual}, {"v": expected}, metric="schema_f1").field_results
+    fields = compare_json({"v": actual}, {"v": expected}, metric="leaf_f1").field_results
     return [(each.path, each.status) for each in reclassify_nulls(fields, NullHandling(**options))]
 
 
@@ -89,14 +89,14 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
 
 
 def test_batch_errors_spread_over_their_record():
-    fields = list(compare_json({"a": 1, "b": 2}, {"a": 1, "c": 2}, metric="schema_f1").field_results)
+    fields = list(compare_json({"a": 1, "b": 2}, {"a": 1, "c": 2}, metric="leaf_f1").field_results)
     failed = [fields[0].replaced(status="batch_error"), *fields[1:]]
     assert [each.status for each in propagate_batch_errors(failed)] == ["batch_error"] * 3
     assert propagate_batch_errors(fields) == fields
 
 
 def test_a_replaced_result_has_to_make_sense():
-    field = compare_json([1], [1], metric="schema_f1").field_results[0]
+    field = compare_json([1], [1], metric="leaf_f1").field_results[0]
     with pytest.raises(ValueError, match=r"^status is 'good'; it is one of match, mismatch, .*"):
         field.replaced(status="good")
     with pytest.raises(ValueError, match=r"^score is 2; it is a number from 0 to 1$"):

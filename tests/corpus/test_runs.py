@@ -81,7 +81,7 @@ def test_what_a_run_adds_is_in_its_signature():
     plain, by_id = evaluate(gold, gold), evaluate(gold, gold, id_field="id")
     processed = evaluate(gold, gold, post_process=reclassify_nulls)
     listed = evaluate(gold, gold, {"properties": {"id": {}, "v": {}}}, id_field="id")
-    assert plain.signature == compare_json({}, {}, metric="schema_f1").signature
+    assert plain.signature == compare_json({}, {}, metric="leaf_f1").signature
     assert by_id.signature.options == '{"id_field":"id"}'
     assert processed.signature.options == (
         '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
@@ -138,7 +138,7 @@ def test_alternatives_with_several_weights_meet_at_one_path():
     ],
 )
 def test_a_replaced_result_fits_together(given_status, given_score, status, score):
-    (field,) = compare_json([1], [2], metric="schema_f1").field_results
+    (field,) = compare_json([1], [2], metric="leaf_f1").field_results
     replaced = field.replaced(status=given_status, score=given_score)
     assert (replaced.status, replaced.score) == (status, score)
 
@@ -172,7 +172,7 @@ def test_a_replaced_result_fits_together(given_status, given_score, status, scor
     ],
 )
 def test_a_replaced_result_that_does_not(given_status, given_score, message):
-    (field,) = compare_json([1], [2], metric="schema_f1").field_results
+    (field,) = compare_json([1], [2], metric="leaf_f1").field_results
     with pytest.raises(ValueError, match=r"^status is") as caught:
         field.replaced(status=given_status, score=given_score)
     assert str(caught.value) == message

@@ -19,7 +19,7 @@ from pytest_jsonmatch import (
 from pytest_jsonmatch.engine.align import audit as audits
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
-OPTIONS = {"metric": "schema_f1", "arrays": "unordered"}
+OPTIONS = {"metric": "leaf_f1", "arrays": "unordered"}
 
 
 def seen(actual, expected, **more):
@@ -100,7 +100,7 @@ def test_inside_paired_elements():
 
 def test_arrays_paired_by_key_or_position_have_no_audit():
     expected = {"k": [{"id": 1}], "o": [1]}
-    assert compare_json(expected, expected, metric="schema_f1", arrays={"key": "id"}).audit() == ()
+    assert compare_json(expected, expected, metric="leaf_f1", arrays={"key": "id"}).audit() == ()
     assert compare_json({"a": 1}, {"a": 1}).audit() == ()
 
 
@@ -245,7 +245,7 @@ def test_below_a_target_and_below_what_is_paired_by_key():
     actual = {"d": [{"id": 1, "t": [[1, 2], [2, 1]]}], "x": 1}
     fields = {"d": {"align": {"key": "id"}}, "d[].t": {"align": "unordered"}}
     for more in ({}, {"target_key": "d"}):
-        (audit,) = compare_json(actual, expected, metric="schema_f1", fields=fields, **more).audit()
+        (audit,) = compare_json(actual, expected, metric="leaf_f1", fields=fields, **more).audit()
         assert (audit.expected_path, audit.actual_path) == ("d[1].t", "d[0].t")
         assert [each.ambiguous for each in audit.pairs] == [True, True]
 

@@ -56,7 +56,7 @@ def test_fields_that_tell_elements_apart_leave_one_round(judge):
     expected = [{"id": 1, "note": "abc"}, {"id": 2, "note": "xyz"}, {"id": 3, "note": "klm"}]
     actual = [{"id": 3, "note": "klmn"}, {"id": 1, "note": "abcd"}, {"id": 2, "note": "wxyz"}]
     result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
+        actual, expected, metric="leaf_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
     )
     assert pairs(result) == [(0, 1), (1, 2), (2, 0)]
     # Each id counts 1, each note 3/4.
@@ -72,7 +72,7 @@ def test_an_answer_can_undo_a_pair(judge):
     result = compare_json(
         actual,
         expected,
-        metric="schema_f1",
+        metric="leaf_f1",
         arrays="unordered",
         compare={"string": "levenshtein"},
         fields=rules,
@@ -87,7 +87,7 @@ def test_where_a_bound_is_no_better_nothing_more_is_asked(judge):
     expected = [{"id": 1, "note": "abc"}, {"id": 2, "note": "xyz"}]
     actual = [{"id": 1, "note": "klm"}, {"id": 2, "note": "klm"}]
     rules = {"[].note": {"compare": "judge"}, "[].id": {"weight": 2}}
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", fields=rules)
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", fields=rules)
     # Own id 2 of 3, whatever the note; another's note is worth 1 of 3 at most.
     assert (pairs(result), judge.calls) == ([(0, 0), (1, 1)], [2])
 
@@ -97,7 +97,7 @@ def test_twins_pair_without_a_question_and_are_scored_by_one(judge):
     result = compare_json(
         document[::-1],
         document,
-        metric="schema_f1",
+        metric="leaf_f1",
         arrays="unordered",
         fields={"[].note": {"compare": "judge"}},
     )
@@ -107,7 +107,7 @@ def test_twins_pair_without_a_question_and_are_scored_by_one(judge):
 def test_all_arrays_of_a_record_share_their_rounds(judge):
     expected = {"a": [{"id": 1, "s": "abc"}, {"id": 2, "s": "def"}], "b": [{"id": 1, "s": "x"}], "c": "text"}
     actual = {"a": [{"id": 2, "s": "de"}, {"id": 1, "s": "ab"}], "b": [{"id": 1, "s": "xy"}], "c": "test"}
-    compare_json(actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"})
+    compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert judge.calls == [4]
 
 
@@ -120,7 +120,7 @@ def test_an_item_is_asked_about_once(registry):
 
     registry.comparator("judge", judge)
     expected, actual = ["abcd", "abce", "abcf", "abxy"], ["abef", "abcy", "xyzc", "abc"]
-    compare_json(actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"})
+    compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert len(seen) == len(set(seen)) <= 16
 
 
@@ -133,7 +133,7 @@ def test_ids_differ_between_rounds(registry):
 
     registry.comparator("judge", judge)
     compare_json(
-        ["ab", "cd"], ["cx", "ay"], metric="schema_f1", arrays="unordered", compare={"string": "judge"}
+        ["ab", "cd"], ["cx", "ay"], metric="leaf_f1", arrays="unordered", compare={"string": "judge"}
     )
     assert len(ids) == len(set(ids)) == 4
 
@@ -151,7 +151,7 @@ def test_far_fewer_questions_than_pairs_where_other_fields_tell_elements_apart(j
             item[words.choice(["sku", "name", "price"])] = "lost"
     words.shuffle(actual)
     result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
+        actual, expected, metric="leaf_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
     )
     assert result.counts["match"] > 2 * size
     assert sum(judge.calls) <= 2 * size
@@ -160,9 +160,7 @@ def test_far_fewer_questions_than_pairs_where_other_fields_tell_elements_apart(j
 def test_where_only_answers_tell_elements_apart_there_are_few_rounds(judge):
     expected = [f"{chr(97 + at)}{chr(98 + at)}" for at in range(20)]
     actual = [word + "!" for word in reversed(expected)]
-    result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"}
-    )
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert result.score == pytest.approx(2 / 3)
     assert len(judge.calls) <= 8
     assert sum(judge.calls) <= 400
@@ -178,9 +176,7 @@ def test_perfect_pairs_end_the_questions(registry):
     registry.comparator("judge", judge)
     expected = [{"n": at, "s": f"text {at}"} for at in range(30)]
     actual = [{"n": at, "s": f"TEXT {at}"} for at in range(30)]
-    result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"}
-    )
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert (result.score, calls) == (1.0, [30])
 
 
@@ -194,7 +190,7 @@ def test_a_failed_item_is_left_out_of_its_pair(registry):
     expected = [{"id": 1, "note": "abc"}, {"id": 2, "note": "xyz"}]
     actual = [{"id": 2, "note": "wx"}, {"id": 1, "note": "ab"}]
     result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
+        actual, expected, metric="leaf_f1", arrays="unordered", fields={"[].note": {"compare": "judge"}}
     )
     assert pairs(result) == [(0, 1), (1, 0)]
     assert (result.score, result.counts) == (1.0, {"match": 3, "batch_error": 1})
@@ -206,9 +202,7 @@ def test_a_comparator_that_always_fails_ends_all_the_same(registry):
 
     registry.comparator("judge", broken)
     expected, actual = ["ab", "cd", "ef"], ["xy", "zz"]
-    result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"}
-    )
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert "pending" not in result.counts
     assert result.counts["batch_error"] == 2
 
@@ -216,9 +210,7 @@ def test_a_comparator_that_always_fails_ends_all_the_same(registry):
 def test_skipped_answers_count_nowhere(registry):
     registry.comparator("judge", lambda items: [ComparatorResult(0.0, "n/a", skip=True) for _ in items])
     expected, actual = [{"id": 1, "s": "a"}, {"id": 2, "s": "b"}], [{"id": 2, "s": "c"}, {"id": 1, "s": "d"}]
-    result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "judge"}
-    )
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "judge"})
     assert (result.score, result.counts) == (1.0, {"match": 2, "skipped": 2})
 
 
@@ -247,7 +239,7 @@ def perturbed(seed, value):
 def options(seed, name):
     """Options drawn alike for every comparator name."""
     chosen = {
-        "metric": seed.choice(["schema_f1", "pairwise_f1", "json_similarity"]),
+        "metric": seed.choice(["leaf_f1", "pairwise_f1", "json_similarity"]),
         "arrays": seed.choice(["unordered", "unordered", "ordered", {"key": "a"}]),
         "empties": seed.choice(["leaf", "if_absent", "never"]),
         "nulls": seed.choice(["value", "absent"]),
@@ -332,7 +324,7 @@ def test_the_order_of_elements_changes_no_figure(registry):
         draw = random.Random(number)
         expected = [generated(draw, 2) for _ in range(draw.randint(2, 7))]
         actual = perturbed(draw, expected)
-        chosen = {"metric": "schema_f1", "arrays": "unordered", "compare": {"string": "batch"}}
+        chosen = {"metric": "leaf_f1", "arrays": "unordered", "compare": {"string": "batch"}}
         shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
         one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
         assert one[:2] == two[:2], number
@@ -343,7 +335,5 @@ def test_a_batch_comparator_at_any_depth(registry):
     expected, actual = "abc", "abd"
     for _ in range(2_000):
         expected, actual = [expected], [actual]
-    result = compare_json(
-        actual, expected, metric="schema_f1", arrays="unordered", compare={"string": "batch"}
-    )
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "batch"})
     assert result.score == 0.5

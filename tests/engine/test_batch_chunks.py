@@ -75,7 +75,7 @@ def test_records_are_known_by_their_ids(registry):
 def test_ids_are_unique_where_those_of_records_are_not(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    plan = plan_for("schema_f1", {"fields": RULES})
+    plan = plan_for("leaf_f1", {"fields": RULES})
     answered_all(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
     assert judge.calls == [["same:1", "same:2"]]
 
@@ -123,7 +123,7 @@ def test_what_a_record_raises_stands_in_its_place(registry):
 
 
 def test_plans_without_batch_comparators_are_scored_one_by_one():
-    plan = plan_for("schema_f1", {})
+    plan = plan_for("leaf_f1", {})
     outcomes = answered_all(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
     assert [outcome.sums.score for outcome in outcomes] == [1, 0]
 
@@ -143,7 +143,7 @@ def test_figures_do_not_depend_on_the_chunks(registry, scope):
     chosen = {"arrays": "unordered", "compare": {"string": "judge"}}
     runs = [evaluate(gold, extracted, chunk_size=size, **chosen) for size in (1, 7, 256)]
     single = [
-        compare_json(answer, record, metric="schema_f1", **chosen) for record, answer in zip(gold, extracted)
+        compare_json(answer, record, metric="leaf_f1", **chosen) for record, answer in zip(gold, extracted)
     ]
     assert [record.f1 for record in runs[0].records] == [result.f1 for result in single]
     assert [run.to_dict() for run in runs[1:]] == [runs[0].to_dict()] * 2

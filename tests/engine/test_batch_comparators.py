@@ -59,7 +59,7 @@ def test_one_call_has_all_fields_of_a_record(registry):
     result = compare_json(
         {"title": "OLD MAN", "year": 1952, "notes": ["sea", "fish"]},
         {"title": "Old Man", "year": 1952, "notes": ["Sea", "boat"]},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"title": {"compare": "judge"}, "notes[]": {"compare": "judge"}},
     )
     assert [len(items) for items in judge.calls] == [3]
@@ -78,7 +78,7 @@ def test_items_say_where_they_stand_and_what_is_compared(registry):
     compare_json(
         {"people": [{"name": " ANN "}]},
         {"people": [{"name": "Ann"}]},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"people[].name": {"compare": {"judge": {"strict": True}}, "transform": ["strip"]}},
     )
     assert judge.calls == [
@@ -104,8 +104,8 @@ def test_items_say_where_they_stand_and_what_is_compared(registry):
 def test_the_root_has_no_parent_and_its_members_have_the_root(registry):
     judge = Judge()
     registry.comparator("judge", judge)
-    compare_json('"A"', '"b"', metric="schema_f1", fields={"**": {"compare": "judge"}})
-    compare_json({"a": "A"}, {"a": "b"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+    compare_json('"A"', '"b"', metric="leaf_f1", fields={"**": {"compare": "judge"}})
+    compare_json({"a": "A"}, {"a": "b"}, metric="leaf_f1", fields={"a": {"compare": "judge"}})
     asked = [item for items in judge.calls for item in items]
     assert [(item.path, item.expected_path, item.expected_parent) for item in asked] == [
         ("$", "$", None),
@@ -119,7 +119,7 @@ def test_it_can_score_whole_containers(registry):
     result = compare_json(
         {"tags": ["b", "a"]},
         {"tags": ["a", "b"]},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"tags": {"compare": "judge"}},
     )
     assert [(item.expected, item.actual) for item in judge.calls[0]] == [(["a", "b"], ["b", "a"])]
@@ -133,7 +133,7 @@ def test_two_batch_comparators_are_two_calls(registry):
     compare_json(
         {"a": "x", "b": "x", "c": "x"},
         {"a": "y", "b": "y", "c": "y"},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}},
     )
     assert [[item.path for item in items] for items in one.calls] == [["a", "c"]]
@@ -146,7 +146,7 @@ def test_it_can_be_the_comparator_of_a_type(registry):
     result = compare_json(
         {"a": "X", "n": 2, "t": True},
         {"a": "x", "n": 1, "t": False},
-        metric="schema_f1",
+        metric="leaf_f1",
         compare={"string": "judge"},
     )
     assert [[item.path for item in items] for items in judge.calls] == [["a"]]
@@ -172,7 +172,7 @@ def test_from_a_schema(registry):
         },
     }
     result = compare_json(
-        {"note": "A", "other": "A"}, {"note": "a", "other": "a"}, metric="schema_f1", schema=schema
+        {"note": "A", "other": "A"}, {"note": "a", "other": "a"}, metric="leaf_f1", schema=schema
     )
     assert rows(result) == [("note", "match", 1.0), ("other", "mismatch", 0.0)]
     assert [item.params for item in judge.calls[0]] == [{"strict": False}]
@@ -184,7 +184,7 @@ def test_as_a_default_of_a_schemas_type(registry):
     set_type_default("string", "judge")
     try:
         schema = parse_eval_schema({"type": "object", "properties": {"note": {"type": "string"}}})
-        assert compare_json({"note": "A"}, {"note": "a"}, metric="schema_f1", schema=schema).score == 1.0
+        assert compare_json({"note": "A"}, {"note": "a"}, metric="leaf_f1", schema=schema).score == 1.0
     finally:
         reset_type_defaults()
     assert len(judge.calls) == 1
@@ -196,7 +196,7 @@ def test_in_a_branch_of_a_schema(registry):
     schema = {
         "properties": {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
     }
-    assert compare_json({"v": "A"}, {"v": "a"}, metric="schema_f1", schema=schema).score == 1.0
+    assert compare_json({"v": "A"}, {"v": "a"}, metric="leaf_f1", schema=schema).score == 1.0
     assert len(judge.calls) == 1
 
 
@@ -206,7 +206,7 @@ def test_below_a_target_paths_are_those_of_the_document(registry):
     compare_json(
         {"answers": [{"a": "x"}]},
         {"answers": [{"a": "y"}]},
-        metric="schema_f1",
+        metric="leaf_f1",
         target_key="answers[0]",
         fields={"**.a": {"compare": "judge"}},
     )
@@ -216,7 +216,7 @@ def test_below_a_target_paths_are_those_of_the_document(registry):
 def test_what_one_side_lacks_is_not_asked(registry):
     judge = Judge()
     registry.comparator("judge", judge)
-    result = compare_json({"b": "x"}, {"a": "x"}, metric="schema_f1", compare={"string": "judge"})
+    result = compare_json({"b": "x"}, {"a": "x"}, metric="leaf_f1", compare={"string": "judge"})
     assert (judge.calls, result.counts) == ([], {"omission": 1, "hallucination": 1})
 
 
@@ -224,7 +224,7 @@ def test_what_only_schema_has_may_be_skipped(registry):
     judge = Judge()
     registry.comparator("judge", judge)
     rules = {"a": {"compare": "judge", "skip": True}}
-    result = compare_json({"a": "x"}, {"a": "y"}, metric="schema_f1", fields=rules)
+    result = compare_json({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields=rules)
     assert (judge.calls, result.counts) == ([], {"skipped": 1})
 
 
@@ -234,7 +234,7 @@ def test_nulls_are_settled_without_asking(registry):
     result = compare_json(
         {"a": None, "b": None, "c": "x"},
         {"a": None, "b": "x", "c": None},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": "judge"}},
     )
     assert [f.score for f in result.field_results] == [1.0, 0.0, 0.0]
@@ -244,7 +244,7 @@ def test_nulls_are_settled_without_asking(registry):
 def test_null_aware_comparators_are_asked_about_nulls(registry):
     judge = Judge(null_aware=True)
     registry.comparator("judge", judge)
-    result = compare_json({"a": None}, {"a": "None"}, metric="schema_f1", fields={"*": {"compare": "judge"}})
+    result = compare_json({"a": None}, {"a": "None"}, metric="leaf_f1", fields={"*": {"compare": "judge"}})
     assert (result.score, len(judge.calls)) == (1.0, 1)
 
 
@@ -254,7 +254,7 @@ def test_equal_values_are_asked_about_unless_it_short_circuits(registry):
     registry.comparator("spared", spared)
     document = {"a": "x", "b": ["x", {"c": 1.0}]}
     for name in ("asked", "spared"):
-        compare_json(document, document, metric="schema_f1", fields={"*": {"compare": name}})
+        compare_json(document, document, metric="leaf_f1", fields={"*": {"compare": name}})
     assert [len(items) for items in asked.calls] == [2]
     assert spared.calls == []
 
@@ -265,7 +265,7 @@ def test_equality_for_the_short_circuit_is_that_of_json_after_transforms(registr
     compare_json(
         {"a": True, "b": 1.0, "c": "X "},
         {"a": 1, "b": 1, "c": "x"},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": "judge", "transform": ["strip", "lowercase"]}},
     )
     assert [[item.path for item in items] for items in judge.calls] == [["a"]]
@@ -277,7 +277,7 @@ def test_by_value_asks_once_about_equal_questions(registry):
     result = compare_json(
         ["A", "A", "b", "A", 1, True],
         ["a", "a", "a", "x", "1", "1"],
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"[]": {"compare": "judge"}},
     )
     assert [[item.expected_path for item in items] for items in judge.calls] == [
@@ -292,7 +292,7 @@ def test_by_value_tells_parameters_apart(registry):
     compare_json(
         {"a": "x", "b": "x"},
         {"a": "y", "b": "y"},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"a": {"compare": {"judge": {"n": 1}}}, "b": {"compare": {"judge": {"n": 2}}}},
     )
     assert [len(items) for items in judge.calls] == [2]
@@ -301,14 +301,14 @@ def test_by_value_tells_parameters_apart(registry):
 def test_a_threshold_for_leaves_holds_for_answers(registry):
     registry.comparator("half", lambda items: [0.5 for _ in items])
     rule = {"a": {"compare": "half"}}
-    assert compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields=rule).score == 0.5
-    assert compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields=rule, leaf_threshold=0.5).score == 0.0
+    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule).score == 0.5
+    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule, leaf_threshold=0.5).score == 0.0
 
 
 def test_weights_count(registry):
     registry.comparator("half", lambda items: [0.5 for _ in items])
     rules = {"a": {"compare": "half", "weight": 3}}
-    assert compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="schema_f1", fields=rules).score == 2.5 / 4
+    assert compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="leaf_f1", fields=rules).score == 2.5 / 4
 
 
 def test_what_it_does_to_its_list_is_its_own_business(registry):
@@ -319,7 +319,7 @@ def test_what_it_does_to_its_list_is_its_own_business(registry):
 
     registry.comparator("greedy", greedy)
     assert (
-        compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields={"a": {"compare": "greedy"}}).score == 1.0
+        compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields={"a": {"compare": "greedy"}}).score == 1.0
     )
 
 
@@ -341,7 +341,7 @@ def test_answers_of_every_form(registry, answer):
     result = compare_json(
         {"a": 1, "b": 2, "c": 3},
         {"a": 2, "b": 3, "c": 4},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": "judge"}},
     )
     assert (result.score, result.counts) == (1.0, {"match": 3})
@@ -351,7 +351,7 @@ def test_numbers_of_numpy(registry):
     import numpy as np
 
     registry.comparator("judge", lambda items: np.full(len(items), 0.25))
-    result = compare_json({"a": 1}, {"a": 2}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+    result = compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields={"a": {"compare": "judge"}})
     assert result.score == 0.25
 
 
@@ -361,7 +361,7 @@ def test_reasons_and_skips(registry):
         lambda items: [ComparatorResult(0.5, "half right"), ComparatorResult(0, "off topic", skip=True)],
     )
     result = compare_json(
-        {"a": 1, "b": 2}, {"a": 2, "b": 3}, metric="schema_f1", fields={"*": {"compare": "judge"}}
+        {"a": 1, "b": 2}, {"a": 2, "b": 3}, metric="leaf_f1", fields={"*": {"compare": "judge"}}
     )
     assert [(f.status, f.reason, f.comparator) for f in result.field_results] == [
         ("mismatch", "half right", "judge"),
@@ -372,7 +372,7 @@ def test_reasons_and_skips(registry):
 
 def test_answers_by_id(registry):
     registry.comparator("judge", JudgeById())
-    result = compare_json(["A", "b"], ["a", "c"], metric="schema_f1", fields={"[]": {"compare": "judge"}})
+    result = compare_json(["A", "b"], ["a", "c"], metric="leaf_f1", fields={"[]": {"compare": "judge"}})
     assert [f.score for f in result.field_results] == [1.0, 0.0]
 
 
@@ -387,7 +387,7 @@ def failures(registry, answer, scope=None):
     result = compare_json(
         {"a": 1, "b": 1, "c": 1, "d": 1},
         {"a": 2, "b": 2, "c": 2, "d": 1},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={key: {"compare": "judge"} for key in "abc"},
     )
     assert result.field_results[3].status == "match"
@@ -483,7 +483,7 @@ def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry
     result = compare_json(
         {"a": "x", "b": "x", "c": 1},
         {"a": "y", "b": "y", "c": 1},
-        metric="schema_f1",
+        metric="leaf_f1",
         compare={"string": "judge"},
     )
     # b: 0.5 and c: 1 of two leaves on either side.
@@ -498,7 +498,7 @@ def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry
 def test_errors_are_told_where_all_that_counts_is_perfect(registry):
     registry.comparator("judge", raising)
     result = compare_json(
-        {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="schema_f1", fields={"a": {"compare": "judge"}}
+        {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="leaf_f1", fields={"a": {"compare": "judge"}}
     )
     assert (result.score, [error.path for error in result.errors]) == (1.0, ["a"])
 
@@ -506,7 +506,7 @@ def test_errors_are_told_where_all_that_counts_is_perfect(registry):
 def test_an_assertion_raises_comparator_error(registry):
     registry.comparator("judge", raising)
     with pytest.raises(ComparatorError, match="no answer in 30 s"):
-        assert_json_match({"a": "x"}, {"a": "y"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+        assert_json_match({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields={"a": {"compare": "judge"}})
 
 
 def test_interrupts_pass_through(registry):
@@ -515,7 +515,7 @@ def test_interrupts_pass_through(registry):
 
     registry.comparator("judge", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        compare_json({"a": "x"}, {"a": "y"}, metric="schema_f1", fields={"a": {"compare": "judge"}})
+        compare_json({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields={"a": {"compare": "judge"}})
 
 
 # -- top-level keys as units -----------------------------------------------------------------------------------
@@ -581,14 +581,14 @@ def test_parameters_are_checked_before_scoring(registry, place):
         "schema": {"schema": {"properties": {"a": {"x-eval-compare": "judge"}}}},
     }[place]
     with pytest.raises(ConfigurationError, match="comparator 'judge': name the model, as in"):
-        compare_json({"b": 1}, {"b": 1}, metric="schema_f1", **options)
+        compare_json({"b": 1}, {"b": 1}, metric="leaf_f1", **options)
 
 
 def test_functions_of_three_arguments_stay_what_they_are(registry):
     registry.comparator("plain", lambda expected, actual, params: 0.5)
     registry.comparator("any", lambda *arguments: 0.25)
     fields = {"a": {"compare": "plain"}, "b": {"compare": "any"}}
-    result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="schema_f1", fields=fields)
+    result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="leaf_f1", fields=fields)
     assert [f.score for f in result.field_results] == [0.5, 0.25]
 
 
@@ -600,7 +600,7 @@ def test_plans_without_one_know_it(registry):
     rule = {"a": {"compare": "plain"}}
     schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
     assert [
-        plan_for("schema_f1", options).has_batch
+        plan_for("leaf_f1", options).has_batch
         for options in (
             {},
             {"fields": rule},

@@ -39,7 +39,7 @@ def test_the_primary_bears_the_score():
     result = compare_json(
         {"first": "Maria Luisa", "last": "Alvarez", "age": 30},
         {"first": "Maria", "last": "Luisa Alvarez", "age": 30},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields=RULES,
     )
     assert rows(result) == [("first", "skipped", 0.0), ("last", "match", 1.0), ("age", "match", 1.0)]
@@ -53,7 +53,7 @@ def test_a_difference_in_any_part_counts_once():
     result = compare_json(
         {"first": "Ann", "last": "Lee", "age": 30},
         {"first": "Anna", "last": "Lee", "age": 30},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields=RULES,
     )
     assert rows(result) == [("first", "skipped", 0.0), ("last", "mismatch", 0.0), ("age", "match", 1.0)]
@@ -66,7 +66,7 @@ def test_groups_are_those_of_one_parent():
     result = compare_json(
         {"people": [people[0], {"first": "Rob", "last": "Ray"}], "author": people[1]},
         {"people": people, "author": people[1]},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields=RULES,
     )
     assert [row for row in rows(result) if row[1] != "skipped"] == [
@@ -80,7 +80,7 @@ def test_groups_are_those_of_one_parent():
 def test_in_an_unordered_array_the_parts_pair_together():
     expected = [{"first": "Ann Lee", "last": "Ray", "n": 1}, {"first": "Bob", "last": "Fox", "n": 2}]
     actual = [{"first": "Bob", "last": "Fox", "n": 2}, {"first": "Ann", "last": "Lee Ray", "n": 1}]
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", fields=RULES)
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", fields=RULES)
     assert result.score == 1.0
     assert result.counts == {"match": 4, "skipped": 2}
     assert [pair[:2] for pair in result.alignments[0].pairs] == [(0, 1), (1, 0)]
@@ -98,7 +98,7 @@ def test_from_a_schema():
     result = compare_json(
         {"last": "Luisa Alvarez", "first": "Maria"},
         {"last": "Alvarez", "first": "Maria Luisa"},
-        metric="schema_f1",
+        metric="leaf_f1",
         schema=schema,
     )
     assert (result.score, result.counts) == (1.0, {"match": 1, "skipped": 1})
@@ -109,7 +109,7 @@ def test_from_a_schema():
 
 @pytest.mark.usefixtures("registry")
 def test_without_a_part_on_one_side_the_primary_scores_0():
-    result = compare_json({"last": "Lee"}, {"first": "Ann", "last": "Lee"}, metric="schema_f1", fields=RULES)
+    result = compare_json({"last": "Lee"}, {"first": "Ann", "last": "Lee"}, metric="leaf_f1", fields=RULES)
     assert rows(result) == [("first", "omission", 0.0), ("last", "mismatch", 0.0)]
     assert result.field_results[1].reason == "incomplete: no 'given' to compare"
 
@@ -119,7 +119,7 @@ def test_a_part_that_is_not_compared_leaves_the_group_incomplete():
     result = compare_json(
         {"first": "Ann", "last": "Lee"},
         {"first": "Ann", "last": "Lee"},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"last": RULES["**.last"]},
     )
     assert rows(result) == [("first", "match", 1.0), ("last", "mismatch", 0.0)]
@@ -127,7 +127,7 @@ def test_a_part_that_is_not_compared_leaves_the_group_incomplete():
 
 @pytest.mark.usefixtures("registry")
 def test_without_the_primary_on_one_side_that_is_what_is_missing():
-    result = compare_json({"first": "Ann"}, {"first": "Ann", "last": "Lee"}, metric="schema_f1", fields=RULES)
+    result = compare_json({"first": "Ann"}, {"first": "Ann", "last": "Lee"}, metric="leaf_f1", fields=RULES)
     assert rows(result) == [("first", "skipped", 0.0), ("last", "omission", 0.0)]
     assert result.field_results[0].reason == "scored with its 'surname', which is missing"
     assert result.recall == 0.0
@@ -135,7 +135,7 @@ def test_without_the_primary_on_one_side_that_is_what_is_missing():
 
 @pytest.mark.usefixtures("registry")
 def test_without_the_primary_on_both_sides_nothing_is_scored():
-    result = compare_json({"first": "Ann"}, {"first": "Bob"}, metric="schema_f1", fields=RULES)
+    result = compare_json({"first": "Ann"}, {"first": "Bob"}, metric="leaf_f1", fields=RULES)
     assert (rows(result), result.total_leaves) == ([("first", "skipped", 0.0)], 0)
 
 
@@ -157,7 +157,7 @@ def test_nulls(expected, actual, score):
     result = compare_json(
         dict(zip(("first", "last"), actual)),
         dict(zip(("first", "last"), expected)),
-        metric="schema_f1",
+        metric="leaf_f1",
         fields=RULES,
     )
     assert result.field_results[1].score == score
@@ -175,7 +175,7 @@ def test_the_function_gets_the_primarys_parameters_and_transformed_values():
         result = compare_json(
             {"a": "1 ", "b": "2"},
             {"a": "3", "b": " 4"},
-            metric="schema_f1",
+            metric="leaf_f1",
             fields={
                 "a": {"compare": {"pair": {"role": "x", "limit": 5}}, "transform": ["strip"]},
                 "b": {"compare": {"pair": {"role": "y"}}, "transform": ["strip"]},
@@ -196,7 +196,7 @@ def test_a_function_that_fails_fails_for_its_group_alone():
             "full_name", CompoundComparator("full_name", ["surname", "given"], "surname", fail_for_ann)
         )
         people = [{"first": "Ann", "last": "Lee"}, {"first": "Bob", "last": "Ray"}]
-        result = compare_json(people, people, metric="schema_f1", fields=RULES)
+        result = compare_json(people, people, metric="leaf_f1", fields=RULES)
     assert [row[:2] for row in rows(result)] == [
         ("[0].first", "skipped"),
         ("[0].last", "batch_error"),
@@ -213,7 +213,7 @@ def test_one_role_for_two_fields_of_an_object_is_an_error_of_both():
     result = compare_json(
         {"first": "Ann", "last": "Lee"},
         {"first": "Ann", "last": "Lee"},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": {"full_name": {"role": "given"}}}},
     )
     assert result.counts == {"batch_error": 2}
@@ -235,11 +235,11 @@ def test_one_role_for_two_fields_of_an_object_is_an_error_of_both():
 @pytest.mark.usefixtures("registry")
 def test_a_role_that_is_none_is_an_error_before_scoring(params, message):
     with pytest.raises(ConfigurationError) as error:
-        compare_json({}, {}, metric="schema_f1", fields={"a": {"compare": {"full_name": params}}})
+        compare_json({}, {}, metric="leaf_f1", fields={"a": {"compare": {"full_name": params}}})
     assert str(error.value) == f"fields['a'].compare: {message}"
     with pytest.raises(ConfigurationError) as error:
         schema = {"properties": {"a": {"x-eval-compare": {"full_name": params}}}}
-        compare_json({}, {}, metric="schema_f1", schema=schema)
+        compare_json({}, {}, metric="leaf_f1", schema=schema)
     assert str(error.value) == f"a: {message}"
 
 

@@ -22,7 +22,7 @@ def figures(result: Any) -> list[tuple[Any, ...]]:
 def test_every_object_and_array_has_its_figures():
     expected = {"name": "a", "rows": [{"x": 1, "y": 2}, {"x": 3}], "meta": {"k": [1, 2]}}
     actual = {"name": "b", "rows": [{"x": 1, "y": 5, "z": 0}, {"x": 3}, {"x": 9}], "meta": {"k": [1]}}
-    assert figures(compare_json(actual, expected, metric="schema_f1")) == [
+    assert figures(compare_json(actual, expected, metric="leaf_f1")) == [
         ("$", "$", "object", 3 / 7, 3 / 6, 6 / 13),
         ("rows", "rows", "array", 2 / 5, 2 / 3, 4 / 8),
         ("rows[0]", "rows[0]", "object", 1 / 3, 1 / 2, 2 / 5),
@@ -36,7 +36,7 @@ def test_every_object_and_array_has_its_figures():
 def test_containers_that_one_side_lacks_or_has_of_another_kind():
     expected = {"gone": {"a": [1]}, "other": [1, 2], "empty": []}
     actual = {"other": {"b": 1}, "empty": [], "new": {"c": {}}}
-    assert figures(compare_json(actual, expected, metric="schema_f1")) == [
+    assert figures(compare_json(actual, expected, metric="leaf_f1")) == [
         ("$", "$", "object", 1 / 3, 1 / 4, 2 / 7),
         ("gone", None, "object", 1.0, 0.0, 0.0),
         ("gone.a", None, "array", 1.0, 0.0, 0.0),
@@ -49,22 +49,22 @@ def test_containers_that_one_side_lacks_or_has_of_another_kind():
 
 def test_weights_count_in_containers():
     result = compare_json(
-        {"a": {"x": 1, "y": 2}}, {"a": {"x": 1, "y": 3}}, metric="schema_f1", fields={"a.x": {"weight": 3}}
+        {"a": {"x": 1, "y": 2}}, {"a": {"x": 1, "y": 3}}, metric="leaf_f1", fields={"a.x": {"weight": 3}}
     )
     assert (result.container("a").precision, result.container("a").expected_leaves) == (3 / 4, 4.0)
 
 
 def test_a_result_without_containers():
-    assert figures(compare_json(1, 1, metric="schema_f1")) == []
+    assert figures(compare_json(1, 1, metric="leaf_f1")) == []
 
 
 def test_the_schema_path_of_a_container():
-    result = compare_json({"a b": [{"c": [1]}]}, {"a b": [{"c": [1]}]}, metric="schema_f1")
+    result = compare_json({"a b": [{"c": [1]}]}, {"a b": [{"c": [1]}]}, metric="leaf_f1")
     assert [each.path for each in result.containers] == ["$", '["a b"]', '["a b"][]', '["a b"][].c']
 
 
 def test_looking_up_what_is_not_there():
-    result = compare_json({"a": 1}, {"a": 1}, metric="schema_f1")
+    result = compare_json({"a": 1}, {"a": 1}, metric="leaf_f1")
     with pytest.raises(KeyError, match="a"):
         result.container("a")
 
@@ -94,7 +94,7 @@ def test_depth_is_no_limit():
     value: Any = 1
     for _ in range(100_000):
         value = [value]
-    result = compare_json(value, value, metric="schema_f1")
+    result = compare_json(value, value, metric="leaf_f1")
     assert (len(result.containers), result.containers[-1].f1) == (100_000, 1.0)
 
 
@@ -112,7 +112,7 @@ def test_pairs_of_nested_arrays_and_of_keys():
     result = compare_json(
         actual,
         expected,
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"o": {"align": {"key": "id"}}, "o[].t": {"align": "unordered"}},
     )
     assert [
@@ -154,7 +154,7 @@ def _nested(levels):
     expected, actual = {"q": 1}, {"q": 1, "p": 2}
     for _ in range(levels):
         expected, actual = {"k": [{"p": 1}, expected], "q": 1}, {"k": [actual, {"p": 2}], "q": 1}
-    return compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    return compare_json(actual, expected, metric="leaf_f1", arrays="unordered")
 
 
 def test_paths_of_alignments_are_made_when_they_are_asked_for(monkeypatch):

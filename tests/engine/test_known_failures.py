@@ -6,7 +6,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 
-TREE_METRICS = ["pairwise_f1", "schema_f1"]
+TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 
 
 def figures(result):
@@ -117,7 +117,7 @@ def test_rules_of_the_schema_work_inside_arrays():
     actual = {
         "lines": [{"sku": "a1", "price": 10.4, "note": "y", "n": 1}, {"sku": "b2", "price": 5.6, "n": 2}]
     }
-    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    result = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     # Σ = 1 + 1 + 3 in the first line, 1 + 0 + 3 in the second; E = A = 5 + 5
     assert figures(result) == (9 / 10, 9 / 10, 9 / 10)
     assert result.counts == {"match": 5, "mismatch": 1, "skipped": 1}
@@ -129,8 +129,8 @@ def test_rules_of_fields_work_inside_arrays_of_arrays():
         {"table": [[{"cell": "a"}], [{"cell": "b"}]]},
         {"table": [[{"cell": " a"}], [{"cell": "b "}]]},
     )
-    assert compare_json(actual, expected, metric="schema_f1").f1 == 0.0
-    assert compare_json(actual, expected, metric="schema_f1", fields=rule).f1 == 1.0
+    assert compare_json(actual, expected, metric="leaf_f1").f1 == 0.0
+    assert compare_json(actual, expected, metric="leaf_f1", fields=rule).f1 == 1.0
 
 
 def test_a_rule_decides_which_elements_pair():
@@ -140,7 +140,7 @@ def test_a_rule_decides_which_elements_pair():
         [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}],
         [{"id": 1, "name": "b"}, {"id": 2, "name": "a"}],
     )
-    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    result = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     assert result.f1 == 1.0
     assert ("[0].name", "[1].name", "match") in rows(result)
 
@@ -179,14 +179,14 @@ def test_many_objects_score_as_few_do(size):
     pairwise = compare_json(actual, expected, metric="pairwise_f1", schema=schema)
     assert figures(pairwise) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
     by_key = {**schema, "x-eval-align": {"match_by": "key_field", "key": "id"}}
-    keyed = compare_json(actual, expected, metric="schema_f1", schema=by_key)
+    keyed = compare_json(actual, expected, metric="leaf_f1", schema=by_key)
     assert figures(keyed) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
 
 
 @pytest.mark.parametrize("size", [50, 500, 2000])
-def test_many_objects_without_order_under_schema_f1(size):
+def test_many_objects_without_order_under_leaf_f1(size):
     expected, actual = objects(size)
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered")
     # No threshold here: a lost object could only pair with a left-over answer, and there is none.
     assert figures(result) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
 
@@ -196,7 +196,7 @@ def test_many_objects_without_order_under_schema_f1(size):
 
 def test_keys_with_dots_are_keys_and_no_paths():
     expected = {"a.b": 1, "a": {"b": 2}, "c[0]": 3, "c": [4], "": 5, "$": 6, "*": 7}
-    result = compare_json({**expected, "a.b": 0, "c[0]": 0}, expected, metric="schema_f1")
+    result = compare_json({**expected, "a.b": 0, "c[0]": 0}, expected, metric="leaf_f1")
     assert figures(result) == (5 / 7, 5 / 7, 5 / 7)
     assert [field.path for field in result.field_results if field.status == "mismatch"] == [
         '["a.b"]',
@@ -213,12 +213,12 @@ def test_rules_tell_keys_with_dots_from_paths():
         },
     }
     expected, actual = {"a.b": "x", "a": {"b": "y"}}, {"a.b": "?", "a": {"b": "y"}}
-    assert compare_json(actual, expected, metric="schema_f1", schema=schema).counts == {
+    assert compare_json(actual, expected, metric="leaf_f1", schema=schema).counts == {
         "match": 1,
         "skipped": 1,
     }
     skip_path = {"a.b": {"skip": True}, '["a.b"]': {"skip": False}}
-    result = compare_json(actual, expected, metric="schema_f1", schema=schema, fields=skip_path)
+    result = compare_json(actual, expected, metric="leaf_f1", schema=schema, fields=skip_path)
     assert result.counts == {"mismatch": 1, "skipped": 1}
 
 
@@ -244,9 +244,7 @@ def test_a_value_of_another_type_under_a_transform_fails_by_itself(wrong, transf
             "id": {"type": "integer"},
         },
     }
-    result = compare_json(
-        {"name": wrong, "id": 1}, {"name": "Ann", "id": 1}, metric="schema_f1", schema=schema
-    )
+    result = compare_json({"name": wrong, "id": 1}, {"name": "Ann", "id": 1}, metric="leaf_f1", schema=schema)
     assert figures(result) == (1 / 2, 1 / 2, 1 / 2)
     assert result.errors == ()
 
@@ -258,9 +256,9 @@ def test_a_string_where_a_number_is_rounded_fails_by_itself():
             "k": {},
         }
     }
-    result = compare_json({"n": "12.2", "k": 1}, {"n": 12.3, "k": 1}, metric="schema_f1", schema=schema)
+    result = compare_json({"n": "12.2", "k": 1}, {"n": 12.3, "k": 1}, metric="leaf_f1", schema=schema)
     assert (result.f1, result.errors) == (1 / 2, ())
-    near = compare_json({"n": 11.9, "k": 1}, {"n": 12.3, "k": 1}, metric="schema_f1", schema=schema)
+    near = compare_json({"n": 11.9, "k": 1}, {"n": 12.3, "k": 1}, metric="leaf_f1", schema=schema)
     assert near.f1 == 1.0
 
 
@@ -282,7 +280,7 @@ def test_nan_equals_nothing_under_an_explicit_comparator_either():
         {"threshold": {"threshold": 5}},
     ):
         schema = {"type": "object", "properties": {"x": {"type": "number", "x-eval-compare": spec}}}
-        assert compare_json({"x": float("nan")}, {"x": 1.0}, metric="schema_f1", schema=schema).f1 == 0.0
+        assert compare_json({"x": float("nan")}, {"x": 1.0}, metric="leaf_f1", schema=schema).f1 == 0.0
 
 
 @pytest.mark.parametrize("metric", TREE_METRICS)
@@ -297,8 +295,8 @@ def test_integers_of_400_digits_have_tolerances_too():
     schema = {
         "properties": {"n": {"type": "integer", "x-eval-compare": {"numeric": {"tolerance": {"rel": 0.01}}}}}
     }
-    near = compare_json({"n": 10**400 + 10**397}, {"n": 10**400}, metric="schema_f1", schema=schema)
-    far = compare_json({"n": 10**400 + 10**399}, {"n": 10**400}, metric="schema_f1", schema=schema)
+    near = compare_json({"n": 10**400 + 10**397}, {"n": 10**400}, metric="leaf_f1", schema=schema)
+    far = compare_json({"n": 10**400 + 10**399}, {"n": 10**400}, metric="leaf_f1", schema=schema)
     assert (near.f1, far.f1) == (1.0, 0.0)
 
 

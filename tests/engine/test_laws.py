@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import JsonMatchError, compare_json
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
-METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
+METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
 SCALARS = (
     st.none()
     | st.booleans()
@@ -52,7 +52,7 @@ def test_scores_lie_between_0_and_1_and_1_means_that_every_counted_unit_is_1(met
     counted = [
         f for f in result.field_results if f.expected_leaves + f.actual_leaves and f.status != "skipped"
     ]
-    if metric in {"pairwise_f1", "schema_f1"}:
+    if metric in {"pairwise_f1", "leaf_f1"}:
         assert (result.score == 1.0) is all(f.score == 1.0 for f in counted)
     else:
         assert (result.score == 1.0) is all(f.score == 1.0 for f in counted if f.expected_leaves)
@@ -79,7 +79,7 @@ def test_key_order_never_matters(metric, expected, actual):
     )
 
 
-@pytest.mark.parametrize("metric", ["field_match", "json_similarity", "schema_f1"])
+@pytest.mark.parametrize("metric", ["field_match", "json_similarity", "leaf_f1"])
 @quiet
 @given(OBJECTS, st.data())
 def test_deleting_a_correct_member_never_raises_recall(metric, value, data):
@@ -90,7 +90,7 @@ def test_deleting_a_correct_member_never_raises_recall(metric, value, data):
         assert compare_json(less, value, metric=metric).recall <= whole.recall
 
 
-@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1"])
+@pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1"])
 @quiet
 @given(VALUES, VALUES)
 def test_swapping_the_sides_swaps_precision_and_recall(metric, one, other):
@@ -145,7 +145,7 @@ def test_figures_are_the_sums_of_the_results(metric, expected, actual):
     }
 
 
-@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1", "json_similarity"])
+@pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1", "json_similarity"])
 @quiet
 @given(st.lists(VALUES, max_size=6), st.lists(VALUES, max_size=6), st.randoms())
 def test_shuffling_an_unordered_array_changes_no_figure(metric, expected, actual, rng):
@@ -214,7 +214,7 @@ def test_objects_pair_with_their_own_at_every_size(size):
 def test_the_optimum_and_not_the_greedy_choice():
     # Greedy takes the pair of 0.9 first and leaves 0.0 for the rest.
     expected, actual = ["aaaaaaaaab", "aaaaaaaabb"], ["aaaaaaaaaa", "aaaaaaaabb"]
-    options = {"metric": "schema_f1", "compare": "levenshtein", "arrays": "unordered"}
+    options = {"metric": "leaf_f1", "compare": "levenshtein", "arrays": "unordered"}
     assert compare_json(actual, expected, **options).counts == {"match": 1, "mismatch": 1}
 
 
@@ -225,7 +225,7 @@ def test_of_pairings_that_tie_the_one_with_the_larger_sum_of_scores():
         {"m8": 1, "x": 0, "y": 0},
         {"a": 1, "m0": 1, "m1": 1, "m2": 1, **{f"z{at}": 0 for at in range(5)}},
     ]
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered")
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered")
     assert ([pair[:2] for pair in result.alignments[0].pairs], result.matched_leaves) == ([(1, 1)], 3)
 
 
@@ -252,8 +252,8 @@ def nested(kind, leaf, depth):
         ("field_match_normalized", list, SHALLOW),
         ("json_similarity", dict, SHALLOW),
         ("json_similarity", list, SHALLOW),
-        ("schema_f1", dict, SHALLOW),
-        ("schema_f1", list, DEEP),
+        ("leaf_f1", dict, SHALLOW),
+        ("leaf_f1", list, DEEP),
     ],
 )
 def test_depth(metric, kind, depth):
@@ -280,7 +280,7 @@ def test_importing_the_package_and_comparing_numbers_imports_nothing_heavy():
     heavy = "{'numpy', 'scipy', 'rapidfuzz', 'yaml', 'regex', 'pytest', 'json_repair'}"
     code = (
         "import sys, pytest_jsonmatch as p\n"
-        "p.compare_json({'a': [{'b': 1}]}, {'a': [{'b': 2}]}, metric='schema_f1').to_dict()\n"
+        "p.compare_json({'a': [{'b': 1}]}, {'a': [{'b': 2}]}, metric='leaf_f1').to_dict()\n"
         "p.compare_json([1, 2, {'a': 3}], [{'a': 3}, 2, 5], metric='pairwise_f1').to_dict()\n"
         f"print(sorted({heavy} & set(sys.modules)))"
     )

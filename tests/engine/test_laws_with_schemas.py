@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.paths import parse_path
 
-TREE_METRICS = ["pairwise_f1", "schema_f1"]
+TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 
 # Few values, so that many are equal and many arrays hold twins.
@@ -129,7 +129,7 @@ def scalars(value, schema):
 @given(st.data())
 def test_every_scalar_on_either_side_is_counted_once(metric, arrays, data):
     schema, expected, actual = drawn(data)
-    if metric == "schema_f1":
+    if metric == "leaf_f1":
         # What the schema does not list is counted as well: one hallucination for each leaf.
         actual = data.draw(st.just(actual) | JSON)
         assume(not isinstance(actual, str))
@@ -156,12 +156,12 @@ def test_without_unordered_arrays_junk_never_raises_precision(junk, data):
     if isinstance(place, list):
         # What is added then stands beyond all that expected can have here, four elements at most.
         place.extend(["pad"] * 4)
-    before = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    before = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     if isinstance(place, list):
         place.append(junk)
     else:
         place["junk"] = junk
-    after = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    after = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     assert after.precision <= before.precision + 1e-12
 
 
@@ -247,7 +247,7 @@ def test_arrays_by_column_score_as_pairs_one_by_one(comparator, explicit):
     spec = SPECS.get(comparator, comparator)
     rule = {"x-eval-compare": spec} if explicit else {}
     items = {"type": "object", "properties": {"v": rule, "w": rule, "n": {}}}
-    options = {"metric": "schema_f1"} if explicit else {"metric": "schema_f1", "compare": spec}
+    options = {"metric": "leaf_f1"} if explicit else {"metric": "leaf_f1", "compare": spec}
     schema = {"type": "array", "items": items, "x-eval-align": {"match_by": "hungarian"}}
     result = compare_json(actual, expected, schema=schema, **options)
 

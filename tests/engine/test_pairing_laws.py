@@ -199,7 +199,7 @@ def check_cells(grid: Grid, case: Elements) -> None:
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
 def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
-    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_bounds(case.grid(body), case)
 
 
@@ -207,7 +207,7 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
-    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_cells(case.grid(body), case)
 
 
@@ -225,7 +225,7 @@ def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> 
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
 def test_both_bodies_find_the_same(given_options, expected, actual):
-    case = Elements(prepare("schema_f1", given_options), expected, actual)
+    case = Elements(prepare("leaf_f1", given_options), expected, actual)
     sides = range(len(expected)), range(len(actual))
     small, large = case.grid(ListGrid), case.grid(ArrayGrid)
     one, other = run(small.best(*sides)), run(large.best(*sides))
@@ -245,7 +245,7 @@ def pairs(result):
 
 def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
     expected, actual = [{"a": [1]}, {"a": [2, 3, 4, 5, 6, 7]}], [{"a": [9, 1, 2, 3, 4, 5, 6, 7]}]
-    result = compare_json(actual, expected, metric="schema_f1", arrays="unordered", extra="ignore")
+    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", extra="ignore")
     assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
 
 
@@ -261,7 +261,7 @@ def test_an_array_full_of_what_weighs_nothing_is_not_empty():
 def test_an_empty_array_weighs_what_its_alternative_says(actual):
     kinds = [{"x-eval-weight": 0.5}, {"type": "object"}]
     schema = {"properties": {"a": {"items": {"oneOf": kinds}}}}
-    assert compare_json(actual, {"a": [[]]}, metric="schema_f1", schema=schema).total_leaves == 0.5
+    assert compare_json(actual, {"a": [[]]}, metric="leaf_f1", schema=schema).total_leaves == 0.5
 
 
 # -- larger grids ----------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ LARGE = {
 def large(kind, seed, size):
     rng = random.Random(seed)
     make, more = LARGE[kind]
-    plan = prepare("schema_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
+    plan = prepare("leaf_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
     return Elements(plan, make(rng, size), make(rng, size))
 
 
@@ -329,7 +329,7 @@ DOCUMENTS = st.lists(elements(st.sampled_from(SCALARS)), max_size=4) | st.dictio
 ANSWERS = st.lists(elements(st.sampled_from(SCALARS + NONFINITE)), max_size=4) | st.dictionaries(
     KEYS, elements(st.sampled_from(SCALARS + NONFINITE)), max_size=3
 )
-METRICS = st.sampled_from(["schema_f1", "pairwise_f1", "json_similarity", "field_match"])
+METRICS = st.sampled_from(["leaf_f1", "pairwise_f1", "json_similarity", "field_match"])
 ARRAYS = st.sampled_from(["ordered", "unordered", {"key": "a"}])
 
 
@@ -409,7 +409,7 @@ def test_order_at_any_depth_changes_no_figure(metric, given_options, expected, a
 def test_order_changes_no_figure_of_larger_arrays(kind):
     rng = random.Random(kind)
     case = large(kind, 1, 36)
-    more = {"metric": "schema_f1", "arrays": "unordered", "compare": "levenshtein", **LARGE[kind][1]}
+    more = {"metric": "leaf_f1", "arrays": "unordered", "compare": "levenshtein", **LARGE[kind][1]}
     before = compare_json(case.actual, case.expected, **more)
     after = compare_json(shuffled(case.actual, rng), shuffled(case.expected, rng), **more)
     assert (after.score, after.precision, after.recall, after.f1) == headline(before)

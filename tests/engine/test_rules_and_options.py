@@ -97,7 +97,7 @@ def test_a_comparator_on_an_array_makes_it_one_leaf_and_transforms_reach_into_it
 def test_arrays_by_key():
     expected = [{"id": 1, "v": "x"}, {"id": 2, "v": "y"}, {"id": 3, "v": "z"}]
     actual = [{"id": 3, "v": "z"}, {"id": 1.0, "v": "x"}, {"id": None, "v": "q"}]
-    result = compare_json(actual, expected, metric="schema_f1", arrays={"key": "id"})
+    result = compare_json(actual, expected, metric="leaf_f1", arrays={"key": "id"})
     assert [(f.expected_path, f.actual_path, f.status) for f in result.field_results] == [
         ("[0].id", "[1].id", "match"),
         ("[0].v", "[1].v", "match"),
@@ -128,20 +128,20 @@ def test_align_for_one_array():
     ],
 )
 def test_options(options, score):
-    assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="schema_f1", **options).score == score
+    assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="leaf_f1", **options).score == score
 
 
 def test_nulls_absent_and_empties():
-    absent = {"metric": "schema_f1", "nulls": "absent"}
+    absent = {"metric": "leaf_f1", "nulls": "absent"}
     assert compare_json({"a": 1}, {"a": 1, "b": None}, **absent).score == 1.0
     assert compare_json([None], [None], **absent).counts == {"match": 1}
-    assert compare_json({"a": []}, {"a": []}, metric="schema_f1").counts == {"match": 1}
-    assert compare_json({}, {"a": []}, metric="schema_f1").counts == {"omission": 1}
-    assert compare_json({}, {"a": []}, metric="schema_f1", empties="never").counts == {}
+    assert compare_json({"a": []}, {"a": []}, metric="leaf_f1").counts == {"match": 1}
+    assert compare_json({}, {"a": []}, metric="leaf_f1").counts == {"omission": 1}
+    assert compare_json({}, {"a": []}, metric="leaf_f1", empties="never").counts == {}
 
 
 def test_a_type_mismatch_counts_the_leaves_of_each_side_once():
-    result = compare_json({"a": [1, 2, 3]}, {"a": {"x": 1, "y": 2}}, metric="schema_f1")
+    result = compare_json({"a": [1, 2, 3]}, {"a": {"x": 1, "y": 2}}, metric="leaf_f1")
     (field,) = result.field_results
     assert (field.path, field.status, field.expected_leaves, field.actual_leaves) == ("a", "mismatch", 2, 3)
 

@@ -345,13 +345,13 @@ def test_the_greatest_sum_over_admissible_pairs_a_difference():
     assert pairwise(["x y z w"], ["x b c d"]).counts == {"omission": 1, "hallucination": 1}
 
 
-# ============================================ source 5: schema_f1 =============================================
+# ============================================ source 5: leaf_f1 =============================================
 
 
-def schema_f1(actual, expected, schema=None, **options):
+def leaf_f1(actual, expected, schema=None, **options):
     if schema is not None:
         options["schema"] = {"type": "object", "properties": schema}
-    return compare_json(actual, expected, metric="schema_f1", **options)
+    return compare_json(actual, expected, metric="leaf_f1", **options)
 
 
 TEXT = {"type": "string"}
@@ -369,17 +369,17 @@ TEXT = {"type": "string"}
     ],
 )
 def test_the_scoring_table(gold, extracted, found):
-    assert statuses(schema_f1(extracted, gold, {"f": TEXT, "listed": TEXT})) == found
+    assert statuses(leaf_f1(extracted, gold, {"f": TEXT, "listed": TEXT})) == found
 
 
 def test_gold_fields_must_be_in_the_schema():
     with pytest.raises(GoldValidationError, match="typo") as refused:
-        schema_f1({}, {"f": "a", "typo": 1}, {"f": TEXT})
+        leaf_f1({}, {"f": "a", "typo": 1}, {"f": TEXT})
     assert refused.value.path == "typo"
 
 
 def test_an_invented_object_is_one_hallucination_per_leaf_a_difference():
-    result = schema_f1({"f": "a", "new": {"x": 1, "y": [2, 3], "z": {}}}, {"f": "a"}, {"f": TEXT})
+    result = leaf_f1({"f": "a", "new": {"x": 1, "y": [2, 3], "z": {}}}, {"f": "a"}, {"f": TEXT})
     assert (result.precision, result.recall, result.counts) == (1 / 5, 1.0, {"match": 1, "hallucination": 4})
 
 
@@ -395,7 +395,7 @@ def test_an_invented_object_is_one_hallucination_per_leaf_a_difference():
 )
 def test_precision_and_recall_by_status(extracted, precision, recall):
     schema = {"a": {"type": "integer"}, "b": {"type": "integer"}, "c": {"type": "integer"}}
-    result = schema_f1(extracted, {"a": 1, "b": 2}, schema)
+    result = leaf_f1(extracted, {"a": 1, "b": 2}, schema)
     assert (result.precision, result.recall) == (precision, recall)
     mean = 2 * precision * recall / (precision + recall) if precision else 0.0
     assert result.f1 == pytest.approx(mean)
@@ -425,7 +425,7 @@ def test_quick_start_record_by_record():
 
 
 def test_quick_start_without_a_schema_is_the_schema_inferred():
-    assert figures(schema_f1(EXTRACTED[0], GOLD[0])) == (2 / 3, 2 / 3, 2 / 3)
+    assert figures(leaf_f1(EXTRACTED[0], GOLD[0])) == (2 / 3, 2 / 3, 2 / 3)
 
 
 # -- comparators -----------------------------------------------------------------------------------------------
@@ -451,13 +451,13 @@ def test_quick_start_without_a_schema_is_the_schema_inferred():
     ],
 )
 def test_built_in_comparators(spec, gold, extracted, score):
-    assert schema_f1({"f": extracted}, {"f": gold}, {"f": {"x-eval-compare": spec}}).f1 == score
+    assert leaf_f1({"f": extracted}, {"f": gold}, {"f": {"x-eval-compare": spec}}).f1 == score
 
 
 def test_type_defaults_are_exact_and_numeric():
     schema = {"s": TEXT, "b": {"type": "boolean"}, "i": {"type": "integer"}, "n": {"type": "number"}}
     gold = {"s": "x", "b": True, "i": 1, "n": 1.5}
-    result = schema_f1(gold, gold, schema)
+    result = leaf_f1(gold, gold, schema)
     assert [field.comparator for field in result.field_results] == ["exact", "exact", "numeric", "numeric"]
 
 
@@ -470,12 +470,12 @@ def test_the_default_of_a_type_can_be_changed_for_a_while():
     extracted, gold = {"s": "ax", "t": "ax", "u": "ax"}, {"s": "ab", "t": "ab", "u": "ab"}
     set_type_default("string", "levenshtein")
     try:
-        scores = [field.score for field in schema_f1(extracted, gold, schema).field_results]
-        config = schema_f1(extracted, gold, schema, compare={"string": "exact"}).field_results[0].score
+        scores = [field.score for field in leaf_f1(extracted, gold, schema).field_results]
+        config = leaf_f1(extracted, gold, schema, compare={"string": "exact"}).field_results[0].score
     finally:
         reset_type_defaults()
     assert (scores, config) == ([0.5, 0.0, 0.0], 0.0)
-    assert schema_f1(extracted, gold, schema).f1 == 0.0
+    assert leaf_f1(extracted, gold, schema).f1 == 0.0
 
 
 def compare_date(gold, extracted, params):
@@ -500,7 +500,7 @@ def compare_date(gold, extracted, params):
 def test_a_custom_comparator_gets_gold_extracted_and_params(spec, score):
     with session_registry() as registry:
         registry.comparator("own date", compare_date)
-        result = schema_f1({"d": "Jan 31, 2024"}, {"d": "2024-01-31"}, {"d": {"x-eval-compare": spec}})
+        result = leaf_f1({"d": "Jan 31, 2024"}, {"d": "2024-01-31"}, {"d": {"x-eval-compare": spec}})
     assert (result.f1, result.field_results[0].comparator) == (score, "date")
 
 
@@ -512,7 +512,7 @@ def test_built_in_comparators_cannot_be_overwritten_but_custom_ones_can():
         registry.comparator("own date", lambda gold, extracted, params: 0.0)
         registry.comparator("own date", compare_date, overwrite=True)
         schema = {"d": {"x-eval-compare": "own date"}}
-        assert schema_f1({"d": "Jan 31, 2024"}, {"d": "2024-01-31"}, schema).f1 == 1.0
+        assert leaf_f1({"d": "Jan 31, 2024"}, {"d": "2024-01-31"}, schema).f1 == 1.0
 
 
 @pytest.mark.parametrize(
@@ -553,8 +553,8 @@ def test_config_syntax_is_a_name_or_one_name_with_its_params(spec):
     ],
 )
 def test_transforms(chain, gold, extracted):
-    assert schema_f1({"f": extracted}, {"f": gold}, {"f": {}}).f1 == 0.0
-    result = schema_f1({"f": extracted}, {"f": gold}, {"f": {"x-eval-transform": chain}})
+    assert leaf_f1({"f": extracted}, {"f": gold}, {"f": {}}).f1 == 0.0
+    result = leaf_f1({"f": extracted}, {"f": gold}, {"f": {"x-eval-transform": chain}})
     assert result.f1 == 1.0
     field = result.field_results[0]
     assert field.expected_compared == field.actual_compared
@@ -564,15 +564,15 @@ def test_transforms(chain, gold, extracted):
 def test_transforms_are_chained_left_to_right():
     # Sorted first, upper case stands before lower case; lower-cased first, it does not.
     gold, extracted = {"f": "b A"}, {"f": "a b"}
-    assert schema_f1(extracted, gold, {"f": {"x-eval-transform": ["lowercase", "sort_tokens"]}}).f1 == 1.0
-    swapped = schema_f1({"f": "A b"}, {"f": "a B"}, {"f": {"x-eval-transform": ["sort_tokens", "lowercase"]}})
+    assert leaf_f1(extracted, gold, {"f": {"x-eval-transform": ["lowercase", "sort_tokens"]}}).f1 == 1.0
+    swapped = leaf_f1({"f": "A b"}, {"f": "a B"}, {"f": {"x-eval-transform": ["sort_tokens", "lowercase"]}})
     assert swapped.f1 == 0.0
 
 
 def test_transforms_leave_null_alone():
     schema = {"f": {"type": ["string", "null"], "x-eval-transform": ["strip", "lowercase"]}, "g": TEXT}
-    assert schema_f1({"f": None, "g": "x"}, {"f": None, "g": "x"}, schema).f1 == 1.0
-    assert schema_f1({"f": "null", "g": "x"}, {"f": None, "g": "x"}, schema).f1 == 0.5
+    assert leaf_f1({"f": None, "g": "x"}, {"f": None, "g": "x"}, schema).f1 == 1.0
+    assert leaf_f1({"f": "null", "g": "x"}, {"f": None, "g": "x"}, schema).f1 == 0.5
 
 
 # -- alignment -------------------------------------------------------------------------------------------------
@@ -584,7 +584,7 @@ EXTRACTED_LAYERS = {"layers": [{"name": "Ti", "nm": 3}, {"name": "Au", "nm": 5},
 
 def layers(align):
     rules = {} if align is None else {"x-eval-align": align}
-    return schema_f1(EXTRACTED_LAYERS, GOLD_LAYERS, {"layers": {"type": "array", "items": LAYERS, **rules}})
+    return leaf_f1(EXTRACTED_LAYERS, GOLD_LAYERS, {"layers": {"type": "array", "items": LAYERS, **rules}})
 
 
 @pytest.mark.parametrize("align", [None, {"ordered": True}])
@@ -613,7 +613,7 @@ def test_pairs_are_scored_recursively():
     }
     gold = {"steps": [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c"]}]}
     extracted = {"steps": [{"id": 2, "tags": ["c"]}, {"id": 1, "tags": ["b", "x", "a"]}]}
-    result = schema_f1(extracted, gold, {"steps": outer})
+    result = leaf_f1(extracted, gold, {"steps": outer})
     assert figures(result) == (5 / 6, 1.0, 10 / 11)
     assert [field.actual_path for field in result.field_results if field.status == "hallucination"] == [
         "steps[1].tags[1]"
@@ -625,7 +625,7 @@ def test_pairs_are_scored_recursively():
 
 def test_skipped_fields_are_in_no_figure():
     schema = {"f": TEXT, "id": {"type": "string", "x-eval-skip": True}, "gone": {"x-eval-skip": True}}
-    result = schema_f1({"f": "a", "id": "1"}, {"f": "a", "id": "2", "gone": {"x": 1}}, schema)
+    result = leaf_f1({"f": "a", "id": "1"}, {"f": "a", "id": "2", "gone": {"x": 1}}, schema)
     assert figures(result) == (1.0, 1.0, 1.0)
     assert statuses(result) == [("f", "match"), ("id", "skipped"), ("gone", "skipped")]
     assert all(not field.expected_leaves + field.actual_leaves for field in result.field_results[1:])
@@ -641,5 +641,5 @@ def test_a_skipped_key_still_aligns():
         {"lines": [{"id": 1, "n": 5}, {"id": 2, "n": 6}]},
         {"lines": [{"id": 2, "n": 6}, {"id": 1, "n": 5}]},
     )
-    result = schema_f1(extracted, gold, {"lines": lines})
+    result = leaf_f1(extracted, gold, {"lines": lines})
     assert (result.f1, result.counts) == (1.0, {"match": 2, "skipped": 2})

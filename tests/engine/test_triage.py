@@ -75,7 +75,7 @@ def comparisons(draw):
 @given(
     comparison=comparisons(),
     threshold=THRESHOLDS,
-    metric=st.sampled_from(["schema_f1", "json_similarity", "field_match"]),
+    metric=st.sampled_from(["leaf_f1", "json_similarity", "field_match"]),
     data=st.data(),
 )
 def test_pass_or_fail_is_the_same_for_every_judge(comparison, threshold, metric, data):
@@ -114,7 +114,7 @@ def test_unordered_arrays_pass_or_fail_as_if_everything_was_asked(verdicts, thre
             return bool(verdicts[2])
         return bool(verdicts[(item.expected == "one") != (item.actual == "eins")])
 
-    options = {"metric": "schema_f1", "arrays": "unordered", "compare": SEMANTIC, "judge": judge}
+    options = {"metric": "leaf_f1", "arrays": "unordered", "compare": SEMANTIC, "judge": judge}
     everything = compare_json(actual, expected, **options)
     triaged = compare_json(actual, expected, judge_triage=threshold, **options)
     assert passes(triaged, threshold) == passes(everything, threshold)
@@ -142,7 +142,7 @@ def with_unordered_arrays(draw):
 @given(
     comparison=with_unordered_arrays(),
     threshold=THRESHOLDS,
-    metric=st.sampled_from(["schema_f1", "pairwise_f1", "json_similarity", "field_match"]),
+    metric=st.sampled_from(["leaf_f1", "pairwise_f1", "json_similarity", "field_match"]),
     seed=st.integers(0, 255),
 )
 def test_verdicts_that_decide_pairings_change_nothing_of_that(comparison, threshold, metric, seed):
@@ -166,7 +166,7 @@ def test_the_most_influential_question_comes_first_and_the_rest_is_left_out():
     result = compare_json(
         {"big": "x", "b": "y", "c": "z"},
         {"big": "X", "b": "Y", "c": "Z"},
-        metric="schema_f1",
+        metric="leaf_f1",
         compare=SEMANTIC,
         fields={"big": {"weight": 8}},
         judge=judge,
@@ -183,7 +183,7 @@ def test_what_is_left_out_says_why():
     result = compare_json(
         {"a": 1, "b": "x"},
         {"a": 2, "b": "y"},
-        metric="schema_f1",
+        metric="leaf_f1",
         compare=SEMANTIC,
         judge=lambda item: True,
         judge_triage=0.9,
@@ -206,7 +206,7 @@ def test_a_perfect_score_needs_all_questions_in_few_rounds():
 
     expected = {f"k{n}": f"right {n}" for n in range(40)}
     actual = {f"k{n}": f"said {n}" for n in range(40)}
-    compare_json(actual, expected, metric="schema_f1", compare=SEMANTIC, judge=Counting(), judge_triage=1.0)
+    compare_json(actual, expected, metric="leaf_f1", compare=SEMANTIC, judge=Counting(), judge_triage=1.0)
     assert rounds == [1, 2, 4, 8, 16, 9]
 
 
@@ -214,7 +214,7 @@ def test_equal_questions_are_one():
     expected = {"l": [{"t": "right"} for _ in range(9)], "n": "right"}
     actual = {"l": [{"t": "asked"} for _ in range(9)], "n": "asked too"}
     judge = Asked({"asked": True, "asked too": True})
-    compare_json(actual, expected, metric="schema_f1", compare=SEMANTIC, judge=judge, judge_triage=0.8)
+    compare_json(actual, expected, metric="leaf_f1", compare=SEMANTIC, judge=judge, judge_triage=0.8)
     assert [item.path for item in judge.items] == ["l[].t"]
 
 

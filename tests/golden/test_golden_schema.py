@@ -17,7 +17,7 @@ def test_a_schema_beside_the_yaml_file(pytester, write, workers):
     write(
         "golden/a.golden.yaml",
         """\
-        metric: schema_f1
+        metric: leaf_f1
         schema: schemas/a.schema.json
         cases:
           - {id: good, actual: {lab: a1, temp: 301}, expected: {lab: A1, temp: 300}}

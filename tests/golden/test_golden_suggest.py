@@ -36,16 +36,16 @@ def said(outcome):
             "{ n: '12' }",
             ["fields: {n: {transform: [{type_convert: {to: number}}]}}"],
         ),
-        ("schema_f1", "{ v: [1, 2] }", "{ v: [2, 1] }", ["fields: {v: {align: unordered}}"]),
+        ("leaf_f1", "{ v: [1, 2] }", "{ v: [2, 1] }", ["fields: {v: {align: unordered}}"]),
         (
-            "schema_f1",
+            "leaf_f1",
             "{ a: 1 }",
             "{ a: 1, b: null }",
             ["options: {nulls: absent}", "options: {extra: ignore}"],
         ),
-        ("schema_f1", "{ a: 1 }", "{ a: 1, b: 2 }", ["options: {extra: ignore}"]),
+        ("leaf_f1", "{ a: 1 }", "{ a: 1, b: 2 }", ["options: {extra: ignore}"]),
         (
-            "schema_f1",
+            "leaf_f1",
             "[{ v: a }, { v: b }]",
             "[{ v: A }, { v: B }]",
             ["fields: {'[].v': {transform: [casefold]}}"],
@@ -68,7 +68,7 @@ def test_what_is_said(pytester, write, metric, expected, actual, wanted):
 
 def test_several_fields_together(pytester, write, workers):
     case = """\
-metric: schema_f1
+metric: leaf_f1
 actual: { items: [{ n: 2, v: AB }, { n: 1, v: CD }], t: X, w: 101 }
 expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 """
@@ -143,7 +143,7 @@ def test_few_comparisons_are_made_however_much_differs():
     def compare(options):
         nonlocal made
         made += 1
-        return compare_json(actual, expected, metric="schema_f1", **options)
+        return compare_json(actual, expected, metric="leaf_f1", **options)
 
     result = compare({})
     assert suggestions(result, {}, Trial(compare, lambda again: again.score == 1.0)) == []

@@ -20,7 +20,7 @@ from schemas import Draft, schema_for, some_source_4_config, some_type_defaults,
 LARGE = 200
 """Two seeds in this many, an even and an odd one, have arrays of 28 to 40 elements, which are paired with numpy."""
 
-METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "schema_f1")
+METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
 
 KEYS = (
     "name", "price", "id", "items", "tags", "a", "b", "c", "_x1",

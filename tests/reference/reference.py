@@ -342,7 +342,7 @@ PRESETS: dict[str, dict[str, object]] = {
         },
     },
     # Without a schema the inferred one lists just what expected has, so the walk is the plain one.
-    "schema_f1": {
+    "leaf_f1": {
         "types": {"string": "exact", "boolean": "exact", "integer": "numeric", "number": "numeric"},
     },
 }
@@ -352,7 +352,7 @@ ALIASES = {
     "json-field-match-normalized": "field_match_normalized",
     "json-similarity": "json_similarity",
     "structeval": "pairwise_f1",
-    "extract-eval": "schema_f1",
+    "extract-eval": "leaf_f1",
 }
 
 TYPE_WORDS = ("string", "number", "integer", "boolean", "null")

@@ -108,9 +108,9 @@ def test_field_match_counts_top_level_keys(score):
 
 
 def test_type_mismatch_counts_the_leaves_of_each_side(score):
-    result = score({"a": {"x": 1, "y": [2, 3]}}, {"a": [1, 2]}, {"metric": "schema_f1"})
+    result = score({"a": {"x": 1, "y": [2, 3]}}, {"a": [1, 2]}, {"metric": "leaf_f1"})
     assert (result.precision, result.recall, result.counts) == (0.0, 0.0, {"mismatch": 1})
-    half = score({"a": {"x": 1, "y": [2, 3]}, "b": 1}, {"a": [1, 2], "b": 1}, {"metric": "schema_f1"})
+    half = score({"a": {"x": 1, "y": [2, 3]}, "b": 1}, {"a": [1, 2], "b": 1}, {"metric": "leaf_f1"})
     assert (half.precision, half.recall) == (1 / 3, 1 / 4)
 
 
@@ -128,7 +128,7 @@ def test_twins_come_before_the_optimum(score):
 
 
 def under(schema, **options):
-    return {"metric": "schema_f1", "schema": schema, **options}
+    return {"metric": "leaf_f1", "schema": schema, **options}
 
 
 def test_rules_of_a_schema(score):
@@ -193,7 +193,7 @@ def test_enum_and_defaults_of_types(score):
 
 def test_figures_of_objects_and_arrays(score):
     expected, actual = {"a": [1, 2, {"b": 3}], "c": {}}, {"a": [1, 5], "c": {"d": 4}}
-    assert score(expected, actual, {"metric": "schema_f1"}).containers == {
+    assert score(expected, actual, {"metric": "leaf_f1"}).containers == {
         ("$", "$"): (1 / 3, 1 / 3, 1 / 3),
         ("a", "a"): (1 / 2, 1 / 3, 2 / 5),
         ("a[2]", None): (1.0, 0.0, 0.0),
@@ -249,7 +249,7 @@ def test_pairs_that_are_to_be_followed_are_checked(score, pairs, objection):
 def test_of_pairings_that_tie_the_larger_sum_of_scores_is_one_of_the_best(score):
     # Each of expected's elements is half like either of actual's, and one way the two have two leaves right.
     expected, actual = [{"a": 1, "b": 1}], [{"a": 1, "b": 2}, {"a": 1, "b": 1, "c": [0, 0, 0, 0]}]
-    options = {"metric": "schema_f1", "arrays": "unordered"}
+    options = {"metric": "leaf_f1", "arrays": "unordered"}
     said = [score(expected, actual, options, {}, {("$", "$"): [(0, j)]}).objections for j in (0, 1)]
     assert said == [["('$', '$'): the sum of scores is not the greatest of these"], []]
 

@@ -27,7 +27,7 @@ def test_a_group_of_the_table_has_the_figures_of_its_object_or_array() -> None:
         "meta": {"k": [1], "j": "a"},
         "s": {"t": {"u": 1}},
     }
-    result = compare_json(actual, expected, metric="schema_f1")
+    result = compare_json(actual, expected, metric="leaf_f1")
     kept = Comparison.of(result, id="a", nodeid="a", threshold={}, passed=True)
     (section,) = summarize([kept]).sections
     groups = {row.path.removesuffix("[]"): row.figures for row in section.rows if row.is_group}
@@ -40,7 +40,7 @@ def test_a_group_of_the_table_has_the_figures_of_its_object_or_array() -> None:
 
 def test_the_worst_come_first_and_the_root_is_left_out() -> None:
     result = compare_json(
-        {"n": {"a": 1}, "m": [1, 2], "x": {"y": 1}}, {"n": {"a": 1}, "m": [1, 3]}, metric="schema_f1"
+        {"n": {"a": 1}, "m": [1, 2], "x": {"y": 1}}, {"n": {"a": 1}, "m": [1, 3]}, metric="leaf_f1"
     )
     assert text_of(container_lines(result.containers, most=2, hint="-vv")) == [
         "objects and arrays            precision  recall    F1",
@@ -53,7 +53,7 @@ def test_the_worst_come_first_and_the_root_is_left_out() -> None:
 
 def test_lines_fit_and_are_plain_text() -> None:
     name = "\x1b[31m" * 30
-    result = compare_json({name: {"a": 1}}, {name: {"a": 2}}, metric="schema_f1")
+    result = compare_json({name: {"a": 1}}, {name: {"a": 2}}, metric="leaf_f1")
     lines = text_of(container_lines(result.containers, most=9, width=60, unicode=False))
     assert max(map(len, lines)) <= 60
     assert all(line.isascii() and line.isprintable() for line in lines)
@@ -63,6 +63,6 @@ def test_depth_costs_no_more_than_what_is_shown() -> None:
     deep: Any = 1
     for _ in range(3000):
         deep = {"a": deep}
-    result = compare_json(deep, deep, metric="schema_f1")
+    result = compare_json(deep, deep, metric="leaf_f1")
     lines = text_of(container_lines(result.containers, most=5))
     assert (len(lines), lines[-1]) == (7, "  … 2,994 more")

@@ -92,7 +92,7 @@ def repeats() -> ResultSet:
 
 def corpus() -> ResultSet:
     kept = [
-        case(name, actual, MILL, "schema_f1", threshold={}, passed=actual == MILL)
+        case(name, actual, MILL, "leaf_f1", threshold={}, passed=actual == MILL)
         for name, actual in (("r2", {"shop": "Mill"}), ("r7", {"shop": "Mill", "total": 4, "tip": 1}))
     ]
     (one, two) = (each.runs[0].comparisons[0] for each in kept)
@@ -110,7 +110,7 @@ def corpus() -> ResultSet:
     assert one.signature == two.signature
     return ResultSet(
         tuple(kept), **ORIGIN, collected=200,
-        corpus=Corpus("schema_f1", one.signature, 200, 199, 186, means, fields, 1, 0),
+        corpus=Corpus("leaf_f1", one.signature, 200, 199, 186, means, fields, 1, 0),
     )  # fmt: skip
 
 

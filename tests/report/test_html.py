@@ -221,7 +221,7 @@ def test_pairs_of_an_array() -> None:
 def test_pairs_that_are_ambiguous_come_first_and_say_by_how_much() -> None:
     expected = [{"n": n, "m": 1} for n in range(20)] + [{"n": 90, "m": 2, "k": 1}, {"n": 91, "m": 2, "k": 1}]
     actual = [{"n": n, "m": 9} for n in range(20)] + [{"n": 80, "m": 2, "k": 1}, {"n": 81, "m": 2, "k": 1}]
-    (array,) = wrong_in(compare_json(actual, expected, metric="schema_f1", arrays="unordered"))["arrays"]
+    (array,) = wrong_in(compare_json(actual, expected, metric="leaf_f1", arrays="unordered"))["arrays"]
     assert [pair[0] for pair in array["pairs"]] == [*range(10), 20, 21]
     assert array["audit"]["20"] == [21, 2 / 3, 0.0]
     assert array["audit"]["0"][2] is None
@@ -244,7 +244,7 @@ def test_pairs_that_nobody_has_looked_at_say_why() -> None:
 def test_whole_documents() -> None:
     expected = {"shop": "Bakery", "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": [2]}], "none": {}}
     actual = {"items": [{"n": "rye", "p": 3}, {"n": "bun", "p": 1, "q": None}], "shop": "Bakery", "none": {}}
-    found = documents_in(compare_json(actual, expected, metric="schema_f1", arrays="unordered"))
+    found = documents_in(compare_json(actual, expected, metric="leaf_f1", arrays="unordered"))
     assert [[text for kind, text in found[side] if kind == mark] for side, mark in SIDES] == [
         ['"p": [\n        2\n      ]'],
         ['"p": 3', '"q": null'],

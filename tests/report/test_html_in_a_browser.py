@@ -576,7 +576,7 @@ def test_docubench(browser: Browser) -> None:
             result = compare_json(
                 answer,
                 gold,
-                metric="schema_f1",
+                metric="leaf_f1",
                 schema=DOCUBENCH / "schemas" / label.name,
                 arrays="unordered",
                 nulls="absent",

@@ -58,7 +58,7 @@ def test_long_lists_are_cut_and_what_is_unsure_is_kept():
     expected += [{"n": 90, "m": 3, "k": 91}, {"n": 91, "m": 3, "k": 90}]
     actual = [{"n": n, "m": 2, "k": 170 + n} for n in range(30)]
     actual += [{"n": 90, "m": 4, "k": 790}, {"n": 191, "m": 4, "k": 91}]
-    lines = text(actual, expected, metric="schema_f1", arrays="unordered")
+    lines = text(actual, expected, metric="leaf_f1", arrays="unordered")
     assert [line for line in lines if "ambiguous" in line] == [
         "  [30] ↔ [31]  F1 0.33, next best 0.33 ([30]), ambiguous: a tie",
     ]
@@ -68,9 +68,9 @@ def test_long_lists_are_cut_and_what_is_unsure_is_kept():
 def test_many_arrays_are_cut():
     expected = {f"a{n}": [{"n": n, "m": 1}] for n in range(6)}
     actual = {f"a{n}": [{"n": n, "m": 2}] for n in range(6)}
-    lines = text(actual, expected, metric="schema_f1", arrays="unordered")
+    lines = text(actual, expected, metric="leaf_f1", arrays="unordered")
     assert (len(lines), lines[-1]) == (9, "… and pairs of 2 more arrays")
-    assert len(text(actual, expected, metric="schema_f1", arrays="unordered", verbosity=1)) == 12
+    assert len(text(actual, expected, metric="leaf_f1", arrays="unordered", verbosity=1)) == 12
 
 
 def test_what_was_not_computed_is_said():

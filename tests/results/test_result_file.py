@@ -190,7 +190,7 @@ def test_a_link_goes_on_leading_to_the_file(tmp_path):
 
 
 def test_pairs_of_arrays_come_back():
-    result = compare_json([[1, 3], [2], [9]], [[1, 2], [5, 5]], metric="schema_f1", arrays="unordered")
+    result = compare_json([[1, 3], [2], [9]], [[1, 2], [5, 5]], metric="leaf_f1", arrays="unordered")
     kept = Comparison.of(result, id="a", nodeid="n", threshold={}, passed=True).audited(result)
     assert len(kept.audit) == 2
     kept = replace(kept, audit=(*kept.audit, replace(kept.audit[0], reason="too many", more=3)))
@@ -202,7 +202,7 @@ def test_pairs_of_arrays_come_back():
 def test_pairs_of_arrays_are_bounded():
     expected = [{"n": n, "m": 1} for n in range(300)]
     result = compare_json(
-        [{"n": n, "m": 2} for n in range(300)], expected, metric="schema_f1", arrays="unordered"
+        [{"n": n, "m": 2} for n in range(300)], expected, metric="leaf_f1", arrays="unordered"
     )
     kept = Comparison.of(result, id="a", nodeid="n", threshold={}, passed=True).audited(result)
     assert [(len(each.pairs), each.more) for each in kept.audit] == [(200, 100)]

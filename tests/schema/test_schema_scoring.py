@@ -16,7 +16,7 @@ def told(result: Any) -> list[tuple[Any, ...]]:
 
 
 def scored(actual: object, expected: object, schema: Any, **options: Any) -> list[tuple[Any, ...]]:
-    return told(compare_json(actual, expected, metric="schema_f1", schema=schema, **options))
+    return told(compare_json(actual, expected, metric="leaf_f1", schema=schema, **options))
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_each_place_is_scored_by_its_own_rules() -> None:
 
 def test_weights_count_in_every_figure() -> None:
     schema = of(a={"x-eval-weight": 3}, b={})
-    result = compare_json({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1}, metric="schema_f1", schema=schema)
+    result = compare_json({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1}, metric="leaf_f1", schema=schema)
     assert (result.precision, result.recall, result.f1) == (3 / 5, 3 / 4, 6 / 9)
 
 
@@ -56,7 +56,7 @@ def test_an_extra_subtree_is_a_hallucination_for_each_leaf() -> None:
     ]
 
 
-@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1", "json_similarity", "field_match"])
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1", "json_similarity", "field_match"])
 @pytest.mark.parametrize("actual", [{}, {"items": None}, {"items": [{"colour": 1, "n": 1}]}])
 def test_expected_outside_the_schema_is_an_error_whatever_the_answer_is(metric: str, actual: object) -> None:
     schema = of(items={"type": "array", "items": of(n={"type": "integer"})})
@@ -112,7 +112,7 @@ def test_enumerated_values_are_equal_or_not() -> None:
     result = compare_json(
         {"status": "opened", "text": "opened"},
         {"status": "open", "text": "open"},
-        metric="schema_f1",
+        metric="leaf_f1",
         schema=schema,
         compare="levenshtein",
     )
@@ -123,7 +123,7 @@ def test_enumerated_values_are_equal_or_not() -> None:
 
 
 def test_a_mistyped_enumerated_value_counts_the_leaves_of_both_sides() -> None:
-    result = compare_json({"a": [1, 2, 3]}, {"a": "x"}, metric="schema_f1", schema=of(a={"enum": ["x"]}))
+    result = compare_json({"a": [1, 2, 3]}, {"a": "x"}, metric="leaf_f1", schema=of(a={"enum": ["x"]}))
     assert (result.field_results[0].expected_leaves, result.field_results[0].actual_leaves) == (1, 3)
 
 
@@ -133,7 +133,7 @@ def test_what_outweighs_what() -> None:
     fields = {"a": {"compare": "jaccard"}}
 
     def comparators(**options: Any) -> list[str | None]:
-        result = compare_json(actual, expected, metric="schema_f1", schema=schema, **options)
+        result = compare_json(actual, expected, metric="leaf_f1", schema=schema, **options)
         return [each.comparator for each in result.field_results]
 
     set_type_default("string", "contains")
@@ -157,7 +157,7 @@ def test_what_outweighs_what() -> None:
 def test_a_type_default_holds_below_places_that_the_schema_does_not_describe() -> None:
     set_type_default("string", "levenshtein")
     try:
-        result = compare_json({"m": {"a": "ab"}}, {"m": {"a": "ac"}}, metric="schema_f1", schema=of(m={}))
+        result = compare_json({"m": {"a": "ab"}}, {"m": {"a": "ac"}}, metric="leaf_f1", schema=of(m={}))
     finally:
         reset_type_defaults()
     assert result.field_results[0].comparator == "levenshtein"
@@ -194,7 +194,7 @@ def test_arrays_are_aligned_as_the_schema_says() -> None:
     schema = of(rows={"type": "array", "x-eval-align": {"match_by": "key_field", "key": "id"}, "items": row})
     expected = {"rows": [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c"]}]}
     actual = {"rows": [{"id": 2, "tags": ["c"]}, {"id": 1, "tags": ["b", "a"]}]}
-    assert compare_json(actual, expected, metric="schema_f1", schema=schema).f1 == 1.0
+    assert compare_json(actual, expected, metric="leaf_f1", schema=schema).f1 == 1.0
 
 
 EITHER = {
@@ -223,7 +223,7 @@ def test_where_nothing_is_expected_the_answer_chooses() -> None:
 def test_alternatives_of_one_place_are_one_field() -> None:
     schema = of(rows={"type": "array", "items": EITHER})
     result = compare_json(
-        {"rows": ["ab", 5, {"a": "q"}]}, {"rows": ["ab", 5, {"a": "q"}]}, metric="schema_f1", schema=schema
+        {"rows": ["ab", 5, {"a": "q"}]}, {"rows": ["ab", 5, {"a": "q"}]}, metric="leaf_f1", schema=schema
     )
     assert {path: each.matches for path, each in result.per_field.items()} == {"rows[]": 2, "rows[].a": 1}
 
@@ -259,7 +259,7 @@ def test_a_schema_that_holds_itself() -> None:
     }
     expected = {"name": "A", "children": [{"name": "B", "children": [{"name": "C"}]}]}
     actual = {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}
-    assert compare_json(actual, expected, metric="schema_f1", schema=schema).f1 == 1.0
+    assert compare_json(actual, expected, metric="leaf_f1", schema=schema).f1 == 1.0
 
 
 class Item(pydantic.BaseModel):
@@ -277,13 +277,13 @@ class Invoice(pydantic.BaseModel):
 def test_pydantic_models_as_schema_and_on_both_sides() -> None:
     expected = Invoice(number="7", items=[Item(name="a", price=10)])
     actual = Invoice(number="7", items=[Item(name="a", price=10.5)])
-    result = compare_json(actual, expected, metric="schema_f1", schema=Invoice)
+    result = compare_json(actual, expected, metric="leaf_f1", schema=Invoice)
     assert (result.f1, result.counts) == (1.0, {"match": 3})
 
 
 def test_the_signature_has_the_hash_of_the_schema() -> None:
     schema = of(a={"type": "integer"})
-    result = compare_json({"a": 1}, {"a": 1}, metric="schema_f1", schema=schema)
+    result = compare_json({"a": 1}, {"a": 1}, metric="leaf_f1", schema=schema)
     assert result.signature.schema == load_schema(schema).digest
     assert result.signature.options == ""
 
@@ -293,7 +293,7 @@ def test_a_target_below_a_schema() -> None:
     result = compare_json(
         {"result": {"name": "A"}},
         {"result": {"name": "a"}},
-        metric="schema_f1",
+        metric="leaf_f1",
         schema=schema,
         target_key="result",
     )
@@ -406,10 +406,10 @@ def test_a_declared_type_decides_between_integers_and_numbers() -> None:
 
 
 def test_type_defaults_hold_without_a_schema_and_are_part_of_the_signature() -> None:
-    before = compare_json({"a": "ab"}, {"a": "ac"}, metric="schema_f1")
+    before = compare_json({"a": "ab"}, {"a": "ac"}, metric="leaf_f1")
     set_type_default("string", "levenshtein")
     try:
-        after = compare_json({"a": "ab"}, {"a": "ac"}, metric="schema_f1")
+        after = compare_json({"a": "ab"}, {"a": "ac"}, metric="leaf_f1")
     finally:
         reset_type_defaults()
     assert (before.f1, after.f1) == (0.0, 0.5)

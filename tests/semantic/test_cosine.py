@@ -203,7 +203,7 @@ def test_ten_thousand_pairs_encode_each_string_once(trigrams):
     assert len({text for call in trigrams.calls for text in call}) == 15_000
 
 
-@pytest.mark.parametrize("metric", ["pairwise_f1", "schema_f1"])
+@pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1"])
 @pytest.mark.parametrize("size", [5, 60])
 def test_an_unordered_array_is_one_call_and_twins_are_in_none(trigrams, metric, size):
     expected = [{"name": f"thing {n}", "n": n} for n in range(size)]
@@ -229,7 +229,7 @@ def test_keyed_arrays_and_targets(trigrams):
     result = compare_json(
         actual,
         expected,
-        metric="schema_f1",
+        metric="leaf_f1",
         target_key="t",
         fields={"t.list": {"align": {"key": "id"}}, "t.list[].s": {"compare": BY_NAME}},
     )
@@ -259,7 +259,7 @@ def test_alternatives_of_a_schema(trigrams):
     schema = {"type": "array", "items": {"oneOf": [pet, car]}, "x-eval-align": {"match_by": "hungarian"}}
     expected = [{"kind": "pet", "s": "a cat"}, {"kind": "car", "s": "a van"}]
     actual = [{"kind": "car", "s": "a fan"}, {"kind": "pet", "s": "a kat"}]
-    result = compare_json(actual, expected, metric="schema_f1", schema=schema)
+    result = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     assert [sorted(call) for call in trigrams.calls] == [["a cat", "a fan", "a kat"]]
     assert result.per_field["[].s"].mismatches == 2
 
@@ -292,7 +292,7 @@ def test_where_rules_never_name_it_nothing_is_imported():
     [
         {"metric": "json_similarity", "compare": BY_NAME},
         {"metric": "json_similarity", "compare": {"string": BY_NAME}},
-        {"metric": "schema_f1", "fields": {"*": {"compare": BY_NAME}}},
+        {"metric": "leaf_f1", "fields": {"*": {"compare": BY_NAME}}},
         {"metric": "field_match", "fields": {"s": {"compare": BY_NAME}}},
         {"metric": "field_match_normalized", "fields": {"s": {"compare": BY_NAME}}},
         {
@@ -511,7 +511,7 @@ WANTED = "it returns one row of numbers for each of the 4 strings"
         ([[float("inf")]] * 4, "returned NaN or an infinity for this string"),
     ],
 )
-@pytest.mark.parametrize("metric", ["schema_f1", "pairwise_f1"])
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1"])
 def test_a_failing_encoder_is_an_error_of_its_fields(answer, reason, metric):
     with session_registry() as registry:
         encoder = Returns(answer)

@@ -9,7 +9,7 @@ import pytest
 SUITE = """
     from pytest_jsonmatch import assert_json_match, compare_json, evaluate
 
-    RULES = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+    RULES = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 
     def test_imported():
         assert_json_match({"city": "PARIS"}, {"city": "Paris"}, **RULES)
@@ -25,7 +25,7 @@ SUITE = """
         assert run.mean_f1 == 1.0
 """
 CASES = """
-metric: schema_f1
+metric: leaf_f1
 cases:
   - id: works
     expected: {summary: Fine weather}
@@ -74,7 +74,7 @@ def test_the_decorator_s_cases_are_judged_too(pytester, workers):
     pytester.makepyfile(DECORATED)
     pytester.makefile(
         ".yaml",
-        more="metric: schema_f1\noptions: {compare: {string: semantic}}\n"
+        more="metric: leaf_f1\noptions: {compare: {string: semantic}}\n"
         "cases:\n  - {id: a, input: {x: ONE}, expected: {x: one}}\n",
     )
     outcome = pytester.runpytest(*workers)
@@ -102,7 +102,7 @@ def test_folders_and_modules_override_it_as_any_fixture(suite, workers):
             return lambda item: not jsonmatch_judge(item)
 
         def test_reversed():
-            assert_json_match(["one"], ["two"], metric="schema_f1", compare={"string": "semantic"})
+            assert_json_match(["one"], ["two"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
     outcome = suite.runpytest("-v", *workers)
@@ -135,11 +135,11 @@ def test_the_judge_of_the_call_goes_first(pytester, workers):
         from pytest_jsonmatch import assert_json_match
 
         def test_own():
-            rules = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+            rules = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
             assert_json_match(["a"], ["b"], judge=lambda item: True, **rules)
 
         def test_no_question():
-            assert_json_match(["a"], ["a"], metric="schema_f1", compare={"string": "semantic"})
+            assert_json_match(["a"], ["a"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
     outcome = pytester.runpytest(*workers)
@@ -158,7 +158,7 @@ def test_equal_questions_of_several_tests_are_asked_once(pytester):
     pytester.makeconftest(JUDGE)
     cases = "".join(f"  - {{id: c{n}, expected: {{s: one}}, actual: {{s: ONE}}}}\n" for n in range(5))
     pytester.makefile(
-        ".golden.yaml", cases=f"metric: schema_f1\nfields: {{s: {{compare: semantic}}}}\ncases:\n{cases}"
+        ".golden.yaml", cases=f"metric: leaf_f1\nfields: {{s: {{compare: semantic}}}}\ncases:\n{cases}"
     )
     # (The fixture makes a new function for each test: another judge. So it has to be of the session.)
     one = pytester.runpytest()
@@ -178,7 +178,7 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
     outcome.stdout.fnmatch_lines(
         [
             ">     expected: {summary: Fine weather}",
-            "E     AssertionError: schema_f1 score 1.00 (limit 1.0), 1 comparator error",
+            "E     AssertionError: leaf_f1 score 1.00 (limit 1.0), 1 comparator error",
             "E       summary     –  batch error, comparator failed  cases.golden.yaml:4",
             "E     error: comparator 'semantic' at summary: invalid: the judge raised",
             "E            ZeroDivisionError: division by zero",
@@ -197,7 +197,7 @@ def test_batch_errors_can_be_a_gate(pytester, workers):
 
         def test_tolerant():
             with pytest.raises(ComparatorError):
-                assert_json_match(["a"], ["b"], metric="schema_f1", compare={"string": "semantic"})
+                assert_json_match(["a"], ["b"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
     outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0", *workers)
@@ -228,7 +228,7 @@ def test_batch_errors_are_in_every_report(pytester, workers):
 # -- triage ------------------------------------------------------------------------------------------------
 
 TRIAGED = """
-metric: schema_f1
+metric: leaf_f1
 threshold: 0.5
 judge_triage: true
 fields: {"*": {compare: semantic}}
@@ -275,7 +275,7 @@ def test_triage_by_argument_and_by_mark(pytester, how, workers):
         import pytest
         from pytest_jsonmatch import assert_json_match
         marked = assert_json_match
-        RULES = {{"metric": "schema_f1", "compare": {{"string": "semantic"}}, "threshold": 0.5}}
+        RULES = {{"metric": "leaf_f1", "compare": {{"string": "semantic"}}, "threshold": 0.5}}
 
         {mark}
         def test_it():
@@ -318,7 +318,7 @@ def test_triage_is_true_or_false(pytester):
         from pytest_jsonmatch import assert_json_match
 
         def test_it():
-            assert_json_match(1, 1, metric="schema_f1", judge_triage="yes")
+            assert_json_match(1, 1, metric="leaf_f1", judge_triage="yes")
         """
     )
     outcome = pytester.runpytest()
@@ -388,7 +388,7 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint, workers):
         f"  - {{id: c{at}, expected: {{a: x{at}}}, actual: {{a: X{at}}}, fields: {{a: {{compare: semantic}}}}}}\n"
         for at in range(6)
     )
-    pytester.makefile(".golden.yaml", cases=f"metric: schema_f1\ncases:\n{cases}")
+    pytester.makefile(".golden.yaml", cases=f"metric: leaf_f1\ncases:\n{cases}")
     outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0", *workers)
     asked = len(endpoint.requests)
     outcome.assert_outcomes(passed=asked, failed=6 - asked)

@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
-SEMANTIC = {"metric": "schema_f1", "compare": {"string": "semantic"}}
+SEMANTIC = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 
 
 class Asked:
@@ -80,7 +80,7 @@ def test_nulls_are_not_worth_a_question():
     result = compare_json(
         {"a": None, "b": "x", "c": None},
         {"a": "x", "b": None, "c": None},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": "semantic"}},
         judge=judge,
     )
@@ -92,7 +92,7 @@ def test_named_for_a_field_it_gets_values_of_any_type():
     compare_json(
         {"n": "twelve", "o": {"street": "Main St 1"}},
         {"n": 12, "o": {"road": "1 Main Street"}},
-        metric="schema_f1",
+        metric="leaf_f1",
         fields={"*": {"compare": "semantic"}},
         judge=judge,
     )
@@ -116,7 +116,7 @@ def test_path_criterion_and_the_words_of_the_schema_go_along():
     compare_json(
         {"notes": ["no ice"], "plain": "a"},
         {"notes": ["without ice"], "plain": "b"},
-        metric="schema_f1",
+        metric="leaf_f1",
         schema=schema,
         judge=judge,
     )
@@ -187,7 +187,7 @@ def test_a_run_says_how_many_results_are_left_out():
     run = evaluate(
         [{"a": "x", "n": 1}], [{"a": "y", "n": 1}], judge=lambda item: 1 / 0, compare={"string": "semantic"}
     )
-    assert repr(run) == "<RunResult schema_f1: 1 record, mean F1 1, 1 batch error>"
+    assert repr(run) == "<RunResult leaf_f1: 1 record, mean F1 1, 1 batch error>"
     assert "left out of the figures, since a batch comparator failed: 1" in run._repr_html_()
 
 
@@ -447,7 +447,7 @@ def test_elements_that_other_fields_tell_apart_take_about_a_question_each():
     result = compare_json(
         {"l": actual},
         {"l": expected},
-        metric="schema_f1",
+        metric="leaf_f1",
         arrays="unordered",
         judge=judge,
         compare={"string": "semantic"},
@@ -461,7 +461,7 @@ def test_the_pairing_is_by_what_the_judge_says():
     result = compare_json(
         ["Hund", "Katze"],
         ["cat", "dog"],
-        metric="schema_f1",
+        metric="leaf_f1",
         arrays="unordered",
         compare={"string": "semantic"},
         judge=judge,

@@ -205,9 +205,7 @@ def sample_assert_json_match() -> None:
 
 
 def sample_a_pydantic_model_is_data_and_schema() -> None:
-    result = compare_json(
-        Line(sku="A", amount=1.5), Line(sku="A", amount=1.5), metric="schema_f1", schema=Line
-    )
+    result = compare_json(Line(sku="A", amount=1.5), Line(sku="A", amount=1.5), metric="leaf_f1", schema=Line)
     assert result.score == 1.0
     assert parse_eval_schema(Line).properties is not None
     assert evaluate([Line(sku="A")], ['{"sku": "A", "amount": null}'], Line).mean_f1 == 1.0

@@ -59,14 +59,14 @@ class CompoundComparator:
     ...     result = compare_json(
     ...         {"last": "Luisa Alvarez", "first": "Maria", "age": 30},
     ...         {"last": "Alvarez", "first": "Maria Luisa", "age": 31},
-    ...         metric="schema_f1",
+    ...         metric="leaf_f1",
     ...         fields={
     ...             "last": {"compare": {"full_name": {"role": "surname"}}},
     ...             "first": {"compare": {"full_name": {"role": "given"}}},
     ...         },
     ...     )
     >>> result
-    <MatchResult schema_f1 score=0.5: 1 match, 1 mismatch, 1 skipped>
+    <MatchResult leaf_f1 score=0.5: 1 match, 1 mismatch, 1 skipped>
     """
 
     scope: ClassVar[str] = "record"

@@ -125,7 +125,7 @@ PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
                 }
             ),
         ),
-        "schema_f1": Options(compare=MappingProxyType({"number": "numeric"})),
+        "leaf_f1": Options(compare=MappingProxyType({"number": "numeric"})),
     }
 )
 ALIASES: Final[Mapping[str, str]] = MappingProxyType(
@@ -134,7 +134,8 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType(
         "json-field-match-normalized": "field_match_normalized",
         "json-similarity": "json_similarity",
         "structeval": "pairwise_f1",
-        "extract-eval": "schema_f1",
+        "schema_f1": "leaf_f1",
+        "extract-eval": "leaf_f1",
     }
 )
 

@@ -28,7 +28,7 @@ class ContainerResult:
     """The figures of one object or array: of all results in it, however deep.
 
     >>> from pytest_jsonmatch import compare_json
-    >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="schema_f1")
+    >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
     >>> [(each.path, each.kind, each.precision, each.recall) for each in result.containers]
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """

@@ -166,7 +166,7 @@ class MatchResult:
 
         >>> from pytest_jsonmatch import compare_json
         >>> answer = {"a": [{"b": 1}, {"b": 2}]}
-        >>> result = compare_json(answer, {"a": [{"b": 1}, {"b": 3}]}, metric="schema_f1")
+        >>> result = compare_json(answer, {"a": [{"b": 1}, {"b": 3}]}, metric="leaf_f1")
         >>> result.container("a").f1, result.container("a[1]").f1
         (0.5, 0.0)
         """
@@ -220,7 +220,7 @@ class MatchResult:
             ValueError: the tolerance is not a number from 0 to 1.
 
         >>> from pytest_jsonmatch import compare_json
-        >>> result = compare_json([[1, 2, 9]], [[1, 2, 3], [1, 2, 4]], metric="schema_f1", arrays="unordered")
+        >>> result = compare_json([[1, 2, 9]], [[1, 2, 3], [1, 2, 4]], metric="leaf_f1", arrays="unordered")
         >>> result.audit()[0].pairs[0].ambiguous
         True
         """
