@@ -15,7 +15,6 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
-from pytest_jsonmatch.engine.value.convert import NUMBERS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
