@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.golden.cases import GoldenCases, Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater

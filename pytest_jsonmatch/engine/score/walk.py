@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
-from pytest_jsonmatch.engine.score.outcome import (
-    HALLUCINATION,
-    MATCH,
-    MISMATCH,
-    OMISSION,
-    Aligned,
-    new_finding,
-)
+from pytest_jsonmatch.engine.score.field import new_finding
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Aligned
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
@@ -185,31 +179,24 @@ class Walk(Places):
             if matches and not complete:
                 continue
             others += 1
+            absent += other is MISSING
             score_of = child.quick.get(kind)
-            if rest or score_of is None:
+            if matches and not rest:
+                append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
+            elif rest or score_of is None or type(other) in CONTAINERS:
                 rest.append((key, key, one, other, child))
-                absent += other is MISSING
-                continue
-            if matches:
-                score = 1.0
             elif other is MISSING:
-                absent += 1
                 self._lack(child, trail, (key, MISSING), one)
-                continue
-            elif type(other) in CONTAINERS:
-                rest.append((key, key, one, other, child))
-                continue
             elif is_replay:
                 self.add_recorded(child, trail, one)
-                continue
-            elif alike:
-                score = score_of(one, other)
             else:
-                score = child.quick[float](one, other) if {kind, type(other)} <= NUMBERS else 0.0
-            if limit is not None and score <= limit and score < 1.0:
-                score = 0.0
-            status = MATCH if score == 1.0 else MISMATCH
-            append(new_finding((child, trail, key, key, status, score, one, other, None)))
+                if not alike:
+                    score_of = child.quick[float] if {kind, type(other)} <= NUMBERS else _unlike
+                score = score_of(one, other)
+                if limit is not None and score <= limit and score < 1.0:
+                    score = 0.0
+                status = MATCH if score == 1.0 else MISMATCH
+                append(new_finding((child, trail, key, key, status, score, one, other, None)))
         self.matches += len(expected) - others
         if extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
@@ -292,6 +279,11 @@ class Walk(Places):
             for to, item in enumerate(actual):
                 if to not in taken:
                     yield to, to, MISSING, item, element
+
+
+def _unlike(_expected: JsonValue, _actual: JsonValue) -> float:
+    """Score two scalars of different types."""
+    return 0.0
 
 
 def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:
