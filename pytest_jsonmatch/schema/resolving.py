@@ -11,9 +11,8 @@ from pytest_jsonmatch.schema.places import TYPES, AllOf, Source
 from pytest_jsonmatch.schema.rules import written_rules
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.schema.documents import Schema, SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place, Reader
-    from pytest_jsonmatch.schema.references import Schema
 
 __all__ = ["resolve_schema_references"]
 
@@ -70,7 +69,7 @@ class _Writer:
         definitions = {name: self._body(place) for place, name in self._names.items()}
         if definitions:
             document["$defs"] = definitions
-        original = self._reader.files.root
+        original = self._reader.documents.root
         if isinstance(original, dict) and "$schema" in original:
             document = {"$schema": original["$schema"], **document}
         # A fresh copy: enums and the like are still the reader's own.
@@ -80,7 +79,7 @@ class _Writer:
     def _named(self) -> dict[Place, str]:
         """Name the places that stay references, by what they were called where that is known."""
         given: dict[int, str] = {}
-        root = self._reader.files.root
+        root = self._reader.documents.root
         if isinstance(root, dict):
             for keyword in ("definitions", "$defs"):
                 part = root.get(keyword)
