@@ -72,13 +72,12 @@ def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
         return result.replaced(status=MATCH, score=1.0, reason="no value on either side")
     if not nothing_expected and not nothing_actual:
         return result
-    status, side, value = (
-        (HALLUCINATION, "expected", expected) if nothing_expected else (OMISSION, "actual", actual)
-    )
-    if status == result.status:
+    side, value = ("expected", expected) if nothing_expected else ("actual", actual)
+    if value is MISSING:
         return result
     return result.replaced(
-        status=status, reason=f"{side} is {render(value, limit=40)}, which counts as no value"
+        status=HALLUCINATION if nothing_expected else OMISSION,
+        reason=f"{side} is {render(value, limit=40)}, which counts as no value",
     )
 
 
@@ -96,7 +95,9 @@ def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
         other fields are unchanged.
 
     >>> from pytest_jsonmatch import compare_json, register_comparator
-    >>> register_comparator("judge", lambda items: [TimeoutError("30 s") if item.actual == 2 else 1 for item in items])
+    >>> def judge(items):
+    ...     return [TimeoutError("30 s") if item.actual == 2 else 1.0 for item in items]
+    >>> register_comparator("judge", judge)
     >>> rules = {name: {"compare": "judge"} for name in ("a", "b")}
     >>> values = {"a": 1, "b": 2, "c": 3}
     >>> fields = compare_json(values, values, metric="leaf_f1", fields=rules).field_results
@@ -108,9 +109,7 @@ def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
     held = list(results)
     failed = {result.comparator for result in held if result.status == BATCH_ERROR} - {None}
     return [
-        result.replaced(
-            status=BATCH_ERROR, reason=f"{result.comparator} failed for another field of the record"
-        )
+        result.replaced(status=BATCH_ERROR, reason=f"{result.comparator} failed for another field")
         if result.status in LEAVES and result.comparator in failed
         else result
         for result in held

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import Tests
-from pytest_jsonmatch.schema.defaults import fitted_defaults, type_defaults_state
+from pytest_jsonmatch.schema.defaults import check_type_defaults, fitted_defaults, type_defaults_state
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
 from pytest_jsonmatch.schema.rules import bind_rules
@@ -199,6 +199,7 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
 def _node_tree(reader: Reader) -> SchemaNode:
     places = walk(reader)
     registry = active_registry()
+    check_type_defaults(registry)
     tests = Tests(reader)
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
@@ -251,6 +252,10 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
     if key is None or flat.items is None:
         return
     elements = reader.flat(flat.items)
+    if elements.kinds and "object" not in elements.kinds:
+        kinds = " or ".join(sorted(elements.kinds))
+        message = f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
+        raise ConfigurationError(message)
     if (
         elements.properties
         and key not in elements.properties
