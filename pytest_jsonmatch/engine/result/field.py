@@ -108,7 +108,7 @@ class FieldResult(Finding):
 
     @property
     def reason(self) -> str | None:
-        """Why the score is not 1, in a few words; for a match, that a list of synonyms makes it one, or None."""
+        """Why the score is not 1, in a few words; for a match, that a list of synonyms made it one."""
         detail = self.detail
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason
