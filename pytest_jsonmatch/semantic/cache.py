@@ -31,7 +31,7 @@ class CachedJudge:
     Args:
         judge: who is asked. With the mode `cached` or `off` it never is.
         path: the file of verdicts, JSON Lines; it need not be there yet. With the mode `off` None will do.
-        mode: "live": takes what is in the file, asks about the rest, and appends what is said. "cached":
+        mode: "live": takes what is in the file, asks about the rest, and keeps what is said. "cached":
             what is not in the file is a JudgeError of the kind `cache miss`. "off": everything is a
             JudgeError of the kind `off`, and the file is not read.
         model: whose verdicts these are; None: the judge's own `model`, or the name of its class.
@@ -89,9 +89,7 @@ class CachedJudge:
             return self._judge.usage + self._usage
 
     def close(self) -> None:
-        """Put the lines of the file in order, and close the judge that is asked, if it can be closed."""
-        if self._file is not None:
-            self._file.close()
+        """Close the judge that is asked, if it can be closed."""
         close = getattr(self._judge, "close", None)
         if callable(close):
             close()
@@ -176,7 +174,7 @@ class CachedJudge:
 
 @final
 class RecordedJudge:
-    """Says again what is in a file of verdicts, and asks nobody.
+    """Replays the verdicts of a file, whoever gave them, and asks nobody.
 
     Args:
         path: a file that a CachedJudge has filled.
