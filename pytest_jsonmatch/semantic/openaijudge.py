@@ -361,19 +361,17 @@ class OpenAIJudge:
                 "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
             ) from None
         settings = self._settings
-        timeout = library.Timeout(settings.timeout, connect=min(_CONNECT_SECONDS, settings.timeout))
+        limits: dict[str, Any] = {
+            "timeout": library.Timeout(settings.timeout, connect=min(_CONNECT_SECONDS, settings.timeout)),
+            "max_retries": settings.retries,
+        }
+        endpoint, version = settings.azure_endpoint, settings.api_version
         try:
             # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
-            if settings.azure_endpoint is not None:
-                return library.AzureOpenAI(
-                    azure_endpoint=settings.azure_endpoint,
-                    api_version=settings.api_version,
-                    api_key=self._key(),
-                    timeout=timeout,
-                    max_retries=settings.retries,
-                )
-            return library.OpenAI(
-                base_url=settings.base_url, api_key=self._key(), timeout=timeout, max_retries=settings.retries
+            if endpoint is None:
+                return library.OpenAI(base_url=settings.base_url, api_key=self._key(), **limits)
+            return library.AzureOpenAI(
+                azure_endpoint=endpoint, api_version=version, api_key=self._key(), **limits
             )
         except ConfigurationError:
             raise

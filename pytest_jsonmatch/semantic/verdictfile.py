@@ -33,7 +33,8 @@ __all__ = ["Key", "VerdictFile", "key_of"]
 
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
-_OPTIONAL: Final = ("reason", "description", "criterion")
+_TEXTS: Final = ("path", "model", "prompt", "reason", "description", "criterion")
+_MEMBERS: Final = {*_REQUIRED, *_TEXTS}
 
 _Who: TypeAlias = "tuple[str, str]"
 """A model, and the version of what it was told."""
@@ -239,16 +240,14 @@ def _parsed(line: bytes) -> _Entry:
     if not isinstance(found, dict):
         raise ValueError("no JSON object")  # noqa: TRY004 - one kind of error for every bad line
     for name in found:
-        if name not in {*_REQUIRED, *_OPTIONAL}:
-            raise ValueError(
-                f"there is no {name!r} in a verdict{did_you_mean(name, (*_REQUIRED, *_OPTIONAL))}"
-            )
+        if name not in _MEMBERS:
+            raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
     for name in _REQUIRED:
         if name not in found:
             raise ValueError(f"a verdict without {name!r}")
     if not isinstance(found["equivalent"], bool):
         raise ValueError(f"'equivalent' is {found['equivalent']!r}; it is true or false")  # noqa: TRY004
-    for name in ("path", "model", "prompt", *_OPTIONAL):
+    for name in _TEXTS:
         if name in found and not isinstance(found[name], str):
             raise ValueError(f"{name!r} is no text")
     words = (found.get("description"), found.get("criterion"))
