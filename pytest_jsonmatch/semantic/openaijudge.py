@@ -38,6 +38,8 @@ _CONNECT_SECONDS: Final = 5.0
 """An endpoint that is not there is not waited for as long as one that thinks."""
 _GIVE_UP_AFTER: Final = 3
 """After so many failed requests in a row nothing more is sent."""
+_TOO_MANY: Final = 429
+"""An endpoint that says so is there, and may answer the next request."""
 _NO_KEY: Final = "no-key"
 """The client insists on a key."""
 _UNANSWERED: Final = frozenset({"connection", "http", "timeout"})
@@ -138,7 +140,7 @@ class OpenAIJudge:
         self._slots = BoundedSemaphore(concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
-        self._failures: list[JudgeError] = []
+        self._failures: tuple[JudgeError, ...] = ()
         """Of the requests that have failed since one was answered."""
 
     def __repr__(self) -> str:
@@ -255,12 +257,9 @@ class OpenAIJudge:
         size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
         estimate = size // 2 + 50 + 60 * len(asked) + 60
         with self._slots:
-            if len(self._failures) >= _GIVE_UP_AFTER:
-                last = self._failures[-1]
-                raise JudgeError(
-                    last.kind,
-                    f"not asked, since the last {_GIVE_UP_AFTER} requests failed: {last.message}",
-                )
+            if len(failures := self._failures) >= _GIVE_UP_AFTER:
+                why = f"not asked, since the last {len(failures)} requests failed: {failures[-1].message}"
+                raise JudgeError(failures[-1].kind, why)
             self._budget.reserve(estimate)
             self._count(calls=1, items=new)
             used = estimate  # unless the endpoint says otherwise
@@ -274,13 +273,15 @@ class OpenAIJudge:
                     used = sum(tokens)
                     self._count(prompt_tokens=tokens[0], completion_tokens=tokens[1])
             except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
-                failure, used = self._failure(error), 0 if hasattr(error, "status_code") else estimate
-                if failure.kind in _UNANSWERED:
-                    self._failures.append(failure)
+                failure, status = self._failure(error), getattr(error, "status_code", None)
+                if status is not None:
+                    used = 0
+                if failure.kind in _UNANSWERED and status != _TOO_MANY:
+                    self._failures = (*self._failures, failure)
                 raise failure from None
             finally:
                 self._budget.settle(estimate, used)
-        self._failures.clear()
+        self._failures = ()
         return self._content(completion)
 
     def _options(self) -> dict[str, Any]:

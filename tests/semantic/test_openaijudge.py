@@ -400,6 +400,12 @@ def test_an_endpoint_that_fails_for_every_request_is_not_asked_for_ever(endpoint
     )
 
 
+def test_a_limit_of_the_rate_ends_nothing(endpoint, judge, acts):
+    endpoint.script = [acts.status(429)] * 5
+    one = judge(batch_size=1, concurrency=1)
+    assert kinds(one.judge(items(6))) == [*["http"] * 5, "verdict"]
+
+
 def test_failures_in_between_end_nothing(endpoint, judge, acts):
     endpoint.script = [acts.status(503), acts.status(503), acts.answer()] * 3
     one = judge(batch_size=1, concurrency=1)
