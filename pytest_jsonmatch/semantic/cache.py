@@ -133,8 +133,8 @@ class CachedJudge:
         if self._mode == "cached":
             miss = JudgeError(
                 "cache miss",
-                f"no verdict of {self.model!r} on this pair in {self._file.path}; the mode 'live' asks for it "
-                "(pytest --jsonmatch-judge=live, jsonmatch --judge live)",
+                f"no verdict of {self.model!r} on this pair in {self._file.path}; the mode 'live' asks for "
+                "it (pytest --jsonmatch-judge=live, jsonmatch --judge live)",
             )
             found.update(dict.fromkeys((item.id for item in open_items), miss))
             wrong += len(open_items)
