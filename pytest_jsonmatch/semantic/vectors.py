@@ -14,7 +14,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonMatchWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class EncoderError(JsonMatchError):
     """An encoder has made no vector of a string; the message says why."""
 
 
-class EncoderWarning(UserWarning):
+class EncoderWarning(JsonMatchWarning):
     """An encoder has made no vectors of some strings, and why.
 
     (The errors of results name fields. In unordered arrays such strings are just left without a partner.)

@@ -16,7 +16,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchWarning,
+    JsonParseError,
+    did_you_mean,
+)
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
@@ -194,7 +199,7 @@ class VerdictFile:
                         write_file(self._place, b"".join(line + b"\n" for line in lines))
                         self._refresh()
             except (OSError, ConfigurationError) as error:
-                warnings.warn(f"verdicts of {model!r} were not kept: {error}", RuntimeWarning, stacklevel=4)
+                warnings.warn(f"verdicts of {model!r} were not kept: {error}", JsonMatchWarning, stacklevel=4)
                 return dict(verdicts)
             return {key: self.verdict(key, model, prompt) or verdict for key, verdict in verdicts.items()}
 

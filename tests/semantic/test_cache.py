@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.semantic import verdictfile
 from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
@@ -411,7 +411,7 @@ def test_verdicts_that_could_not_be_kept_stand(file, monkeypatch):
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(verdictfile, "write_file", full)
-    with pytest.warns(RuntimeWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
+    with pytest.warns(JsonMatchWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
         answers = CachedJudge(Counting(), file).judge(items("A", "b"))
     assert shown(answers) == [True, False]
 
