@@ -40,6 +40,7 @@ from pytest_jsonmatch import (
     InvalidExpectedError,
     JsonExtractionError,
     JsonMatchError,
+    JsonMatchWarning,
     JsonParseError,
     Judge,
     JudgeError,
@@ -526,3 +527,5 @@ def sample_errors_are_also_of_pythons_kinds() -> None:
     others: tuple[type[RuntimeError], ...] = (ComparatorError,)
     everything: tuple[type[Exception], ...] = (*values, *types, *others)
     assert all(issubclass(kind, JsonMatchError) for kind in everything)
+    odd: type[UserWarning] = JsonMatchWarning
+    assert issubclass(odd, UserWarning)
