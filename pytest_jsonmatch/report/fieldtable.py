@@ -25,6 +25,7 @@ __all__ = [
     "Summary",
     "Unmatched",
     "field_scores",
+    "is_perfect",
     "summarize",
     "worst_rows",
 ]
@@ -128,7 +129,7 @@ class Summary:
     def is_perfect(self) -> bool:
         """Whether there is nothing to show but that all is well."""
         return not self.below and all(
-            _is_perfect(row.figures) for section in self.sections for row in section.rows
+            is_perfect(row.figures) for section in self.sections for row in section.rows
         )
 
     @property
@@ -177,7 +178,7 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
     fields = [
         index
         for index, row in enumerate(rows)
-        if not row.is_group and not (only_imperfect and _is_perfect(row.figures))
+        if not row.is_group and not (only_imperfect and is_perfect(row.figures))
     ]
     if limit is not None and len(fields) > limit:
         fields = sorted(fields, key=lambda index: _badness(rows[index].figures))[:limit]
@@ -344,7 +345,8 @@ def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
     return mean is None, 1.0 if mean is None else mean, figures.matches - figures.total
 
 
-def _is_perfect(figures: FieldAggregation) -> bool:
+def is_perfect(figures: FieldAggregation) -> bool:
+    """Whether there is nothing to find fault with: every result is 1, and no answer is missing."""
     mean = figures.mean_score
     return (mean is None or mean >= 1.0) and not figures.batch_errors
 

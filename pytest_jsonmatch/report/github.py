@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.runreport import message_lines
+from pytest_jsonmatch.report.view import message_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.runreport import Fault, RunReport
+    from pytest_jsonmatch.report.view import Fault, RunView
 
 __all__ = ["MOST", "command", "workflow_commands"]
 
@@ -41,20 +41,20 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def workflow_commands(report: RunReport, *, unicode: bool = True) -> Iterator[str]:
+def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
     """Yield a command for the gates that failed, and one for each case, the worst first; ten at most.
 
     Args:
-        report: the run.
+        view: the run.
         unicode: False keeps to ASCII.
     """
-    gates = [check for check in report.verdict.gates if check.passed is False]
+    gates = [check for check in view.gates if check.passed is False]
     if gates:
         yield command("error", "\n".join(_gates(gates, unicode)), title=f"{count(len(gates), 'gate')} failed")
     room = MOST - bool(gates)
-    for fault in report.faults[:room]:
+    for fault in view.faults[:room]:
         yield _fault(fault, unicode)
-    hidden = len(report.faults) - room
+    hidden = len(view.faults) - room
     if hidden > 0:
         text = f"{count(hidden, 'more case')} failed, none with a lower score than those above"
         yield command("notice", text, title="jsonmatch")

@@ -12,7 +12,7 @@ from pytest_jsonmatch.report.figures import score_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_jsonmatch.report.runreport import Fault
+    from pytest_jsonmatch.report.view import Fault
 
 __all__ = ["code_quality", "severity"]
 

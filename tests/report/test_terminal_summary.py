@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.results.comparison import Comparison
@@ -27,7 +28,7 @@ def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", thr
 
 
 def shown(comparisons, **look):
-    return [line_text(line) for line in summary_lines(comparisons, **look)]
+    return [line_text(line) for line in summary_lines(comparisons, Look(**look))]
 
 
 def lines(text):
@@ -225,8 +226,8 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
 
     assert [line.split()[0] for line in table[1:4]] == ["bad1", "bad2", "good0"]
     assert len(table) == 1 + 30 + 1 + 2 + 2 + 20 + 1
-    assert table[31] == "… 972 more rows (--jsonmatch-summary=all)"
-    assert table[-1] == "  … 10 more cases (--jsonmatch-summary=all)"
+    assert table[31] == "… 972 more rows (-v)"
+    assert table[-1] == "  … 10 more cases (-v)"
     assert len(shown(session, mode="all")) == 1 + 1002 + 2 + 2 + 30
     assert len(shown(session, mode="failed")) == 1 + 2 + 2 + 2 + 20 + 1
 
@@ -265,7 +266,7 @@ def test_colours_follow_the_score():
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
 
-    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session)[1:5]}
+    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session, Look())[1:5]}
 
     assert rows == {
         "c": ("  0.00", {"red": True}),
@@ -331,7 +332,7 @@ COMPARISONS = st.builds(
     st.sampled_from(["auto", "failed", "all"]),
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
-    drawn = summary_lines(comparisons, mode=mode, width=width, unicode=unicode)
+    drawn = summary_lines(comparisons, Look(mode=mode, width=width, unicode=unicode))
 
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
@@ -354,7 +355,7 @@ def test_many_arrays_with_elements_without_a_partner_are_capped():
     expected = {f"rows{number}": ["a"] for number in range(12)}
     cases = [compared("one", {key: ["b"] for key in expected}, expected, metric="pairwise_f1")]
     text = shown(cases)
-    assert "  … 2 more arrays (--jsonmatch-summary=all)" in text
+    assert "  … 2 more arrays (-v)" in text
     assert sum("1 of 1 expected, 1 of 1 actual" in line for line in text) == 10
 
 
