@@ -128,7 +128,7 @@ def reports(config: pytest.Config, session: Session) -> Iterator[tuple[Path, str
         text = markdown(report, COMMENT_BYTES)
         yield config.invocation_params.dir / settings.markdown, "report", text.encode()
     if settings.gitlab is not None:
-        from pytest_jsonmatch.report.gitlab import code_quality
+        from pytest_jsonmatch.report.ci import code_quality
 
         data = code_quality(report.faults).encode("ascii")
         yield config.invocation_params.dir / settings.gitlab, "code quality report", data
@@ -165,7 +165,7 @@ def show_annotations(
     report = config.stash.get(_REPORT, None)
     if report is None or not _on_github():
         return
-    from pytest_jsonmatch.report.github import workflow_commands
+    from pytest_jsonmatch.report.ci import workflow_commands
 
     lines = list(workflow_commands(report, unicode=unicode))
     if lines:

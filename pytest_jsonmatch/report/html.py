@@ -65,6 +65,7 @@ def html_page(view: RunView) -> str:
     """
     check_installed()
     from jinja2 import Environment, StrictUndefined
+    from jinja2.utils import htmlsafe_json_dumps
     from markupsafe import Markup
 
     style, script = _file("report.css"), _file("report.js")
@@ -73,10 +74,10 @@ def html_page(view: RunView) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_file("report.html.jinja")).render(
-        # Not to be escaped: our own two files, and data in which nothing can end its element.
+        # Not to be escaped: our own two files.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
-        data=Markup(_embedded(data.all())),  # noqa: S704
+        data=htmlsafe_json_dumps(data.all(), separators=(",", ":"), allow_nan=False),
         policy=_policy(style, script),
         notes=[_plain(text) for text in (*view.notes, *data.bounds)],
         **_texts(view),
@@ -95,18 +96,6 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; style-src {style_hash}; script-src {script_hash}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _embedded(data: object) -> str:
-    r"""Return JSON that can stand in a script element: ASCII, and nothing in it begins or ends an element.
-
-    >>> _embedded("</script><!-- & \u2028")
-    '"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u2028"'
-    """
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 # -- what the page says by itself --------------------------------------------------------------------------

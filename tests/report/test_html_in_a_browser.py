@@ -460,7 +460,7 @@ def test_paper_has_the_lists_in_full(browser: Browser) -> None:
     assert len(browser.texts("#cases .case")) == 100
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert len(browser.texts("#cases .case")) < 30
-    assert browser.command("RunView.printToPDF")["data"]
+    assert browser.command("Page.printToPDF")["data"]
 
 
 def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
@@ -497,7 +497,7 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
                 page.results,
                 title=HOSTILE,
                 headlines=page.headlines,
-                gates=page.checks,
+                gates=page.gates,
                 baseline=HOSTILE,
                 diff=compare_runs(before, page.results),
                 details=page.details,

@@ -9,8 +9,7 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.github import MOST, workflow_commands
-from pytest_jsonmatch.report.gitlab import code_quality
+from pytest_jsonmatch.report.ci import MOST, code_quality, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.comparison import Comparison
