@@ -458,7 +458,7 @@ def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
     from pytest_jsonmatch.report.checks import interval_lines
 
     results, confidence, look = config.stash[_RESULTS], session.settings.confidence, _look(session)
-    blocks = [("figures", _headlines(config, session))]
+    blocks = [("figures, mean of cases", _headlines(config, session))]
     if session.settings.summary == "all":
         blocks.append(("fields", field_headlines(results, confidence)))
     for title, found in blocks:

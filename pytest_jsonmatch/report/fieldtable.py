@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.report.figures import count
@@ -17,15 +20,19 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = [
+    "ALL_FIELDS",
     "COLUMNS",
+    "NOT_COUNTED",
     "BelowLimit",
     "Column",
     "Row",
     "Section",
     "Summary",
     "Unmatched",
+    "counts_extra",
     "field_scores",
     "is_perfect",
+    "shown_columns",
     "summarize",
     "worst_rows",
 ]
@@ -54,7 +61,13 @@ COLUMNS: Final = (
     Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
     Column("f1", "F1", "F1", "figure", lambda figures: figures.f1),
 )
-"""The columns of every table, in order."""
+"""The columns of tables, in order."""
+ALL_FIELDS: Final = "all fields"
+"""The name of the row over all leaves."""
+NOT_COUNTED: Final = "not counted"
+"""What stands for a number of inventions where the metric does not look for any."""
+_ONLY_IF_OTHER: Final = frozenset({"precision", "recall", "f1"})
+_SAME: Final = 1e-12
 
 
 @final
@@ -95,6 +108,8 @@ class Section:
     rows: tuple[Row, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
+    extra: bool = True
+    """Whether what only actual has is counted; else nobody knows how much of it there is."""
 
 
 @final
@@ -231,7 +246,37 @@ def _section(metric: str, comparisons: Sequence[Comparison], shares: Mapping[str
         tuple(_rows(root)),
         root.figures(),
         tuple(_unmatched(comparisons)),
+        any(counts_extra(comparison.signature) for comparison in comparisons),
     )
+
+
+@lru_cache(maxsize=256)
+def counts_extra(signature: str) -> bool:
+    """Tell by the signature of a comparison whether it counts what only actual has.
+
+    >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
+    False
+    >>> counts_extra('json_similarity|options:{"extra":"count"}|schema:none|rules:2')
+    True
+    """
+    metric, _, rest = signature.partition("|options:")
+    told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
+    preset = PRESETS.get(metric)
+    return (told[1] if told else "count" if preset is None else preset.extra) == "count"
+
+
+def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
+    """Return the columns that say something: precision, recall and F1 only where they differ from the score.
+
+    >>> [column.title for column in shown_columns([FieldAggregation(matches=1, score_sum=1.0)])][-1]
+    'score'
+    """
+    others = [column for column in COLUMNS if column.key in _ONLY_IF_OTHER]
+    for each in figures:
+        values = {column.value(each) for column in others} - {None}
+        if any(abs((value or 0.0) - (each.mean_score or 0.0)) > _SAME for value in values):
+            return COLUMNS
+    return tuple(column for column in COLUMNS if column not in others)
 
 
 def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.fieldtable import COLUMNS, is_perfect
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, NOT_COUNTED, is_perfect, shown_columns
 from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.view import (
     baseline_changes,
@@ -290,31 +290,33 @@ def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
     rows = sorted((row for row in section.rows if not row.is_group), key=_order)
     imperfect = [row for row in rows if not is_perfect(row.figures)]
     perfect = rows[len(imperfect) :]
-    header = ["field", *(f"{column.title}:" for column in COLUMNS)]
-    total = ["**all**", *_cells(section.total)]
-    yield from _listed(header, imperfect, _field, most, "field", of=" below 1", total=total)
+    columns = shown_columns([section.total, *(row.figures for row in rows)])
+    header = ["field", *(f"{column.title}:" for column in columns)]
+
+    def cells(figures: FieldAggregation) -> Iterator[str]:
+        for column in columns:
+            value = column.value(figures)
+            if column.key == "hallucinations" and not section.extra:
+                yield NOT_COUNTED
+            else:
+                yield count(int(value or 0)) if column.kind == "count" else score_text(value)
+
+    def field(row: Row) -> list[str]:
+        return [cell(row.path, 80), *cells(row.figures)]
+
+    total = [f"**{ALL_FIELDS}**", *cells(section.total)]
+    yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
     if perfect:
         title = f"{count(len(perfect), 'field')} without a fault"
         if len(perfect) > most:
             title += f", {count(len(perfect) - most)} of them not shown"
-        yield from _folded(title, _table(header, map(_field, perfect[:most])))
+        yield from _folded(title, _table(header, map(field, perfect[:most])))
 
 
 def _order(row: Row) -> tuple[bool, float, int, str]:
     mean = row.figures.mean_score
     lost = row.figures.matches - row.figures.total
     return is_perfect(row.figures), 0.0 if mean is None else mean, lost, row.path
-
-
-def _field(row: Row) -> list[str]:
-    return [cell(row.path, 80), *_cells(row.figures)]
-
-
-def _cells(figures: FieldAggregation) -> Iterator[str]:
-    for column in COLUMNS:
-        value = column.value(figures)
-        is_count = column.kind == "count" and value is not None
-        yield count(int(value or 0)) if is_count else score_text(value)
 
 
 # -- cases -------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.fieldtable import field_scores
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, fixed_figure
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
 
@@ -96,7 +96,7 @@ def _pivot(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pi
     rows = [PivotRow(path, tuple(column.get(path) for column in columns)) for path in paths]
     rows.sort(key=lambda row: (_mean(row), row.path))
     cases = {frozenset(each.nodeid.partition("[")[0] for each in group) for group in groups.values()}
-    total = PivotRow("total", tuple(column[""] for column in columns))
+    total = PivotRow(ALL_FIELDS, tuple(column[""] for column in columns))
     return Pivot(metric, fixture, tuple(groups), tuple(rows), total, len(cases) == 1)
 
 

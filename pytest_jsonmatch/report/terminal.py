@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize, worst_rows
+from pytest_jsonmatch.report.fieldtable import (
+    ALL_FIELDS,
+    COLUMNS,
+    NOT_COUNTED,
+    shown_columns,
+    summarize,
+    worst_rows,
+)
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure
 from pytest_jsonmatch.report.look import joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
@@ -137,11 +144,13 @@ class _Layout:
     look: Look
 
     @classmethod
-    def of(cls, attempt: _Attempt, figures: Sequence[FieldAggregation], needed: int, look: Look) -> _Layout:
+    def of(
+        cls, attempt: _Attempt, figures: Sequence[tuple[FieldAggregation, bool]], needed: int, look: Look
+    ) -> _Layout:
         """Return the layout of an attempt; the paths get what it leaves, which may be too little."""
         draft = cls(attempt, (), 0, look)
         widths = tuple(
-            max(len(draft.title(column)), *(display_width(draft.figure(column, each)) for each in figures))
+            max(len(draft.title(column)), *(display_width(draft.figure(column, *each)) for each in figures))
             for column in attempt.columns
         )
         room = look.width - sum(widths) - attempt.gap * len(widths)
@@ -150,8 +159,10 @@ class _Layout:
     def title(self, column: Column) -> str:
         return column.title if self.attempt.long else column.short
 
-    def figure(self, column: Column, figures: FieldAggregation) -> str:
+    def figure(self, column: Column, figures: FieldAggregation, extra: bool) -> str:
         value = column.value(figures)
+        if column.key == "hallucinations" and not extra:
+            return NOT_COUNTED if self.attempt.long and self.attempt.gap > 1 else dash(self.look.unicode)
         if value is None:
             return dash(self.look.unicode)
         if column.kind == "count":
@@ -168,11 +179,11 @@ class _Layout:
         texts = [self.path(first), *(pad(title, width, right=True) for title, width in cells)]
         return [(gap.join(texts), BOLD)]
 
-    def row(self, label: str, figures: FieldAggregation, markup: Markup = PLAIN) -> StyledLine:
+    def row(self, label: str, figures: FieldAggregation, extra: bool, markup: Markup = PLAIN) -> StyledLine:
         line: StyledLine = [(label, markup)]
         for column, width in zip(self.attempt.columns, self.widths, strict=True):
             value = column.value(figures)
-            text = " " * self.attempt.gap + pad(self.figure(column, figures), width, right=True)
+            text = " " * self.attempt.gap + pad(self.figure(column, figures, extra), width, right=True)
             is_figure = column.kind == "figure"
             line.append((text, score_markup(value) if is_figure else DIM if value == 0 else PLAIN))
         return line
@@ -186,7 +197,7 @@ def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLi
     shown = [worst_rows(section.rows, limit, only_imperfect=look.mode == "failed") for section in sections]
     is_titled = len(sections) > 1 or any(section.variants > 1 for section in sections)
     first = "field" if is_titled else "".join(section.metric for section in sections)
-    layout = _layout(first, [row for rows in shown for row in rows], sections, look)
+    layout = _layout(first, list(zip(sections, shown, strict=True)), look)
     for section, rows in zip(sections, shown, strict=True):
         if rows or look.mode != "failed":
             title = [_title(section, look)] if is_titled else []
@@ -203,12 +214,12 @@ def _title(section: Section, look: Look) -> StyledLine:
 def _rows(section: Section, rows: list[Row], layout: _Layout) -> Iterator[StyledLine]:
     look = layout.look
     for row in rows:
-        yield layout.row(layout.path(row.label, row.depth), row.figures)
+        yield layout.row(layout.path(row.label, row.depth), row.figures, section.extra)
     hidden = len(section.rows) - len(rows)
     if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
         yield look.more(count(hidden, "more row"), indent="")
     yield layout.rule()
-    yield layout.row(layout.path("total"), section.total, BOLD)
+    yield layout.row(layout.path(ALL_FIELDS), section.total, section.extra, BOLD)
     if section.unmatched:
         yield from _unmatched(section.unmatched, look)
 
@@ -227,14 +238,21 @@ def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
         yield look.more(count(hidden, "more array"))
 
 
-def _layout(first: str, rows: Sequence[Row], sections: Sequence[Section], look: Look) -> _Layout:
+def _layout(first: str, shown: Sequence[tuple[Section, list[Row]]], look: Look) -> _Layout:
     """Return the roomiest layout in which the paths have what they need; columns go last."""
-    labels = [look.clip(first, look.width), "total", *(_label(row, look) for row in rows)]
+    rows = [row for _, rows in shown for row in rows]
+    labels = [look.clip(first, look.width), ALL_FIELDS, *(_label(row, look) for row in rows)]
     needed = max(map(display_width, labels))
-    figures = [each.figures for each in rows] + [section.total for section in sections]
-    layouts = (_Layout.of(attempt, figures, needed, look) for attempt in _ATTEMPTS)
+    figures = [(row.figures, section.extra) for section, rows in shown for row in rows]
+    figures += [(section.total, section.extra) for section, _ in shown]
+    columns = shown_columns(figure for figure, _ in figures)
+    attempts = [
+        each._replace(columns=tuple(column for column in each.columns if column in columns))
+        for each in _ATTEMPTS
+    ]
+    layouts = (_Layout.of(attempt, figures, needed, look) for attempt in attempts)
     good = (layout for layout in layouts if layout.path_width >= min(needed, layout.attempt.path))
-    return next(good, None) or _Layout.of(_ATTEMPTS[-1], figures, needed, look)
+    return next(good, None) or _Layout.of(attempts[-1], figures, needed, look)
 
 
 def _label(row: Row, look: Look) -> str:

@@ -47,11 +47,11 @@ def test_each_row_marks_the_best():
         ]
     ) == [
         "score by model, * is the best",
-        "      small  large",
-        "total  0.50   1.00*",
-        "shop   1.00   1.00",
-        "───────────────────",
-        "total  0.75   1.00*",
+        "           small  large",
+        "total       0.50   1.00*",
+        "shop        1.00   1.00",
+        "────────────────────────",
+        "all fields  0.75   1.00*",
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_field_that_only_one_has():
             compared(RIGHT, model="large", metric="pairwise_f1"),
         ]
     )
-    assert "tip    0.00      –" in lines
+    assert "tip         0.00      –" in lines
 
 
 def test_a_single_parameter_makes_no_table():
@@ -92,11 +92,11 @@ def test_a_single_parameter_makes_no_table():
 def test_figures_that_differ_look_different():
     nearly = [compared(RIGHT, case=str(number)) for number in range(499)] + [compared(WRONG, case="499")]
     right = [compared(RIGHT, case=str(number), model="large") for number in range(500)]
-    assert shown(nearly + right)[2:4] == ["total  >.99   1.00*", "shop   1.00   1.00"]
+    assert shown(nearly + right)[2:4] == ["total       >.99   1.00*", "shop        1.00   1.00"]
     half = [compared(WRONG, case=str(number), model="large") for number in range(251)]
     half += [compared(RIGHT, case=str(number), model="large") for number in range(251, 500)]
     other = [compared(WRONG if number % 2 else RIGHT, case=str(number)) for number in range(500)]
-    assert shown(half + other)[2] == "total 0.500* 0.498"
+    assert shown(half + other)[2] == "total      0.500* 0.498"
 
 
 def test_other_cases_are_told():
@@ -112,12 +112,12 @@ def test_of_several_fixtures_one_is_chosen():
     ]
     assert shown(both)[:2] == [
         "score by model, * is the best; --pivot=prompt for another",
-        "      small  large",
+        "           small  large",
     ]
     assert shown(both, "prompt")[:3] == [
         "score by prompt, * is the best",
-        "      long  short",
-        "total 1.00*  0.00",
+        "           long  short",
+        "total      1.00*  0.00",
     ]
 
 
@@ -159,7 +159,7 @@ def test_many_fields_and_how_to_see_them_all():
 
     comparisons = [of("small", f07=0), of("large")]
     lines = shown(comparisons)
-    assert lines[2] == "f07    0.00   1.00*"
+    assert lines[2] == "f07         0.00   1.00*"
     assert "… 10 more rows (-v)" in lines
     assert len(shown(comparisons, mode="all")) == 44
     assert len(shown(comparisons, mode="failed")) == 5
