@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
@@ -114,7 +114,7 @@ def _calibrate(options: Namespace) -> int:
         proven=options.proven,
     )
     if options.report == "json":
-        look = look_of(options)._replace(color=False)
+        look = replace(look_of(options), color=False)
         failed = [each for each in checks if not each.passed]
         sys.stderr.write(as_text(_check_lines(failed, found, look), look))
         write_output(_json(found, checks, options), options.output)
@@ -225,16 +225,8 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
         for label, verdict in found.disagreed()
     ]
     blocks = [
-        *agreement_blocks(
-            table,
-            found.fields(),
-            title=title,
-            confidence=options.confidence,
-            everything=options.verbose > 0,
-            width=look.width,
-            unicode=look.unicode,
-        ),
-        disagreement_lines(disagreed, everything=options.verbose > 0, width=look.width, unicode=look.unicode),
+        *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
+        disagreement_lines(disagreed, look),
         list(_told(found, options, look)),
         _check_lines(checks, found, look),
     ]
@@ -248,7 +240,7 @@ def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[St
     from pytest_jsonmatch.report.checks import gate_lines
     from pytest_jsonmatch.report.figures import count
 
-    return gate_lines(checks, on=count(len(found.answered), "pair"), unicode=look.unicode)
+    return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
 def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine]:
