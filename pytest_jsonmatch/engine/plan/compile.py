@@ -15,8 +15,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.paths import Segment
 
@@ -58,8 +56,6 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.summaries: dict[Hashable, str] = {}
-        """What sessions keep of results that are alike."""
         self.target = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature = Signature(
