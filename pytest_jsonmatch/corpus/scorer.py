@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
@@ -25,9 +25,14 @@ from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchError,
+    error_text,
+)
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
-from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
@@ -224,8 +229,8 @@ class _Scorer:
             if extracted is MISSING:
                 read.error = "there is no answer for it"
             elif isinstance(extracted, TEXT):
-                want = _WANTED.get(type(expected))
-                extraction = extract_json(extracted, want=want, repair=self._task.reading.repair)
+                repair = self._task.reading.repair
+                extraction = extract_json(extracted, want=kind_of(expected), repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")
@@ -325,7 +330,7 @@ class _Scorer:
             try:
                 changed = list(process(list(results)))
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-                why = f"the post-processor {name} raised {type(error).__name__}: {error}"
+                why = f"the post-processor {name} raised {error_text(error)}"
                 self._note(pair, None, None, why)
                 continue
             if not all(isinstance(each, FieldResult) for each in changed):
@@ -350,9 +355,6 @@ class _Scorer:
             made.warnings += [
                 Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
             ]
-
-
-_WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", list: "array"}
 
 
 def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:

@@ -20,10 +20,21 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Extraction", "extract_json"]
+__all__ = ["Extraction", "extract_json", "kind_of"]
 
 Want: TypeAlias = Literal["object", "array"]
 Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
+
+
+def kind_of(expected: JsonValue) -> Want | None:
+    """Return what to look for in an answer, given what is expected; None: any value.
+
+    >>> kind_of({"total": 12}), kind_of("a string")
+    ('object', None)
+    """
+    if type(expected) is dict:
+        return "object"
+    return "array" if type(expected) is list else None
 
 
 @final

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.score.outcome import instance_path
+from pytest_jsonmatch.engine.value.errors import error_text
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _checked(answer: object) -> Answer:
     if isinstance(answer, NoAnswer):
         return answer.reason
     if isinstance(answer, BaseException):
-        return f"could not score this item: {named(answer)}"
+        return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer
     # numpy's scalars and bools have __float__ as well; a string and None have not.
     number = float(score) if hasattr(type(score), "__float__") else math.nan  # type: ignore[arg-type]
@@ -126,12 +127,6 @@ def _checked(answer: object) -> Answer:
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)
-
-
-def named(error: BaseException) -> str:
-    """Return an error's type and what it says."""
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _count(number: int, what: str) -> str:

@@ -28,7 +28,6 @@ __all__ = [
     "Params",
     "Question",
     "Scoring",
-    "of_prepared",
     "user_comparator",
     "without_params",
 ]
@@ -112,17 +111,6 @@ class Scoring:
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
     preload: Callable[[Sequence[str]], object] | None = None
-
-
-def of_prepared(
-    prepare: Callable[[JsonValue], Any], prepared: Callable[[Any, Any], float], table: Table
-) -> Scoring:
-    """Return the scoring of two values by what `prepare` makes of each; see `Scoring`."""
-
-    def score(expected: JsonValue, actual: JsonValue) -> float:
-        return prepared(prepare(expected), prepare(actual))
-
-    return Scoring(score, table, prepare, prepared)
 
 
 @final

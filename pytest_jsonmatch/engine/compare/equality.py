@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared, without_params
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
@@ -133,7 +133,10 @@ def _bind_oneof(params: Params) -> Scoring:
 
         return shared_members(list(map(own, expected)), list(map(own, actual))).clip(max=1.0)
 
-    return of_prepared(own, lambda one, other: 0.0 if one.isdisjoint(other) else 1.0, table)
+    def prepared(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
+        return 0.0 if one.isdisjoint(other) else 1.0
+
+    return Scoring(lambda expected, actual: prepared(own(expected), own(actual)), table, own, prepared)
 
 
 def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
