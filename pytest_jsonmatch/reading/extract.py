@@ -115,15 +115,6 @@ def extract_json(
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
-    try:
-        # Most texts are JSON and nothing else: they need no search.
-        value = strict.decode(body)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        if want is None or json_type(value) == want:
-            start, end = len(body) - len(body.lstrip(strict.SPACES)), len(body.rstrip(strict.SPACES))
-            return Extraction(value, "whole", (start, end))
     return _Search(body, want).run(repair=repair)
 
 
