@@ -287,16 +287,11 @@ class MatchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
+        names = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves", "counts")
         return {
             "metric": self.metric,
             "signature": str(self.signature),
-            "score": self.score,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "matched_leaves": self.matched_leaves,
-            "total_leaves": self.total_leaves,
-            "counts": self.counts,
+            **{name: getattr(self, name) for name in names},
             "field_results": [field.to_dict() for field in self.field_results],
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],
