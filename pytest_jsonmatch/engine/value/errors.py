@@ -1,4 +1,4 @@
-"""Every exception that this package raises on purpose, and the hints that their messages share."""
+"""What this package raises and warns of on purpose, and the hints that the messages share."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
+    "JsonMatchWarning",
     "JsonParseError",
     "RootTypeError",
     "TargetPathError",
@@ -33,6 +34,10 @@ class JsonMatchError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # Pickled by its attributes, since `__init__` takes others than the text of the message.
         return newobj, (type(self), *self.args), self.__dict__
+
+
+class JsonMatchWarning(UserWarning):
+    """Something is odd, and does not stop a comparison."""
 
 
 class ConfigurationError(JsonMatchError, ValueError):
