@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
@@ -118,8 +117,6 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     Raises:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
-    if plan.recipe is None:
-        plan.recipe = partial(task.compile, task.metric, task.options)
     # Thousands of findings are made and kept, none of which is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
@@ -156,7 +153,7 @@ class _Findings:
         return written(self._plan, self._outcome, self._read.expected, self._read.actual).findings
 
     def __reduce__(self) -> Any:
-        if self._plan.has_batch or self._plan.recipe is None:
+        if self._plan.has_batch:
             # (What was asked is not asked again.)
             return list, (self(),)
         return _findings_again, (self._plan, self._read.expected, self._read.actual)
