@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -152,7 +151,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
     raise ConfigurationError(f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}")
 
 
-_UNITS: Final = MappingProxyType({"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30})
+_UNITS: Final = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 # Spelled so that it means the same to every editor's regular expressions.
 SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
 """A size in words, such as "512 MiB"."""
