@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import Mark, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.golden.marks import Mark
 
 
 def cases_of(text, path=Path("golden/x.golden.yaml")):
