@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -10,17 +9,15 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.edit import identical, merge
+from pytest_jsonmatch.golden.edit import identical, is_json_file, merge, parse, trail_text
 from pytest_jsonmatch.golden.writing import JsonWriter
-from pytest_jsonmatch.golden.yamlevents import load
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.update import Request
 
 __all__ = ["QUESTION", "review"]
@@ -72,10 +69,7 @@ def _expected_now(request: Request) -> JsonValue:
     """Return the expected value as it stands in its file; MISSING if it does not."""
     try:
         data = Path(request.path).read_bytes()
-        if os.path.splitext(request.path)[1].lower() == ".json":  # noqa: PTH122 - only the end of a name
-            value = parse_json(data)
-        else:
-            value = load(data, request.name, limit=UNLIMITED).value
+        value = parse(data, request.name, is_json=is_json_file(request.path))
         for step in request.trail:
             value = value[step]
     except (OSError, JsonMatchError, LookupError, TypeError):
@@ -99,7 +93,7 @@ class _Asker:
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self._show(f"  {_path(trail)}")
+        self._show(f"  {trail_text(trail) or 'the whole value'}")
         self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
         self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
         while True:
@@ -110,8 +104,3 @@ class _Asker:
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"
         return meant == "accept"
-
-
-def _path(trail: Trail) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in trail)
-    return text.removeprefix(".") or "the whole value"

@@ -8,12 +8,12 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.edit import Editor, edit, identical
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.edit import edit, identical, is_json_file
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.errors import Trail
 
 __all__ = [
     "FileUpdate",
@@ -117,8 +117,7 @@ class Updater:
         self._answer = answer
         self._ask = ask
         self._is_exempt = is_exempt
-        self._files: dict[Path, _Content] = {}
-        self._editors: dict[tuple[Path, str], Editor] = {}
+        self._digests: dict[Path, str] = {}
 
     @property
     def writes_new(self) -> bool:
@@ -127,7 +126,7 @@ class Updater:
 
     def take_file(self, path: Path, data: bytes) -> None:
         """Take note of what a golden file held when its cases were read."""
-        self._files[path] = _Content(data, digest_of(data))
+        self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
         """Ask for the first expected value of a case; return why its test fails all the same, or None.
@@ -163,66 +162,33 @@ class Updater:
             if not identical(case.expected, value):
                 self._write(case, value)
                 return
-        self._ask(self._request(case, "keep", self._content(case)))
+        self._ask(self._request(case, "keep"))
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
         """Ask for a value to be written; return why that can't be."""
-        content = self._content(case)
-        refusal = self._refusal(case, value, content)
-        if refusal is not None:
-            self._ask(self._request(case, "refused", content, reason=refusal))
-            return f"not updated: {refusal}"
-        self._ask(self._request(case, "write", content, value=JsonWriter(ascii=True).value(value)))
+        if case.gives("parametrize") and case.expected_file is None:
+            reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+            self._ask(self._request(case, "refused", reason=reason))
+            return f"not updated: {reason}"
+        self._ask(self._request(case, "write", value=JsonWriter(ascii=True).value(value)))
         return None
 
-    def _content(self, case: GoldenCase) -> _Content:
-        if case.expected_file is None:
-            return self._files[case.path]
-        try:
-            data = case.expected_file.read_bytes()
-        except OSError:
-            return _Content(None, _NO_FILE)
-        return _Content(data, digest_of(data))
-
-    def _refusal(self, case: GoldenCase, value: JsonValue, content: _Content) -> str | None:
-        if case.gives("parametrize") and case.expected_file is None:
-            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
-        path = _path_of(case)
-        key = path, content.digest
-        try:
-            editor = self._editors.get(key)
-            if editor is None:
-                data = b"null\n" if content.data is None else content.data
-                is_json = path.suffix.lower() == ".json"
-                editor = self._editors[key] = Editor(data, case.expected_file_name, is_json=is_json)
-        except GoldenFileError as error:
-            return str(error)
-        return editor.refusal(case.expected_trail, value)
-
-    def _request(
-        self, case: GoldenCase, action: Action, content: _Content, *, value: str = "null", reason: str = ""
-    ) -> Request:
+    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
+        path, digest = case.expected_file, _NO_FILE
+        if path is None:
+            path, digest = case.path, self._digests[case.path]
+        elif (data := _content_of(path)) is not None:
+            digest = digest_of(data)
         return Request(
             action,
-            str(_path_of(case)),
+            str(path),
             case.expected_file_name,
             f"{case.name_of_file}::{case.base_id}",
             case.expected_trail,
-            content.digest,
+            digest,
             value,
             reason,
         )
-
-
-class _Content(NamedTuple):
-    """What a file held, and what tells that from anything else; None for no file."""
-
-    data: bytes | None
-    digest: str
-
-
-def _path_of(case: GoldenCase) -> Path:
-    return case.path if case.expected_file is None else case.expected_file
 
 
 # -- the one who writes ------------------------------------------------------------------------------------
@@ -295,7 +261,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
             for name in names:
                 update.refused.setdefault(name, f"{what} different values")
             continue
-        changes[trail] = _read_value(writes[0].value)
+        changes[trail] = parse_json(writes[0].value)
         cases[trail] = names
     if not changes:
         return update
@@ -307,12 +273,6 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     return update
 
 
-def _read_value(text: str) -> JsonValue:
-    from pytest_jsonmatch.reading.strict import parse_json
-
-    return parse_json(text)
-
-
 def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
     try:
         update.before = _content_of(update.path)
@@ -322,7 +282,7 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
     if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
         update.refuse(_CHANGED_ON_DISK)
         return
-    is_json = update.path.suffix.lower() == ".json"
+    is_json = is_json_file(str(update.path))
     if update.before is None:
         update.after = _new_file(changes[()], is_json=is_json)
         return

@@ -314,16 +314,16 @@ def test_a_refused_change_leaves_the_others_alone():
 
 
 def test_a_change_that_changes_something_else_is_refused_alone(monkeypatch):
-    from pytest_jsonmatch.golden.edit.yamlplanner import YamlPlanner
+    from pytest_jsonmatch.golden.edit.planner import Planner
 
-    right = YamlPlanner.replace
+    right = Planner.replace
 
-    def wrong(self, item, node, new, in_flow):
-        right(self, item, node, new, in_flow)
+    def wrong(self, item, node, new, *, in_flow):
+        right(self, item, node, new, in_flow=in_flow)
         if new == "bad":
             self.put(len(self.text), len(self.text), "more: 1\n")
 
-    monkeypatch.setattr(YamlPlanner, "replace", wrong)
+    monkeypatch.setattr(Planner, "replace", wrong)
     trails = [("a",), ("b",), ("c",)]
     result = edit(b"a: 1\nb: 1\nc: 1\n", "x.yaml", dict(zip(trails, ["good", "bad", "fine"], strict=True)))
     assert result.data == b"a: good\nb: 1\nc: fine\n"

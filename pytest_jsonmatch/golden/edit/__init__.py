@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_jsonmatch.golden.edit.changes import Trail, identical, merge
-from pytest_jsonmatch.golden.edit.files import Edited, Editor, edit
+from pytest_jsonmatch.golden.edit.changes import identical, merge, trail_text
+from pytest_jsonmatch.golden.edit.files import Edited, edit
+from pytest_jsonmatch.golden.edit.source import is_json_file, parse
 
-__all__ = ["Edited", "Editor", "Trail", "edit", "identical", "merge"]
+__all__ = ["Edited", "edit", "identical", "is_json_file", "merge", "parse", "trail_text"]
