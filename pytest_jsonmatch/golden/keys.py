@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -18,7 +17,7 @@ from pytest_jsonmatch.golden.marks import check_marks
 from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -165,15 +164,13 @@ def _threshold(value: JsonValue) -> None:
 
 
 def _pattern(pattern: str, *at: str) -> None:
-    with _as_the_engine_says(*at):
-        parse_pattern(pattern)
+    _ask_engine(at, parse_pattern, pattern)
 
 
-@contextmanager
-def _as_the_engine_says(*at: str) -> Iterator[None]:
-    """Refuse what the engine refuses, at a place inside the value."""
+def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
+    """Refuse what the engine refuses to read, at a place inside the value."""
     try:
-        yield
+        read(*arguments)
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *at) from None
 
@@ -189,15 +186,13 @@ def _options(value: JsonValue) -> None:
             if type(option) is not bool:
                 raise InvalidValueError("`repair` has to be true or false", name)
             continue
-        with _as_the_engine_says(name):
-            merge_options(_DEFAULT_OPTIONS, {name: option})
+        _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
 def _fields(value: JsonValue) -> None:
     _object(value)
     for pattern, rule in value.items():
-        with _as_the_engine_says(pattern):
-            merge_options(_DEFAULT_OPTIONS, {"fields": {pattern: rule}})
+        _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {"fields": {pattern: rule}})
         _pattern(pattern, pattern)
 
 

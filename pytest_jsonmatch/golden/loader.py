@@ -141,13 +141,13 @@ class _Reader:
         if not listed:
             raise self.document.error(("cases",), "`cases` is empty; a file without cases tests nothing")
         defaults = {key: value for key, value in top.items() if key not in {"cases", "title", "marks"}}
-        for index, (case, position) in enumerate(zip(listed, self.document.item_positions("cases"))):
+        for index, case in enumerate(listed):
             where = ("cases", index)
             if type(case) is not dict:
                 self._report(where, f"the case is {article(json_type(case))}, not a mapping")
                 continue
             case_id = case["id"] if "id" in case else f"case-{index + 1}"
-            self._add(case_id, position.line, case, where, defaults)
+            self._add(case_id, self.document.position(where).line, case, where, defaults)
 
     def _add(
         self,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.golden.writing import YamlWriter
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -123,19 +125,11 @@ def as_yaml(change: Change) -> list[str]:
     lines: list[str] = []
     for key, value in change.items():
         if len(value) == 1:
-            lines.append(f"{key}: {_flow(value)}")
+            lines.append(f"{key}: {YamlWriter().flow(value)}")
         else:
-            lines += [f"{key}:", *(f"  {_flow({name: rule})[1:-1]}" for name, rule in value.items())]
+            rules = (YamlWriter().flow({name: rule}) for name, rule in value.items())
+            lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
     return lines
-
-
-def _flow(value: object) -> str:
-    import yaml
-
-    text: str = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True
-    )
-    return text.strip()
 
 
 def _rule(path: str, rule: dict[str, Any]) -> Change:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.edit import edit, identical, is_json_file
-from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
@@ -282,12 +282,9 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
     if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
         update.refuse(_CHANGED_ON_DISK)
         return
-    is_json = is_json_file(str(update.path))
-    if update.before is None:
-        update.after = _new_file(changes[()], is_json=is_json)
-        return
+    before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(update.before, update.name, changes, is_json=is_json)
+        edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -303,17 +300,6 @@ def _content_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _new_file(value: JsonValue, *, is_json: bool) -> bytes:
-    """Return a file that holds nothing but a value."""
-    if is_json:
-        text = JsonWriter(unit="  ").value(value)
-    elif type(value) in {dict, list} and value:
-        text = "\n".join(YamlWriter().lines(value, "", ""))
-    else:
-        text = YamlWriter().flow(value)
-    return f"{text}\n".encode()
 
 
 def write(update: FileUpdate) -> None:
