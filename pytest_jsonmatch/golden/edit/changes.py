@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Changes", "New", "identical", "merge", "of_elements", "of_members", "trail_text"]
+__all__ = ["Changes", "New", "changes_between", "identical", "merge", "trail_text"]
 
 New: TypeAlias = "tuple[str | None, Any]"
 """An item that comes: a member's key, None for an element, and the value."""
@@ -40,30 +40,22 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
     """
     if identical(old, new):
         return old
-    if old and new and type(old) is type(new) is dict:
-        merged = {}
-        for key, value in old.items():
-            if key in new:
-                merged[key] = merge(value, new[key], accept, (*trail, key))
+    changes = changes_between(old, new)
+    if changes is None:
+        return new if accept(trail, old, new) else old
+    merged: list[tuple[Any, Any]] = []
+    items: list[tuple[Any, Any]] = [*(old.items() if type(old) is dict else enumerate(old))]
+    for index in range(len(items) + 1):
+        for key, value in changes.added.get(index, ()):
+            if accept((*trail, index if key is None else key), MISSING, value):
+                merged.append((key, value))
+        if index < len(items):
+            (key, value), kept = items[index], changes.kept[index]
+            if kept is not None:
+                merged.append((key, merge(value, kept[0], accept, (*trail, key))))
             elif not accept((*trail, key), value, MISSING):
-                merged[key] = value
-        comes = {key: value for key, value in new.items() if key not in old}
-        return merged | {key: value for key, value in comes.items() if accept((*trail, key), MISSING, value)}
-    if old and new and type(old) is type(new) is list:
-        elements: list[Any] = []
-        changes = of_elements(old, new)
-        for index in range(len(old) + 1):
-            for _, value in changes.added.get(index, ()):
-                if accept((*trail, index), MISSING, value):
-                    elements.append(value)
-            if index < len(old):
-                kept = changes.kept[index]
-                if kept is not None:
-                    elements.append(merge(old[index], kept[0], accept, (*trail, index)))
-                elif not accept((*trail, index), old[index], MISSING):
-                    elements.append(old[index])
-        return elements
-    return new if accept(trail, old, new) else old
+                merged.append((key, value))
+    return dict(merged) if type(old) is dict else [value for _, value in merged]
 
 
 def identical(one: JsonValue, other: JsonValue) -> bool:
@@ -111,17 +103,24 @@ class Changes:
         return bool(self.added) or None in self.kept
 
 
-def of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
-    """Return how the members of an object become those of another."""
-    found = Changes([[new[key]] if key in new else None for key in old])
+def changes_between(old: Any, new: Any) -> Changes | None:
+    """Return how the items of a container become those of another; None where it is replaced as a whole.
+
+    >>> changes_between({"a": 1}, {"a": 2, "b": 3})
+    Changes(kept=[[2]], added={1: [('b', 3)]})
+    """
+    if not old or not new or type(old) is not type(new) or type(old) not in {dict, list}:
+        return None
+    return _of_members(old, new) if type(old) is dict else _of_elements(old, new)
+
+
+def _of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
     added: list[New] = [(key, value) for key, value in new.items() if key not in old]
-    if added:
-        found.added[len(old)] = added
-    return found
+    return Changes([[new[key]] if key in new else None for key in old], {len(old): added} if added else {})
 
 
-def of_elements(old: list[Any], new: list[Any]) -> Changes:
-    """Return how the elements of an array become those of another: as few as can be come and go."""
+def _of_elements(old: list[Any], new: list[Any]) -> Changes:
+    """Pair elements so that as few as can be come and go."""
     found = Changes([None] * len(old))
     ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
     # What both begin with and end with is most of a long list; the rest is all that has to be searched.

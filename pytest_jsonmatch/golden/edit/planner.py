@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.golden.edit.changes import identical, of_elements, of_members, trail_text
+from pytest_jsonmatch.golden.edit.changes import changes_between, identical, trail_text
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
 
@@ -73,11 +73,7 @@ class Planner:
         if identical(old, new):
             return
         _must_be_own(node, trail)
-        changes = None
-        if old and new and type(old) is type(new) is dict:
-            changes = of_members(old, new)
-        elif old and new and type(old) is type(new) is list:
-            changes = of_elements(old, new)
+        changes = changes_between(old, new)
         if changes is None or (changes.is_structural and node.style == "pair"):
             _must_not_be_used(node, trail)
             self.replace(item, node, new, in_flow=in_flow)
