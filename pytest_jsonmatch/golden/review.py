@@ -1,4 +1,4 @@
-"""One by one: each difference of a failed case is shown, and somebody says whether it is to be expected."""
+"""Review: each difference of a failed case is shown, and a person accepts or rejects it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _WIDTH: Final = 300
 def review(
     requests: Sequence[Request], *, show: Callable[[str], None], ask: Callable[[str], str]
 ) -> list[Request]:
-    """Ask about each difference between what a case expects and what came; return what is to be written.
+    """Ask about each difference between expected and actual; return the requests that were accepted.
 
     Args:
-        requests: what failed cases would have written.
+        requests: those of failed cases.
         show: shows some lines.
-        ask: asks a question and returns the answer; empty text, without a line break, means that nobody is
-            there any more, and ends the review.
+        ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
+            and ends the review.
 
-    Of a case that is skipped nothing is written, not even what was accepted before. After a quit, what was
+    Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
     accepted until then is written.
     """
     # Runs of a case that want the same are asked about once.
@@ -55,7 +55,7 @@ def review(
             break
         old = _expected_now(request)
         if old is MISSING:
-            answered.append(request)  # the file has changed: whoever writes will say so
+            answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
         asker.begin_case()
@@ -66,7 +66,7 @@ def review(
 
 
 def _expected_now(request: Request) -> JsonValue:
-    """Return the expected value as it stands in its file; MISSING if it does not."""
+    """Return the expected value in its file now; MISSING if there is none."""
     try:
         data = Path(request.path).read_bytes()
         value = parse(data, request.name, is_json=is_json_file(request.path))
@@ -79,7 +79,7 @@ def _expected_now(request: Request) -> JsonValue:
 
 @final
 class _Asker:
-    """Asks, and remembers who has had enough."""
+    """Asks about differences until the case is skipped or the review is ended."""
 
     def __init__(self, show: Callable[[str], None], ask: Callable[[str], str]) -> None:
         self._show = show

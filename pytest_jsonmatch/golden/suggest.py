@@ -1,7 +1,7 @@
-"""Would pass if: what a failing case could say so that it passes, each change tried before it is shown.
+"""Would pass if: changes that would let a failing case pass, each tried before it is shown.
 
-Only what loosens a comparison in a way that people ask for is tried: spelling and white space, tolerances,
-the order of arrays, nulls. That a field should be skipped, or a threshold lowered, is nothing to be told.
+Only common ways to loosen a comparison are tried: spelling and white space, tolerances, the order of arrays,
+nulls. Nobody needs to be told that a field can be skipped or a threshold lowered.
 """
 
 from __future__ import annotations

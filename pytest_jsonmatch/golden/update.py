@@ -1,4 +1,4 @@
-"""What came becomes what is expected: what tests want written, and the one who writes it."""
+"""Answers become expected values: what tests request, and what the controller plans and writes."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of a case wants of the file that holds its expected value.
+    """What one run of a case requests of the file that holds its expected value.
 
     Args:
-        action: "write" the value; "keep" what is there; or nothing, since it was "refused".
+        action: "write" the value, "keep" what is there, or nothing, since it was "refused".
         path: the file.
         name: the file as a person would name it.
         case: the case, as FILE::ID.
@@ -83,7 +83,7 @@ class Request:
 
 
 def digest_of(data: bytes) -> str:
-    """Return what tells one content of a file from another.
+    """Return the digest of a file's content.
 
     >>> digest_of(b"a") == digest_of(b"b")
     False
@@ -93,13 +93,13 @@ def digest_of(data: bytes) -> str:
 
 @final
 class Updater:
-    """Decides for each case that ran whether its expected value is written anew, and asks for it.
+    """Decides for each case that ran whether its expected value is rewritten, and requests it.
 
     Args:
         mode: "new": cases that have none; "failed": those below their threshold; "all": every case.
         dry_run: whether nothing is written: tests fail as they would without an update.
-        answer: returns what a case's answer is as JSON; it raises what comparing would raise.
-        ask: takes each request, for the running test.
+        answer: returns a case's answer as JSON; it raises what comparing would raise.
+        ask: takes each request of the running test.
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
@@ -125,11 +125,11 @@ class Updater:
         return self._mode != "failed"
 
     def take_file(self, path: Path, data: bytes) -> None:
-        """Take note of what a golden file held when its cases were read."""
+        """Note the content of a golden file when its cases were read."""
         self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for the first expected value of a case; return why its test fails all the same, or None.
+        """Request the first expected value of a case; return why its test fails all the same, or None.
 
         Raises JsonMatchError if the answer is no JSON.
         """
@@ -142,9 +142,9 @@ class Updater:
         return None
 
     def failed(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for a new value where the old was missed; return what to add to the failure, None for none.
+        """Request a new value for a case that failed; return what to add to the failure.
 
-        None means that the test passes: what it expects is about to be what came.
+        None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
             return ""
@@ -154,7 +154,7 @@ class Updater:
         return "" if self._dry_run else None
 
     def passed(self, case: GoldenCase, actual: object) -> None:
-        """Ask for the value that came, or for the old one to stay, where that was good enough."""
+        """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
         if self._mode == "all":
@@ -165,7 +165,7 @@ class Updater:
         self._ask(self._request(case, "keep"))
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
-        """Ask for a value to be written; return why that can't be."""
+        """Request that a value is written; return why that can't be."""
         if case.gives("parametrize") and case.expected_file is None:
             reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
             self._ask(self._request(case, "refused", reason=reason))
@@ -191,7 +191,7 @@ class Updater:
         )
 
 
-# -- the one who writes ------------------------------------------------------------------------------------
+# -- in the controller -------------------------------------------------------------------------------------
 
 
 @final

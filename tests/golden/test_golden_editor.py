@@ -214,7 +214,8 @@ rules = mapping(
     align=st.sampled_from(["ordered", "unordered", {"match_by": "hungarian"}, {"match_by": "ordered"}])
     | by_key
     | st.builds(lambda name: {"key": name, "match_by": "key_field"}, st.sampled_from(WORDS))
-    | st.builds(lambda flag: {"ordered": flag}, st.booleans()),
+    | st.builds(lambda name: {"key": name, "ordered": False}, st.sampled_from([*WORDS, "ordered"]))
+    | st.sampled_from([{"ordered": True}, {"ordered": False, "match_by": "hungarian"}]),
 )
 options = mapping(
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
@@ -432,6 +433,7 @@ FAULTS = {
     "a weight above a million": case_with(fields={"a": {"weight": 10**6 + 1}}),
     "two comparators in one": case_with(fields={"a": {"compare": {"exact": {}, "binary": {}}}}),
     "a key as a number": case_with(fields={"a": {"align": {"key": 1}}}),
+    "no order and no way to pair": case_with(fields={"a": {"align": {"ordered": False}}}),
     "marks as a word": case_with(marks="slow"),
     "two marks in one": case_with(marks=[{"a": 1, "b": 2}]),
     "skipif without conditions": case_with(marks=["skipif"]),
