@@ -190,6 +190,8 @@ def test_a_member_that_is_not_there_is_added():
         ("[\n  1,\n  # two\n  2\n]", [1], "[\n  1,\n  # two\n]"),
         ("[\n  1,\n  2]", [1, 2, 3], "[\n  1,\n  2,\n  3]"),
         ("{\n  a: 1,\n  b: 2\n}", {"a": 1, "c": 3}, "{\n  a: 1,\n  c: 3\n}"),
+        ("{\n  a: 1,  # a\n  b: 2,  # b\n}", {"c": 3, "d": 4}, "{\n  c: 3,\n  d: 4,\n}"),
+        ("{\n  a: 1,  # a\n  b: 2  # b\n}", {"a": 1, "c": 3, "d": 4}, "{\n  a: 1,  # a\n  c: 3,\n  d: 4\n}"),
     ],
 )
 def test_between_brackets(before, new, after):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Edit", "Planner", "RefusedError"]
 
 _REST_OF_ITEM: Final = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
+_COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
 _HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 
 
@@ -122,6 +123,10 @@ class Planner:
             last = items[-1]
             self._refuse_comments(last.start, last.node.end, node)
             self.put(last.start, last.node.end, self._entry(node, appended.pop(0)))
+            comma = self._comma_after(last)
+            comment = _COMMENT.match(self.text, last.node.end if comma is None else comma + 1)
+            if comment is not None:
+                self.put(*comment.span(), "")
             kept[-1] = []
         first = 0
         for index in range(count):
