@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import load
@@ -98,17 +98,11 @@ class GoldenCase:
     @property
     def options(self) -> dict[str, Any]:
         """The metric's options, with the rules of `fields` and the `schema` among them."""
-        options = self._given.get("options")
-        fields = self._given.get("fields")
+        options: dict[str, Any] = to_json_value(self._given.get("options") or {})
+        if self._given.get("fields"):
+            options["fields"] = to_json_value(self._given["fields"])
         schema = self.schema
-        if not options and not fields and schema is None:
-            return {}
-        merged: dict[str, Any] = to_json_value(options or {})
-        if fields:
-            merged["fields"] = to_json_value(fields)
-        if schema is not None:
-            merged["schema"] = schema
-        return merged
+        return options if schema is None else {**options, "schema": schema}
 
     @property
     def schema(self) -> Path | dict[str, Any] | None:
@@ -304,21 +298,11 @@ class GoldenCase:
 
     def _data(self, key: str) -> JsonValue:
         """Return the value that a JSON or YAML file holds."""
-        data, name = self._read(key), self._file_name(key)
-        if self._suffix(key) in _YAML_SUFFIXES:
-            try:
-                return load(data, name, limit=self._document.bounds.size).value
-            except GoldenFileError as error:
-                raise self.error(f"{key} is not valid: {error}", key) from None
-        from pytest_jsonmatch.reading.strict import parse_json
-
+        data, name, is_json = self._read(key), self._file_name(key), self._suffix(key) == ".json"
         try:
-            return parse_json(_text(data))
-        except JsonParseError as error:
-            message = f"{name}:{error.line}:{error.column}: {error.reason}"
-            raise self.error(f"{key} is not JSON: {message}", key) from None
-        except UnicodeDecodeError as error:
-            raise self.error(f"{key} {name!r} is not UTF-8 text: {error}", key) from None
+            return parse(data, name, is_json=is_json, limit=self._document.bounds.size)
+        except GoldenFileError as error:
+            raise self.error(f"{key} is not {'JSON' if is_json else 'valid'}: {error}", key) from None
 
 
 def _text(data: bytes) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.edit import edit, identical, is_json_file
+from pytest_jsonmatch.golden.datafiles import is_json_file
+from pytest_jsonmatch.golden.edit import edit, identical
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file

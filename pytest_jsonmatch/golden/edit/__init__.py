@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from pytest_jsonmatch.golden.edit.changes import identical, merge, trail_text
 from pytest_jsonmatch.golden.edit.files import Edited, edit
-from pytest_jsonmatch.golden.edit.source import is_json_file, parse
 
-__all__ = ["Edited", "edit", "identical", "is_json_file", "merge", "parse", "trail_text"]
+__all__ = ["Edited", "edit", "identical", "merge", "trail_text"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
-from pytest_jsonmatch.golden.edit.source import Source, parse
+from pytest_jsonmatch.golden.edit.source import Source
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.writing import HALF
 
@@ -111,7 +111,7 @@ def _made(
     try:
         text = _applied(source.text, [each for trail in trails for each in planned[trail]])
         data = source.encode(text)
-        found = parse(data, source.name, is_json=source.is_json)
+        found = source.parse(data)
     except (RefusedError, GoldenFileError, UnicodeEncodeError):
         return None
     return data if identical(found, wanted) else None

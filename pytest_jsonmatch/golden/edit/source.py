@@ -7,29 +7,16 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, load
-from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.golden.datafiles import parse
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "BREAK",
-    "COMMENT_LINE",
-    "Item",
-    "Kind",
-    "Node",
-    "Source",
-    "is_json_file",
-    "json_tree",
-    "parse",
-    "yaml_tree",
-]
+__all__ = ["BREAK", "COMMENT_LINE", "Item", "Node", "Source", "skip_blanks"]
 
 Kind: TypeAlias = Literal["scalar", "object", "array", "alias"]
 
@@ -280,16 +267,20 @@ class Source:
         self.name = name
         self.is_json = is_json
         self.has_bom = data.startswith(_BOM)
-        self.before = self.value = parse(data, name, is_json=is_json)
+        self.before = self.value = self.parse(data)
         self.text = data.decode("utf-8").removeprefix("\ufeff")
         found = BREAK.search(self.text)
         self.newline = "\n" if found is None else found[0]
         self.is_ended = self.text.endswith(("\n", "\r"))
         if not self.is_ended:  # in a literal block, the line break that we add may be a part of the value
             self.text += self.newline
-            self.value = parse(self.text.encode("utf-8"), name, is_json=is_json)
+            self.value = self.parse(self.text.encode("utf-8"))
         self.root = json_tree(self.text) if is_json else yaml_tree(self.text)
         self._starts = [0, *(each.end() for each in BREAK.finditer(self.text))]
+
+    def parse(self, data: bytes) -> JsonValue:
+        """Return the value that this file would have with another content."""
+        return parse(data, self.name, is_json=self.is_json, limit=UNLIMITED)
 
     def encode(self, text: str) -> bytes:
         """Return a text as the file's content."""
@@ -342,24 +333,3 @@ class Source:
                 return True
             start = max(start, last)
         return False
-
-
-def is_json_file(path: str) -> bool:
-    """Tell by its name whether a file holds JSON; else it is YAML.
-
-    >>> is_json_file("a/b.JSON"), is_json_file("a.yaml")
-    (True, False)
-    """
-    return path.lower().endswith(".json")
-
-
-def parse(data: bytes, name: str, *, is_json: bool) -> JsonValue:
-    """Return the value of a YAML or JSON file; raise GoldenFileError if it is not valid."""
-    if not is_json:
-        return load(data, name, limit=UNLIMITED).value
-    try:
-        return parse_json(data.decode("utf-8").removeprefix("\ufeff"))
-    except JsonParseError as error:
-        raise GoldenFileError(name, error.line, error.column, error.reason) from None
-    except UnicodeDecodeError as error:
-        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
