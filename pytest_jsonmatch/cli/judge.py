@@ -256,6 +256,7 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
     from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
+    from pytest_jsonmatch.semantic.bench import usage_text
 
     most = None if options.verbose else _SHOWN
     errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
@@ -284,9 +285,8 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
             f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
             "since scoring asks nobody about them"
         )
-    notes.append(_usage(found.usage))
-    for note in notes:
-        for line in fold(f"note: {note}", look.width, 2, unicode=look.unicode):
+    for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
+        for line in fold(note, look.width, 2, unicode=look.unicode):
             yield [(line, DIM)]
 
 
@@ -296,19 +296,6 @@ def _word(same: bool) -> str:
 
 def _settled(label: Label) -> str:
     return "the values are equal" if label.settled else "one of the values is null"
-
-
-def _usage(usage: JudgeUsage) -> str:
-    from pytest_jsonmatch.report.figures import count
-
-    parts = [f"{count(usage.calls, 'call')} for {count(usage.items, 'pair')}"]
-    if usage.cached:
-        parts.append(f"{count(usage.cached)} from the cache")
-    if usage.prompt_tokens or usage.completion_tokens:
-        parts.append(f"{count(usage.prompt_tokens)} + {count(usage.completion_tokens)} tokens")
-    if usage.cost:
-        parts.append(f"cost {usage.cost:.4f}")
-    return ", ".join(parts)
 
 
 # -- JSON --------------------------------------------------------------------------------------------------
