@@ -137,7 +137,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
             return str(value)
         case {"ordered": True, **others} if others in ({}, {"match_by": "ordered"}):
             return "ordered"
-        case {"ordered": False, **others} if others and "ordered" not in others.values():
+        case {"ordered": False, **others} if others and others.get("match_by") != "ordered":
             return read_alignment(where, others)
         case {"ordered": False}:
             how = 'add "match_by": "hungarian", or "key_field" and a "key"'
