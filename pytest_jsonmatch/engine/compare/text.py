@@ -168,7 +168,7 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
             return 0.0 if one and one.isdisjoint(other) else _jaccard(one, other)
         return equality_score(expected, actual)
 
-    return Scoring(score, table, prepare, _jaccard, rows=rows, related=related)
+    return Scoring(score, table, rows=rows, related=related)
 
 
 def _jaccard(expected: Any, actual: Any) -> float:
