@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
@@ -18,6 +19,14 @@ for name in ("numpy", "scipy.optimize", "rapidfuzz.process", "regex", "yaml", "j
     import_module(name)
 for module in pkgutil.walk_packages(pytest_jsonmatch.__path__, "pytest_jsonmatch."):
     import_module(module.name)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what takes long, unless it is asked for."""
+    if not os.environ.get("FULL"):
+        for item in items:
+            if item.get_closest_marker("full"):
+                item.add_marker(pytest.mark.skip(reason="takes long: only with FULL=1"))
 
 
 XDIST = ("-p", "xdist", "-n", "2")

@@ -31,6 +31,7 @@ def test_extras() -> None:
     assert sorted(METADATA.get_all("Provides-Extra") or []) == [
         "completion",
         "dev",
+        "docs",
         "embeddings",
         "html",
         "judge",
