@@ -1,6 +1,6 @@
 """Every example in README.md, docs/ and the docstrings runs, and prints what the text says it prints.
 
-How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples in the docs") says how to write one.
+How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples") says how to write one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
 DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
 # The name that a block gets where no `<!-- file: … -->` names it.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
-NOT_RUN = {"text", "sh", "diff", "markdown"}
+NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
 # The console script, without asking where the script was installed.
 JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
 TIME = re.compile(r"\b\d+\.\d\ds\b")
@@ -88,6 +89,8 @@ class Section:
 
     title: str
     blocks: list[Block] = field(default_factory=list)
+    earlier_files: list[Block] = field(default_factory=list)
+    """The files of the sections that this one continues, oldest first."""
 
     @property
     def files(self) -> list[Block]:
@@ -127,12 +130,21 @@ def read_sections(document: Path) -> list[Section]:
             directives = {}
         elif line.strip():
             directives = {}
-    return [section for section in sections if section.blocks]
+    sections = [section for section in sections if section.blocks]
+    for before, section in pairwise(sections):
+        first = section.blocks[0]
+        if "continues" in first.directives and first not in snippets_of(section):
+            section.earlier_files.extend([*before.earlier_files, *before.files])
+    return sections
+
+
+def snippets_of(section: Section) -> list[Block]:
+    return [block for block in section.blocks if block.language == "python" and block.file is None]
 
 
 ALL_SECTIONS = [section for document in DOCUMENTS if document.exists() for section in read_sections(document)]
 ALL_BLOCKS = [block for section in ALL_SECTIONS for block in section.blocks]
-SNIPPETS = [block for block in ALL_BLOCKS if block.language == "python" and block.file is None]
+SNIPPETS = [block for section in ALL_SECTIONS for block in snippets_of(section)]
 # (The files of a CI service are no project of pytest.)
 PROJECTS = [section for section in ALL_SECTIONS if section.project_files or section.commands]
 
@@ -194,18 +206,24 @@ def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytes
     for name in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
         monkeypatch.delenv(name, raising=False)
     ran = True
+    for block in section.earlier_files:
+        write_file(block, pytester.path)
     for block in section.blocks:
         if "copy" in block.directives:
             shutil.copytree(ROOT / block.directives["copy"], pytester.path, dirs_exist_ok=True)
         if block.language == "console":
             ran |= check_console(block, pytester)
         elif block.file is not None:
-            target = pytester.path / block.file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(block.text, encoding="utf-8")
+            write_file(block, pytester.path)
             ran = False
     if not ran:
         run_silently(section, pytester)
+
+
+def write_file(block: Block, folder: Path) -> None:
+    target = folder / block.file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(block.text, encoding="utf-8")
 
 
 def needs_newer_pytest(section: Section) -> bool:

@@ -679,7 +679,7 @@ class Key:
     file_wide: bool = False
 
 
-# A new key is a row here, and a row in docs/golden-cases.md.
+# A new key is a row here, and a row in docs/golden-keys.md.
 KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
         "id": Key(
