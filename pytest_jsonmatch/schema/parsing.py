@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import Tests
 from pytest_jsonmatch.schema.defaults import check_type_defaults, fitted_defaults, type_defaults_state
@@ -205,6 +207,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
     for place, flat, trail in places:
         node = nodes[place]
         bind_rules(flat.rules, registry, partial(_path, trail))
+        _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
             node.branches = tuple((tests.of(one), nodes[one.node]) for one in flat.alternatives)
@@ -264,6 +267,16 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
     ):
         message = f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
         raise ConfigurationError(message)
+
+
+def _check_enum(flat: Flat, trail: Trail) -> None:
+    """Warn of a `oneof` that takes every value of an enum: nothing in the list is wrong then."""
+    match flat.rules.get("compare"):
+        case {"oneof": {"values": [*values]}} if flat.enum and all(
+            any(json_equal(one, value) for value in values) for one in flat.enum
+        ):
+            message = f"{_path(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            warnings.warn(message, JsonMatchWarning, stacklevel=2)
 
 
 def _path(trail: Trail) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, register_comparator
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_json, register_comparator
 from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema, schema_hash
 
 
@@ -455,6 +455,23 @@ def test_a_key_that_is_no_unicode_text_is_escaped_in_messages() -> None:
     with pytest.raises(ConfigurationError) as caught:
         parse_eval_schema({"properties": {"a\ud800": {"x-eval-compare": "exakt"}}})
     assert str(caught.value).startswith('["a\\ud800"]: unknown comparator')
+
+
+def test_a_list_of_synonyms_that_takes_the_whole_enum_is_odd() -> None:
+    currency = {"enum": ["EUR", "USD"], "x-eval-compare": {"oneof": {"values": ["EUR", "USD", "GBP"]}}}
+    with pytest.warns(JsonMatchWarning) as caught:
+        parse_eval_schema({"properties": {"currency": currency}})
+    (told,) = caught
+    assert str(told.message) == (
+        "currency: oneof takes every value of the enum as right; did you mean exact?"
+    )
+
+
+def test_a_list_of_synonyms_for_some_values_of_an_enum() -> None:
+    schema = {"enum": ["EUR", "euro", "USD"], "x-eval-compare": {"oneof": {"values": ["EUR", "euro"]}}}
+    result = compare_json('"euro"', '"EUR"', schema=schema, metric="leaf_f1")
+    (field,) = result.field_results
+    assert (field.status, field.reason) == ("match", "not equal, but accepted by the list of oneof")
 
 
 def test_values_too_deep_for_a_validator_are_told_apart_by_type() -> None:
