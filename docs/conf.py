@@ -19,6 +19,7 @@ release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = f"pytest-jsonmatch {release}"
+html_show_copyright = False
 
 # Links such as `metrics.md#text` are those that GitHub knows, so that the pages can be read there too.
 myst_heading_anchors = 4
@@ -30,9 +31,10 @@ autodoc_member_order = "groupwise"
 autodoc_default_options = {"members": True, "undoc-members": True}
 
 
-def without_links_to_the_repository(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Keep the text alone of a link to a file beside the docs, which the site does not have."""
-    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", source[0])
+def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Name the files of examples, and keep only the text of links to files that the site does not have."""
+    text = re.sub(r"^<!-- file: (.+) -->$", r"`\1`", source[0], flags=re.MULTILINE)
+    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
 
 
 def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
@@ -46,5 +48,5 @@ def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: A
 
 def setup(app: Sphinx) -> None:
     """Have Sphinx call the functions above."""
-    app.connect("source-read", without_links_to_the_repository)
+    app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", read_google_style)
