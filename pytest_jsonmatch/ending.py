@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Check, SessionVerdict
     from pytest_jsonmatch.recording import Run, Session
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import ResultSet
@@ -269,15 +270,12 @@ def _compare(config: pytest.Config, session: Session, results: ResultSet) -> Ite
 
 def _report(config: pytest.Config, session: Session) -> None:
     """Make the report that files and annotations are made of."""
-    from pytest_jsonmatch.report.runreport import extent
-
     results = config.stash[_RESULTS]
     publishing.make_report(
         config,
         session,
         results,
         config.stash[_VERDICT],
-        on=extent(results),
         baseline=session.settings.baseline or "",
         diff=config.stash.get(_DIFF, None),
         proven=config.stash.get(_RUN_VERDICT, None),
@@ -338,19 +336,20 @@ def _headlines(config: pytest.Config, session: Session) -> list[Headline]:
 
 def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
     """Return the page of `--jsonmatch-html`."""
-    from pytest_jsonmatch.report.html import Page, html_page
-    from pytest_jsonmatch.report.runreport import left_out_note
+    from pytest_jsonmatch.report.html import html_page
+    from pytest_jsonmatch.report.view import RunView, left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     verdict = config.stash[_VERDICT]
-    page = Page(
+    page = RunView(
         with_origin(results, config.rootpath),
         title=config.rootpath.name or "jsonmatch",
+        gates=verdict.gates,
+        unsettled=verdict.unsettled_cases,
         headlines=_headlines(config, session),
-        checks=(*verdict.gates, *verdict.unsettled_cases),
         baseline=config.stash.get(_BASELINE, ("", None))[0],
         diff=config.stash.get(_DIFF, None),
-        verdict=config.stash.get(_RUN_VERDICT, None),
+        proven=config.stash.get(_RUN_VERDICT, None),
         details=session.outcomes.details(),
         notes=[
             *filter(None, [left_out_note(results)]),
@@ -412,15 +411,20 @@ def _summary(
 ) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.terminal import summary_lines
 
-    look = session.look
     return summary_lines(
         comparisons,
-        mode=session.settings.summary,
-        width=look.width,
-        unicode=look.unicode,
+        _look(session),
         repeats=config.stash.get(_REPEATS, None),
         pivot=session.settings.pivot,
+        pivot_option="--jsonmatch-pivot",
     )
+
+
+def _look(session: Session) -> Look:
+    from pytest_jsonmatch.report.look import Look
+
+    look, mode = session.look, session.settings.summary
+    return Look(look.color, look.unicode, look.width, mode, "--jsonmatch-summary=all")
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
@@ -451,20 +455,19 @@ def _intervals(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
         return
     from pytest_jsonmatch.gate.headlines import field_headlines
     from pytest_jsonmatch.gate.intervals import SEED
-    from pytest_jsonmatch.report.intervals import interval_lines
+    from pytest_jsonmatch.report.checks import interval_lines
 
-    results, confidence, look = config.stash[_RESULTS], session.settings.confidence, session.look
-    blocks = [("figures", _headlines(config, session))]
+    results, confidence, look = config.stash[_RESULTS], session.settings.confidence, _look(session)
+    blocks = [("figures, mean of cases", _headlines(config, session))]
     if session.settings.summary == "all":
         blocks.append(("fields", field_headlines(results, confidence)))
     for title, found in blocks:
-        yield from interval_lines(found, title=title, seed=SEED, width=look.width, unicode=look.unicode)
+        yield from interval_lines(found, look, title=title, seed=SEED)
         yield []
 
 
 def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
     """Yield the lines about the baseline, and the files that were written."""
-    look = session.look
     if _BASELINE in config.stash:
         name, found = config.stash[_BASELINE]
         if found is None:
@@ -478,14 +481,8 @@ def _notes(config: pytest.Config, session: Session) -> Iterator[StyledLine]:
         elif _DIFF in config.stash:
             from pytest_jsonmatch.report.baseline import baseline_lines
 
-            yield from baseline_lines(
-                config.stash[_DIFF],
-                verdict=config.stash.get(_RUN_VERDICT, None),
-                name=name,
-                mode=session.settings.summary,
-                width=look.width,
-                unicode=look.unicode,
-            )
+            verdict = config.stash.get(_RUN_VERDICT, None)
+            yield from baseline_lines(config.stash[_DIFF], _look(session), verdict=verdict, name=name)
         yield []
     for text, color in config.stash.get(_NOTES, ()):
         yield [(text, {color: True} if color else {})]
@@ -495,15 +492,15 @@ def _verdict(config: pytest.Config, session: Session, verdict: SessionVerdict) -
     """Return the lines of all gates, and of the cases that failed as a whole."""
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
     from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.runreport import extent
+    from pytest_jsonmatch.report.view import extent
 
     on = extent(config.stash[_RESULTS])
-    unicode = session.look.unicode
+    look = _look(session)
     stopper = config.stash.get(_STOPPER, None)
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
-    gates = gate_lines(verdict.gates, on=on, unicode=unicode)
-    cases = check_lines(verdict.unsettled_cases, unicode=unicode)
+    gates = gate_lines(verdict.gates, look, on=on)
+    cases = check_lines(verdict.unsettled_cases, look)
     return [*gates, *([[]] if gates and cases else []), *cases]
 
 

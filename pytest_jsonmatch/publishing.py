@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
     from pytest_jsonmatch.recording import Crash, Session
-    from pytest_jsonmatch.report.runreport import Fault, RunReport
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.report.view import Fault, RunView
+    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 __all__ = ["left_out", "make_report", "reports", "show_annotations", "write_step_summary"]
 
-_REPORT: pytest.StashKey[RunReport] = pytest.StashKey()
+_REPORT: pytest.StashKey[RunView] = pytest.StashKey()
 _STEP_BYTES: Final = (1 << 20) - 1_000
 """How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
 
@@ -35,7 +35,6 @@ def make_report(
     results: ResultSet,
     verdict: SessionVerdict,
     *,
-    on: str,
     baseline: str,
     diff: BaselineDiff | None,
     proven: RunVerdict | None,
@@ -48,26 +47,25 @@ def make_report(
         session: ours.
         results: the run.
         verdict: what it was judged by.
-        on: what was evaluated, such as "12 of 80 cases (-k)".
         baseline: the name of the baseline; empty without one.
         diff: how the run differs from it.
         proven: what that proves.
         headlines: the figures of the run, with their intervals.
     """
-    from pytest_jsonmatch.report.runreport import RunReport
+    from pytest_jsonmatch.report.view import RunView
 
-    config.stash[_REPORT] = RunReport(
+    config.stash[_REPORT] = RunView(
         results,
-        verdict,
-        on,
-        tuple(sorted(_faults(config, session, results), key=lambda fault: (fault.score, fault.case))),
-        baseline,
-        diff,
-        session.outcomes.failed_otherwise,
-        tuple(left_out(session)),
-        _link(),
-        proven,
-        tuple(headlines),
+        gates=verdict.gates,
+        unsettled=verdict.unsettled_cases,
+        baseline=baseline,
+        diff=diff,
+        proven=proven,
+        headlines=headlines,
+        faults=_faults(config, session, results),
+        others_failed=session.outcomes.failed_otherwise,
+        left_out=tuple(left_out(session)),
+        link=_link(),
     )
 
 
@@ -87,17 +85,16 @@ def _link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def _faults(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[Fault]:
-    from pytest_jsonmatch.report.runreport import failed_run, make_fault
+def _faults(config: pytest.Config, session: Session, results: ResultSet) -> Sequence[Fault]:
+    from pytest_jsonmatch.report.view import faults_of
 
-    crashes = session.outcomes.crashes
     root = _repository(config.rootpath)
-    for case in results.cases:
-        run = failed_run(case)
-        if run is not None:
-            crash = crashes.get((case.id, run.number))
-            place = ("", 1) if crash is None else _place(crash, config.rootpath, root)
-            yield make_fault(case, run, place, "" if crash is None else crash.message)
+
+    def told(case: Case, run: CaseRun) -> tuple[str, int, str]:
+        crash = session.outcomes.crashes.get((case.id, run.number))
+        return ("", 1, "") if crash is None else (*_place(crash, config.rootpath, root), crash.message)
+
+    return faults_of(results, told)
 
 
 def _repository(folder: Path) -> Path:
@@ -131,7 +128,7 @@ def reports(config: pytest.Config, session: Session) -> Iterator[tuple[Path, str
         text = markdown(report, COMMENT_BYTES)
         yield config.invocation_params.dir / settings.markdown, "report", text.encode()
     if settings.gitlab is not None:
-        from pytest_jsonmatch.report.gitlab import code_quality
+        from pytest_jsonmatch.report.ci import code_quality
 
         data = code_quality(report.faults).encode("ascii")
         yield config.invocation_params.dir / settings.gitlab, "code quality report", data
@@ -168,7 +165,7 @@ def show_annotations(
     report = config.stash.get(_REPORT, None)
     if report is None or not _on_github():
         return
-    from pytest_jsonmatch.report.github import workflow_commands
+    from pytest_jsonmatch.report.ci import workflow_commands
 
     lines = list(workflow_commands(report, unicode=unicode))
     if lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,22 +40,16 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
 
 def _replace(path: Path, data: bytes) -> None:
     # With the name of a hidden file that nobody collects.
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with beside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
+        if path.exists():
+            beside.chmod(path.stat().st_mode & 0o7777)
+        beside.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
