@@ -277,6 +277,6 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
     """The answer for the golden case: the recorded one, else its producer's. Override it in a conftest.py."""
     __tracebackhide__ = True
-    from pytest_jsonmatch.golden.cases import default_actual
+    from pytest_jsonmatch.golden.producers import default_actual
 
     return default_actual(jsonmatch_case, lambda case: request.node.ihook.pytest_jsonmatch_actual(case=case))

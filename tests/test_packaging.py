@@ -36,7 +36,6 @@ def test_extras() -> None:
         "html",
         "judge",
         "repair",
-        "schema",
         "test",
     ]
 

@@ -82,13 +82,9 @@ class RecordResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""
+        names = ("record_id", "index", "precision", "recall", "f1", "score")
         return {
-            "record_id": self.record_id,
-            "index": self.index,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "score": self.score,
+            **{name: getattr(self, name) for name in names},
             "counts": dict(self.counts),
             "field_results": [each.to_dict() for each in self.field_results],
             "error": self.error,

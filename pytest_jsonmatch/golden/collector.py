@@ -23,8 +23,9 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.golden.bounds import Bounds
-from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
+from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from pytest_jsonmatch.engine.result.field import FieldResult
-    from pytest_jsonmatch.golden.cases import GoldenCases, Mark
+    from pytest_jsonmatch.golden.loader import GoldenCases
+    from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document

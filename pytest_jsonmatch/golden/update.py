@@ -1,4 +1,4 @@
-"""What came becomes what is expected: what tests want written, and the one who writes it."""
+"""Answers become expected values: what tests request, and what the controller plans and writes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.edit import Editor, edit, identical
-from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+from pytest_jsonmatch.golden.datafiles import is_json_file
+from pytest_jsonmatch.golden.edit import edit, identical
+from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.errors import Trail
 
 __all__ = [
     "FileUpdate",
@@ -44,10 +45,10 @@ _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of a case wants of the file that holds its expected value.
+    """What one run of a case requests of the file that holds its expected value.
 
     Args:
-        action: "write" the value; "keep" what is there; or nothing, since it was "refused".
+        action: "write" the value, "keep" what is there, or nothing, since it was "refused".
         path: the file.
         name: the file as a person would name it.
         case: the case, as FILE::ID.
@@ -83,7 +84,7 @@ class Request:
 
 
 def digest_of(data: bytes) -> str:
-    """Return what tells one content of a file from another.
+    """Return the digest of a file's content.
 
     >>> digest_of(b"a") == digest_of(b"b")
     False
@@ -93,13 +94,13 @@ def digest_of(data: bytes) -> str:
 
 @final
 class Updater:
-    """Decides for each case that ran whether its expected value is written anew, and asks for it.
+    """Decides for each case that ran whether its expected value is rewritten, and requests it.
 
     Args:
         mode: "new": cases that have none; "failed": those below their threshold; "all": every case.
         dry_run: whether nothing is written: tests fail as they would without an update.
-        answer: returns what a case's answer is as JSON; it raises what comparing would raise.
-        ask: takes each request, for the running test.
+        answer: returns a case's answer as JSON; it raises what comparing would raise.
+        ask: takes each request of the running test.
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
@@ -117,8 +118,7 @@ class Updater:
         self._answer = answer
         self._ask = ask
         self._is_exempt = is_exempt
-        self._files: dict[Path, _Content] = {}
-        self._editors: dict[tuple[Path, str], Editor] = {}
+        self._digests: dict[Path, str] = {}
 
     @property
     def writes_new(self) -> bool:
@@ -126,11 +126,11 @@ class Updater:
         return self._mode != "failed"
 
     def take_file(self, path: Path, data: bytes) -> None:
-        """Take note of what a golden file held when its cases were read."""
-        self._files[path] = _Content(data, digest_of(data))
+        """Note the content of a golden file when its cases were read."""
+        self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for the first expected value of a case; return why its test fails all the same, or None.
+        """Request the first expected value of a case; return why its test fails all the same, or None.
 
         Raises JsonMatchError if the answer is no JSON.
         """
@@ -143,9 +143,9 @@ class Updater:
         return None
 
     def failed(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for a new value where the old was missed; return what to add to the failure, None for none.
+        """Request a new value for a case that failed; return what to add to the failure.
 
-        None means that the test passes: what it expects is about to be what came.
+        None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
             return ""
@@ -155,7 +155,7 @@ class Updater:
         return "" if self._dry_run else None
 
     def passed(self, case: GoldenCase, actual: object) -> None:
-        """Ask for the value that came, or for the old one to stay, where that was good enough."""
+        """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
         if self._mode == "all":
@@ -163,69 +163,36 @@ class Updater:
             if not identical(case.expected, value):
                 self._write(case, value)
                 return
-        self._ask(self._request(case, "keep", self._content(case)))
+        self._ask(self._request(case, "keep"))
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
-        """Ask for a value to be written; return why that can't be."""
-        content = self._content(case)
-        refusal = self._refusal(case, value, content)
-        if refusal is not None:
-            self._ask(self._request(case, "refused", content, reason=refusal))
-            return f"not updated: {refusal}"
-        self._ask(self._request(case, "write", content, value=JsonWriter(ascii=True).value(value)))
+        """Request that a value is written; return why that can't be."""
+        if case.gives("parametrize") and case.expected_file is None:
+            reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+            self._ask(self._request(case, "refused", reason=reason))
+            return f"not updated: {reason}"
+        self._ask(self._request(case, "write", value=JsonWriter(ascii=True).value(value)))
         return None
 
-    def _content(self, case: GoldenCase) -> _Content:
-        if case.expected_file is None:
-            return self._files[case.path]
-        try:
-            data = case.expected_file.read_bytes()
-        except OSError:
-            return _Content(None, _NO_FILE)
-        return _Content(data, digest_of(data))
-
-    def _refusal(self, case: GoldenCase, value: JsonValue, content: _Content) -> str | None:
-        if case.gives("parametrize") and case.expected_file is None:
-            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
-        path = _path_of(case)
-        key = path, content.digest
-        try:
-            editor = self._editors.get(key)
-            if editor is None:
-                data = b"null\n" if content.data is None else content.data
-                is_json = path.suffix.lower() == ".json"
-                editor = self._editors[key] = Editor(data, case.expected_file_name, is_json=is_json)
-        except GoldenFileError as error:
-            return str(error)
-        return editor.refusal(case.expected_trail, value)
-
-    def _request(
-        self, case: GoldenCase, action: Action, content: _Content, *, value: str = "null", reason: str = ""
-    ) -> Request:
+    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
+        path, digest = case.expected_file, _NO_FILE
+        if path is None:
+            path, digest = case.path, self._digests[case.path]
+        elif (data := _content_of(path)) is not None:
+            digest = digest_of(data)
         return Request(
             action,
-            str(_path_of(case)),
+            str(path),
             case.expected_file_name,
             f"{case.name_of_file}::{case.base_id}",
             case.expected_trail,
-            content.digest,
+            digest,
             value,
             reason,
         )
 
 
-class _Content(NamedTuple):
-    """What a file held, and what tells that from anything else; None for no file."""
-
-    data: bytes | None
-    digest: str
-
-
-def _path_of(case: GoldenCase) -> Path:
-    return case.path if case.expected_file is None else case.expected_file
-
-
-# -- the one who writes ------------------------------------------------------------------------------------
+# -- in the controller -------------------------------------------------------------------------------------
 
 
 @final
@@ -295,7 +262,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
             for name in names:
                 update.refused.setdefault(name, f"{what} different values")
             continue
-        changes[trail] = _read_value(writes[0].value)
+        changes[trail] = parse_json(writes[0].value)
         cases[trail] = names
     if not changes:
         return update
@@ -307,12 +274,6 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     return update
 
 
-def _read_value(text: str) -> JsonValue:
-    from pytest_jsonmatch.reading.strict import parse_json
-
-    return parse_json(text)
-
-
 def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
     try:
         update.before = _content_of(update.path)
@@ -322,12 +283,9 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
     if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
         update.refuse(_CHANGED_ON_DISK)
         return
-    is_json = update.path.suffix.lower() == ".json"
-    if update.before is None:
-        update.after = _new_file(changes[()], is_json=is_json)
-        return
+    before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(update.before, update.name, changes, is_json=is_json)
+        edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -343,17 +301,6 @@ def _content_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _new_file(value: JsonValue, *, is_json: bool) -> bytes:
-    """Return a file that holds nothing but a value."""
-    if is_json:
-        text = JsonWriter(unit="  ").value(value)
-    elif type(value) in {dict, list} and value:
-        text = "\n".join(YamlWriter().lines(value, "", ""))
-    else:
-        text = YamlWriter().flow(value)
-    return f"{text}\n".encode()
 
 
 def write(update: FileUpdate) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.loader import load_cases
 
 # Each run of a case answers by the number of its run, in whatever process it is.
 CONFTEST = """\

@@ -53,6 +53,28 @@ def test_failed(pytester, write, workers, read):
     pytester.runpytest(*workers).assert_outcomes(passed=3)
 
 
+def test_without_a_value_it_is_failed(pytester, write, read):
+    write("a.golden.yaml", CASES)
+    pytester.runpytest("a.golden.yaml", "--jsonmatch-update").assert_outcomes(passed=3)
+    assert read() == FAILED
+
+
+@pytest.mark.parametrize("value", ["a.golden.yaml", "fialed", "new,all", "all,dryrun", ""])
+def test_a_value_that_is_none_may_be_a_path(pytester, write, read, value):
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest("--jsonmatch-update", value)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            (
+                f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
+                ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
+            )
+        ]
+    )
+    assert read() == CASES
+
+
 def test_all_writes_what_was_good_enough_too(pytester, write, read):
     write("a.golden.yaml", CASES)
     pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=3)
@@ -97,7 +119,7 @@ def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
     write("a.golden.yaml", CASES)
-    result = pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-dry-run")
+    result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
     result.stdout.fnmatch_lines(
@@ -115,7 +137,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
 
 def test_a_dry_run_of_new_cases(pytester, write, read):
     write("a.golden.yaml", FRESH)
-    result = pytester.runpytest("--jsonmatch-update=new", "--jsonmatch-update-dry-run")
+    result = pytester.runpytest("--jsonmatch-update=new,dry-run")
     result.assert_outcomes(failed=2)
     assert read() == FRESH
     result.stdout.fnmatch_lines(
@@ -166,7 +188,7 @@ def test_expected_files_that_are_not_there_are_written(pytester, write, workers,
         assert stat.S_IMODE((pytester.path / "j.json").stat().st_mode) == 0o666 & ~mask
 
 
-def test_what_is_refused_fails_and_is_named(pytester, write, workers, read):
+def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, read):
     text = (
         "cases:\n- id: alias\n  actual: &x { n: 1 }\n  expected: { m: *x }\n"
         "- id: fine\n  actual: 1\n  expected: 2\n"
@@ -177,11 +199,11 @@ def test_what_is_refused_fails_and_is_named(pytester, write, workers, read):
     )
     before = read()
     result = pytester.runpytest("--jsonmatch-update=failed", *workers)
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=2)
+    assert result.ret == 1
     reason = "expected.m is an alias, *x: a change would change what others see; write the value itself there first"
     result.stdout.fnmatch_lines(
         [
-            f"E*not updated: {reason}",
             "updated 1 case in a.golden.yaml",
             f"not updated: a.golden.yaml::alias: {reason}",
         ]
@@ -328,14 +350,14 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypat
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            f"ERROR: --jsonmatch-update does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or add --jsonmatch-update-force"
+            f"ERROR: --jsonmatch-update=failed does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or use --jsonmatch-update=failed,force"
         ]
     )
     assert read() == CASES
-    result = pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-dry-run")
+    result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
-    pytester.runpytest("--jsonmatch-update=failed", "--jsonmatch-update-force")
+    pytester.runpytest("--jsonmatch-update=force")
     assert read() == FAILED
 
 
@@ -350,8 +372,11 @@ def test_an_empty_variable_is_none(pytester, write, read, monkeypatch):
     ("arguments", "message"),
     [
         (
-            ["--jsonmatch-update-dry-run"],
-            "--jsonmatch-update-dry-run needs --jsonmatch-update=new, failed or all",
+            ["--jsonmatch-review"],
+            (
+                "--jsonmatch-review does not write golden files in CI (the environment variable CI is set); "
+                "run it on your own machine, or unset the variable"
+            ),
         ),
         (
             ["--jsonmatch-update=all", "--jsonmatch-review"],
@@ -359,7 +384,8 @@ def test_an_empty_variable_is_none(pytester, write, read, monkeypatch):
         ),
     ],
 )
-def test_options_that_make_no_sense(pytester, arguments, message):
+def test_options_that_make_no_sense(pytester, monkeypatch, arguments, message):
+    monkeypatch.setenv("CI", "1")
     result = pytester.runpytest(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {message}"])

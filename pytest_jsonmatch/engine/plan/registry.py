@@ -6,7 +6,6 @@ from collections import ChainMap
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL, user_comparator
@@ -74,15 +73,13 @@ class RegisteredEncoder:
     made: dict[str, Any] = field(default_factory=dict)
 
 
-_BUILTIN: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
-    {
-        "comparator": {**BUILTIN, **OPTIONAL},
-        "transform": dict(BUILTIN_TRANSFORMS),
-        "metric": {**PRESETS, **{alias: PRESETS[name] for alias, name in ALIASES.items()}},
-        "encoder": {},
-        "judge": {},
-    }
-)
+_BUILTIN: Final[Mapping[str, dict[str, Any]]] = {
+    "comparator": {**BUILTIN, **OPTIONAL},
+    "transform": dict(BUILTIN_TRANSFORMS),
+    "metric": {**PRESETS, **{alias: PRESETS[name] for alias, name in ALIASES.items()}},
+    "encoder": {},
+    "judge": {},
+}
 """What stands under every registry and cannot be replaced, by kind and name."""
 
 

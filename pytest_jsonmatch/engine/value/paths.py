@@ -159,13 +159,6 @@ def _segment(step: re.Match[str]) -> Segment:
     return step["key"] or (int(step["index"]) if step["index"] else ELEMENT)
 
 
-def _bad_path(text: str, position: int, what: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
-        """(a.b), elements as [] or [0], other keys quoted (["unit price"]), $ for the root"""
-    )
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Pattern:
