@@ -97,13 +97,6 @@ def test_the_check_above_sees_an_eager_import() -> None:
     assert [roots(node) for node in imported_on_import(tree)] == [{"numpy"}]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_module_opens_with_one_line(source: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8")))
-    assert docstring is not None
-    assert len(docstring.splitlines()[0]) > 0
-
-
 def test_import_contracts() -> None:
     # In a process of its own: Import Linter reads its configuration from the working directory.
     found = subprocess.run(

@@ -249,7 +249,7 @@ class Key:
     filled: bool = True
 
 
-# A new key is a row here, and a row in docs/golden-cases.md.
+# A new key is a row here, and a row in docs/golden-keys.md.
 _ROWS: Final[dict[str, Key]] = {
     "id": Key(
         _id, "id", "The name of the test: letters, digits and _ . @ + -, unique in the file.", filled=False

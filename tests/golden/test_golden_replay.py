@@ -79,26 +79,26 @@ def test_what_is_kept(suite, workers):
     assert not list(suite.path.glob("*.partial"))
 
 
-def test_it_is_judged_again_and_nobody_is_asked(suite, write, workers):
+def test_it_is_judged_again_and_nobody_is_asked(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=3, failed=1)
     for name in ("calls.txt", "always.txt"):
         (suite.path / name).unlink()
-    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=3, failed=1)
     outcome.stdout.fnmatch_lines(["*n  0.00  1 → 0  mismatch*"])
     assert not (suite.path / "calls.txt").exists()
     assert (suite.path / "always.txt").read_text() == "xxxx"
     # By today's rules:
     write("sub/a.golden.yaml", "metric: json_similarity\nthreshold: 0\n" + CASES)
-    suite.runpytest("--jsonmatch-replay=out.jsonl", *workers).assert_outcomes(passed=4)
-    suite.runpytest(
-        "--jsonmatch-replay=out.jsonl", "sub/a.golden.yaml::text[small]", *workers
-    ).assert_outcomes(passed=1)
+    suite.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=4)
+    suite.runpytest("--jsonmatch-replay=out.jsonl", "sub/a.golden.yaml::text[small]").assert_outcomes(
+        passed=1
+    )
 
 
-def test_a_case_without_a_record_is_an_error_that_names_it(suite, write, workers):
+def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "value")
-    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=2, errors=2)
     outcome.stdout.fnmatch_lines_random(
         [
@@ -108,11 +108,11 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write, workers
     )
 
 
-def test_recorded_answers_are_kept_and_replayed_too(pytester, write, workers):
+def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
     write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
-    pytester.runpytest("--jsonmatch-record=out.jsonl", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     write("a.golden.yaml", "actual: { n: 2 }\nexpected: { n: 2 }\n")
-    pytester.runpytest("--jsonmatch-replay=out.jsonl", *workers).assert_outcomes(failed=1)
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
 
 
 def test_of_several_tries_the_last_counts(pytester, write):

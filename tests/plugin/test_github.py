@@ -73,10 +73,10 @@ def test_gates_are_annotated_once(suite):
     ]
 
 
-def test_ten_and_how_many_more(suite, workers):
+def test_ten_and_how_many_more(suite):
     cases = "".join(f"- {{id: case-{n:02}, actual: {{n: 1}}, expected: {{n: {n}}}}}\n" for n in range(2, 16))
     (suite.path / "evals" / "a.golden.yaml").write_text(f"cases:\n{cases}", encoding="utf-8")
-    lines = commands(suite.runpytest("evals/a.golden.yaml", *workers))
+    lines = commands(suite.runpytest("evals/a.golden.yaml"))
     assert [line.partition(" ")[0] for line in lines] == ["::error"] * 10 + ["::notice"]
     assert "::4 more cases failed" in lines[-1]
 
@@ -96,13 +96,13 @@ def test_files_outside_of_the_workspace_have_their_whole_path(suite, monkeypatch
     ]
 
 
-def test_the_summary_of_the_step(suite, monkeypatch, workers):
+def test_the_summary_of_the_step(suite, monkeypatch):
     path = suite.path / "summary.md"
     path.write_text("# of another tool\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
     for name, value in {"SERVER_URL": "https://x.test", "REPOSITORY": "o/r", "SHA": "0a1b"}.items():
         monkeypatch.setenv(f"GITHUB_{name}", value)
-    suite.runpytest("evals", *workers)
+    suite.runpytest("evals")
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# of another tool\n\n## ❌ jsonmatch: failed\n")
     assert text.count("## ❌ jsonmatch: failed") == 1

@@ -40,8 +40,8 @@ def read(suite):
     return json.loads((suite.path / "quality.json").read_text(encoding="utf-8"))
 
 
-def test_an_issue_for_each_failed_case(suite, workers):
-    suite.runpytest("evals", "--jsonmatch-gitlab=quality.json", *workers)
+def test_an_issue_for_each_failed_case(suite):
+    suite.runpytest("evals", "--jsonmatch-gitlab=quality.json")
     issues = read(suite)
     fingerprints = [issue.pop("fingerprint") for issue in issues]
     assert len(set(fingerprints)) == 3

@@ -330,7 +330,7 @@ def test_type_defaults_and_parsed_schemas(trigrams):
     assert evaluate([{"s": "one"}], [{"s": "once"}], schema).mean_f1 == scored("once", "one")
 
 
-def test_golden_cases_take_it(pytester, workers):
+def test_golden_cases_take_it(pytester):
     pytester.makeconftest(
         """
         class Lengths:
@@ -355,7 +355,7 @@ def test_golden_cases_take_it(pytester, workers):
         "  fields: {note: {compare: {cosine: {embedding_model: lengths}}}}\n"
     )
     (pytester.path / "a.golden.yaml").write_text(case, encoding="utf-8")
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(
         ["E * field_match score 0.78 < 0.90", 'E *note  0.78  "1" → "123456789"  mismatch *']
