@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.api import compare_json, evaluate
+    from pytest_jsonmatch.api import compare_corpus, compare_json
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
@@ -108,8 +108,8 @@ __all__ = [
     "Verdict",
     "__version__",
     "assert_json_match",
+    "compare_corpus",
     "compare_json",
-    "evaluate",
     "extract_json",
     "golden_cases",
     "make_judge",
@@ -125,7 +125,7 @@ __all__ = [
 
 _HOMES = {
     "assertions": ("assert_json_match",),
-    "api": ("compare_json", "evaluate"),
+    "api": ("compare_corpus", "compare_json"),
     "engine.compare.base": ("ComparatorResult",),
     "engine.compare.batched": ("BatchItem",),
     "engine.ask.compound": ("CompoundComparator",),

@@ -1,4 +1,4 @@
-"""`compare_json` and `evaluate`: from any Python values or text, and any schema, to a result."""
+"""`compare_json` and `compare_corpus`: from any Python values or text, and any schema, to a result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.triage import Triage
 
-__all__ = ["compare_json", "compare_values", "evaluate", "prepare"]
+__all__ = ["compare_corpus", "compare_json", "compare_values", "evaluate", "prepare"]
 
 
 def compare_json(
@@ -149,11 +149,11 @@ def _note_triage(triage: Triage) -> None:
         note_triage(triage)
 
 
-def evaluate(
-    gold: Iterable[object] | str | PathLike[str],
-    extracted: Iterable[object] | str | PathLike[str],
-    schema: SchemaSource | SchemaNode | None = None,
+def compare_corpus(
+    actual: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | str | PathLike[str],
     *,
+    schema: SchemaSource | SchemaNode | None = None,
     metric: str = "leaf_f1",
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
@@ -164,12 +164,13 @@ def evaluate(
     matches: bool = False,
     **options: Any,
 ) -> RunResult:
-    """Score a corpus: extracted records against gold records.
+    """Score a corpus: the answers to many records against what is expected.
 
     Args:
-        gold: the records that are right: a list or an iterator of Python values with a JSON form or of JSON
-            text, or the path of a JSON Lines file, which is read line by line.
-        extracted: the answers, as `gold`; text is a model's output, which the JSON is extracted from.
+        actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
+            of a JSON Lines file, which is read line by line. Text is a model's output, from which JSON is
+            extracted.
+        expected: the gold records, given in the same ways; text is strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name.
         id_field: the member, at the top of each record, by which a gold record and its answer find each
@@ -195,7 +196,8 @@ def evaluate(
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 
-    >>> run = evaluate([{"n": 1, "s": "a"}, {"n": 2, "s": "b"}], [{"n": 1, "s": "a"}, 'Sure: {"n": 3}'])
+    >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
+    >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
@@ -203,13 +205,13 @@ def evaluate(
 
     if options.get("judge_triage"):
         message = (
-            "judge_triage is for a comparison with a threshold; evaluate needs every verdict for its figures"
+            "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
         raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
     asked = Evaluation(
-        gold,
-        extracted,
+        actual,
+        expected,
         metric=metric,
         options=options if schema is None else {**options, "schema": schema},
         id_field=id_field,
@@ -221,6 +223,31 @@ def evaluate(
         matches=matches,
     )
     return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+
+
+def evaluate(
+    gold: Iterable[object] | str | PathLike[str],
+    extracted: Iterable[object] | str | PathLike[str],
+    schema: SchemaSource | SchemaNode | None = None,
+    **options: Any,
+) -> RunResult:
+    """Evaluate extracted records against gold records: source 5's name for `compare_corpus`, and its order.
+
+    Args:
+        gold: the records that are right, as `expected` of `compare_corpus`.
+        extracted: the answers, as `actual` of `compare_corpus`.
+        schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
+        **options: anything else that `compare_corpus` takes.
+
+    Returns:
+        What `compare_corpus` returns, and it raises what that raises.
+
+    >>> from pytest_jsonmatch.schema import evaluate
+    >>> run = evaluate([{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 3}], {"properties": {"n": {"type": "integer"}}})
+    >>> run.mean_f1
+    0.5
+    """
+    return compare_corpus(extracted, gold, schema=schema, **options)
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:

@@ -139,7 +139,7 @@ def _check_target(path: Path) -> None:
 
 
 def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
-    from pytest_jsonmatch.api import evaluate
+    from pytest_jsonmatch.api import compare_corpus
     from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
@@ -151,9 +151,9 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
         rules["repair"] = True
     with Progress(total=total) as progress:
         try:
-            run = evaluate(
-                sides.gold,
+            run = compare_corpus(
                 sides.actual,
+                sides.gold,
                 metric=options.metric,
                 id_field=options.id_field,
                 keep=keep,
@@ -168,13 +168,12 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
             told = str(error).removeprefix(f"record {error.record_id}: ")
             raise CommandError(f"{Path(options.gold) / sides.names[error.record_id]}: {told}") from None
         except ConfigurationError as error:
-            if not str(error).startswith("there are more extracted records"):
+            if not str(error).startswith("there are more answers"):
                 raise
-            told = "there are more answers than gold records; without --id-field they go by their position"
-            raise CommandError(told) from None
+            raise CommandError(str(error).replace("id_field", "--id-field")) from None
     tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
-        refuse_twins(sides.path, options.id_field, run.unmatched_gold)
+        refuse_twins(sides.path, options.id_field, run.unmatched_expected)
     return run
 
 
@@ -229,7 +228,7 @@ def _corpus(run: RunResult) -> Corpus:
         metric=run.metric,
         signature=str(run.signature),
         records=run.total_records,
-        answered=run.total_records - len(run.unmatched_gold),
+        answered=run.total_records - len(run.unmatched_expected),
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.per_field),
@@ -310,7 +309,7 @@ def _lines(
     from pytest_jsonmatch.report.figures import count
 
     corpus = results.corpus or _corpus(run)
-    alone = len(run.unmatched_extracted) + len(sides.alone)
+    alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     mode = "auto" if options.verbose < 1 else "all"
     worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
@@ -375,7 +374,7 @@ def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, list[str], int, 
 
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
-        for each in (*sides.alone, *run.unmatched_extracted)
+        for each in (*sides.alone, *run.unmatched_actual)
     ]
     warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
     yield "error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED

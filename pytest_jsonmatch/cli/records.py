@@ -34,7 +34,7 @@ _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 @final
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of a corpus, as `evaluate` takes them.
+    """Both sides of a corpus, as `compare_corpus` takes them.
 
     Args:
         gold: the records that are right.
@@ -240,5 +240,5 @@ def _values(lines: Iterator[tuple[int, bytes]], written: str) -> Iterator[Any]:
 
 
 def _as_text(value: Any) -> Any:
-    """Return a gold record as `evaluate` takes it: there a str is JSON text."""
+    """Return a gold record as `compare_corpus` takes it: there a str is JSON text."""
     return json.dumps(value) if type(value) is str else value

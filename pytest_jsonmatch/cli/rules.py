@@ -53,7 +53,7 @@ def add_rules(parser: ArgumentParser, metric: str) -> None:
 
 
 def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the metric's options as `compare_json` and `evaluate` take them, the schema included.
+    """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.
 
     Raises:
         OSError: a file can't be read.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch import evaluate
+from pytest_jsonmatch import compare_corpus
 from pytest_jsonmatch.cli.evaluate import _check_target
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.cli.progress import Progress, progress_line
@@ -125,7 +125,7 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     assert command(f"{SIDES} --save worst.json").code == 0
     assert command(f"{SIDES} --save all.json --keep all").code == 0
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
-    run = evaluate(gold, answers, id_field="id")
+    run = compare_corpus(answers, gold, id_field="id")
     assert (len(worst.cases), len(everything.cases), worst.is_partial, everything.is_partial) == (
         10,
         300,
@@ -316,7 +316,10 @@ def bad(folder, write):
         ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
         ("object.json gold.jsonl", "object.json holds one JSON value and no array of records"),
         ("gold.jsonl object.json", "object.json holds one JSON value and no array of records"),
-        ("gold.jsonl two.jsonl", "there are more answers than gold records; without --id-field they go by"),
+        (
+            "gold.jsonl two.jsonl",
+            "there are more answers than expected records; without --id-field they are matched by",
+        ),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is that of line 1 too"),
         (
             "noid.jsonl gold.jsonl --id-field id",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 SUITE = """
-    from pytest_jsonmatch import assert_json_match, compare_json, evaluate
+    from pytest_jsonmatch import assert_json_match, compare_json, compare_corpus
 
     RULES = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 
@@ -21,7 +21,7 @@ SUITE = """
         assert compare_json({"city": "LIMA"}, {"city": "Lima"}, **RULES).score == 1.0
 
     def test_evaluate():
-        run = evaluate([{"city": "Oslo"}], [{"city": "OSLO"}], compare={"string": "semantic"})
+        run = compare_corpus([{"city": "OSLO"}], [{"city": "Oslo"}], compare={"string": "semantic"})
         assert run.mean_f1 == 1.0
 """
 CASES = """

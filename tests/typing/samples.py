@@ -62,8 +62,8 @@ from pytest_jsonmatch import (
     UnsupportedValueError,
     Verdict,
     assert_json_match,
+    compare_corpus,
     compare_json,
-    evaluate,
     extract_json,
     golden_cases,
     make_judge,
@@ -208,7 +208,7 @@ def sample_a_pydantic_model_is_data_and_schema() -> None:
     result = compare_json(Line(sku="A", amount=1.5), Line(sku="A", amount=1.5), metric="leaf_f1", schema=Line)
     assert result.score == 1.0
     assert parse_eval_schema(Line).properties is not None
-    assert evaluate([Line(sku="A")], ['{"sku": "A", "amount": null}'], Line).mean_f1 == 1.0
+    assert compare_corpus(['{"sku": "A", "amount": null}'], [Line(sku="A")], schema=Line).mean_f1 == 1.0
 
 
 # Text and values ----------------------------------------------------------------------------------
@@ -327,14 +327,14 @@ def sample_comparison() -> None:
 
 
 def sample_evaluate() -> None:
-    run = assert_type(evaluate(GOLD, GOLD, SCHEMA, id_field="id"), RunResult)
+    run = assert_type(compare_corpus(GOLD, GOLD, schema=SCHEMA, id_field="id"), RunResult)
     assert_type(run.mean_f1, "float | None")
     assert_type(run.micro_recall, "float | None")
     assert_type(run.per_field, Mapping[str, FieldAggregation])
     assert_type(run.records, tuple[RecordResult, ...])
     assert_type(run.worst, tuple[RecordResult, ...])
     assert_type(run.errors, tuple[RunError, ...])
-    assert_type(run.unmatched_gold, tuple["str | int", ...])
+    assert_type(run.unmatched_expected, tuple["str | int", ...])
     assert_type(run.total_matches, int)
     assert_type(run.merge(run), RunResult)
     # Without any record there are no figures: typed code says what it then wants.
@@ -343,7 +343,7 @@ def sample_evaluate() -> None:
 
 
 def sample_records_of_a_run() -> None:
-    run = evaluate(gold=GOLD, extracted=[{"id": "a", "city": "Lyon"}, "no idea"])
+    run = compare_corpus(expected=GOLD, actual=[{"id": "a", "city": "Lyon"}, "no idea"])
     record = run.records[1]
     assert_type(record.record_id, "str | int")
     assert_type(record.f1, float)
@@ -371,9 +371,9 @@ def sample_evaluate_with_everything() -> None:
         told.append((done, total))
 
     with ThreadPoolExecutor(1) as executor:
-        run = evaluate(
-            iter(GOLD),
+        run = compare_corpus(
             (record for record in GOLD),
+            iter(GOLD),
             schema=SCHEMA,
             metric="pairwise_f1",
             id_field="id",
@@ -386,7 +386,9 @@ def sample_evaluate_with_everything() -> None:
         )
     assert run.mean_score == 1.0
     assert told
-    assert evaluate(GOLD, GOLD, post_process=reclassify_nulls, progress=False, keep="none").records == ()
+    assert (
+        compare_corpus(GOLD, GOLD, post_process=reclassify_nulls, progress=False, keep="none").records == ()
+    )
 
 
 def sample_files() -> None:
@@ -394,8 +396,8 @@ def sample_files() -> None:
         path = Path(folder) / "gold.jsonl"
         path.write_text('{"n": 1}\n{"n": 2}\n', encoding="utf-8")
         (Path(folder) / "schema.json").write_text('{"type": "object"}', encoding="utf-8")
-        assert evaluate(path, path, Path(folder) / "schema.json").total_records == 2
-        assert evaluate(path, path, f"{folder}/schema.json").micro_f1 == 1.0
+        assert compare_corpus(path, path, schema=Path(folder) / "schema.json").total_records == 2
+        assert compare_corpus(path, path, schema=f"{folder}/schema.json").micro_f1 == 1.0
 
 
 # Eval schemas -------------------------------------------------------------------------------------
@@ -505,7 +507,7 @@ def sample_errors_and_what_they_say() -> None:
         extract_json("nothing")
     assert_type(extraction.value.excerpt, str)
     with pytest.raises(GoldValidationError) as gold:
-        evaluate([{"m": 1}], [{}], SCHEMA)
+        compare_corpus([{}], [{"m": 1}], schema=SCHEMA)
     assert_type(gold.value.record_id, "str | int | None")
     assert_type(gold.value.path, str)
     with pytest.raises(UnlistedFieldError) as unlisted:
