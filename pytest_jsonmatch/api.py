@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
@@ -30,7 +31,7 @@ __all__ = ["compare_corpus", "compare_json", "compare_values", "evaluate", "prep
 
 
 def compare_json(
-    actual: object, expected: object, *, metric: str = "field_match", **options: Any
+    actual: object, expected: object, *, metric: str = defaults.METRIC, **options: Any
 ) -> MatchResult:
     """Score an actual JSON value against the expected one.
 
@@ -38,7 +39,7 @@ def compare_json(
         actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
             output, which the JSON is extracted from (`extract_json`).
         expected: a Python value with a JSON form, or text: strict JSON.
-        metric: a metric's name, such as "field_match", "json_similarity" or "leaf_f1".
+        metric: a metric's name, such as "json_similarity"; "leaf_f1" unless another is named.
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
@@ -154,7 +155,7 @@ def compare_corpus(
     expected: Iterable[object] | str | PathLike[str],
     *,
     schema: SchemaSource | SchemaNode | None = None,
-    metric: str = "leaf_f1",
+    metric: str = defaults.METRIC,
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
@@ -172,7 +173,7 @@ def compare_corpus(
             extracted.
         expected: the gold records, given in the same ways; text is strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
-        metric: a metric's name.
+        metric: a metric's name; "leaf_f1" unless another is named.
         id_field: the member, at the top of each record, by which a gold record and its answer find each
             other; without one they go by position. It is not scored, unless the schema lists it.
         post_process: one or several functions of a record's field results that return what holds instead,

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
@@ -14,7 +15,6 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.recording import Look, current_session
-from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,8 +41,8 @@ __all__ = [
 class Defaults:
     """What holds for a comparison that does not say otherwise."""
 
-    metric: str = DEFAULT_METRIC
-    threshold: object = DEFAULT_THRESHOLD
+    metric: str = METRIC
+    threshold: object = THRESHOLD
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -95,7 +95,7 @@ def assert_json_match(
             whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
-    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
+    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
 
     Returns:
         The result, for further assertions.

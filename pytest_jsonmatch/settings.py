@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import pytest
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CI_VARIABLES",
-    "DEFAULT_METRIC",
-    "DEFAULT_THRESHOLD",
     "SUMMARY_MODES",
     "UPDATE_MODES",
     "Option",
@@ -32,8 +31,6 @@ UPDATE_MODES: Final = ("new", "failed", "all")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 JUDGE_MODES: Final = ("live", "cached", "off")
-DEFAULT_METRIC: Final = "field_match"
-DEFAULT_THRESHOLD: Final = 1.0
 
 T = TypeVar("T")
 
@@ -191,18 +188,18 @@ class Option(Generic[T]):
 METRIC: Final = Option(
     name="jsonmatch_metric",
     kind="string",
-    default=DEFAULT_METRIC,
+    default=defaults.METRIC,
     accepts="the name of a metric",
     convert=_nonempty,
-    help=f"metric of comparisons that name none (default: {DEFAULT_METRIC})",
+    help=f"metric of comparisons that name none (default: {defaults.METRIC})",
 )
 THRESHOLD: Final = Option(
     name="jsonmatch_threshold",
     kind="float",
-    default=DEFAULT_THRESHOLD,
+    default=defaults.THRESHOLD,
     accepts="a number from 0 to 1",
     convert=_threshold,
-    help=f"score that a comparison has to reach, from 0 to 1 (default: {DEFAULT_THRESHOLD})",
+    help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
 )
 FILES: Final[Option[tuple[str, ...]]] = Option(
     name="jsonmatch_files",
@@ -324,8 +321,8 @@ OPTIONS: Final[
 class Settings:
     """What the configuration file and the command line say, checked."""
 
-    metric: str = DEFAULT_METRIC
-    threshold: float = DEFAULT_THRESHOLD
+    metric: str = defaults.METRIC
+    threshold: float = defaults.THRESHOLD
     files: tuple[str, ...] = ()
     summary: str = "auto"
     memory_limit: str = ""

@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the member by which a record and its answer find each other; without it the position does",
     )
-    add_rules(parser, "leaf_f1")
+    add_rules(parser)
     add_gates(parser)
     add_judge(parser)
     parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")

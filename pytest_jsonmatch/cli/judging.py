@@ -217,15 +217,9 @@ def _imported(written: str) -> Judge:
 
 
 def triage_of(options: Namespace) -> Triage | None:
-    """Return which questions `jsonmatch compare` asks; None: all.
-
-    Raises:
-        CommandError: there is no threshold to stop at.
-    """
+    """Return which questions `jsonmatch compare` asks; None: all."""
     if not options.judge_triage:
         return None
-    if options.threshold is None:
-        raise CommandError("--judge-triage needs --threshold: it stops where that is decided")
     from pytest_jsonmatch.triage import Triage
 
     return Triage({"score": options.threshold}, beta=options.beta)

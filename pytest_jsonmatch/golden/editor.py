@@ -66,11 +66,11 @@ BEYOND_SCHEMA: Final[Mapping[str, str]] = MappingProxyType(
 # What editors show. A test holds the names to those that the engine has.
 _METRICS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "field_match": "The share of expected top-level keys whose value is equal. The default.",
+        "field_match": "The share of expected top-level keys whose value is equal.",
         "field_match_normalized": "As field_match, but strings may differ in accents and case.",
         "json_similarity": "The mean similarity of all expected leaves: partial credit.",
         "pairwise_f1": "Precision and recall of all leaves; arrays have no order.",
-        "leaf_f1": "Precision and recall of all leaves, each compared as an eval schema says.",
+        "leaf_f1": "Precision and recall of all leaves, each compared as an eval schema says. The default.",
     }
 )
 _COMPARATORS: Final[Mapping[str, tuple[str, Mapping[str, Schema]]]] = MappingProxyType(
