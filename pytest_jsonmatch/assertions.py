@@ -31,7 +31,6 @@ __all__ = [
     "Defaults",
     "answer_of_case",
     "assert_json_match",
-    "check",
     "defaults",
     "judge_case",
 ]
@@ -235,32 +234,6 @@ def _needs_figures(session: Session) -> bool:
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
-
-
-def check(
-    result: MatchResult,
-    threshold: Threshold | None = None,
-    *,
-    name: str | None = None,
-    locate: Callable[[FieldResult], str | None] | None = None,
-) -> MatchResult:
-    """Record a comparison that was made under the running test, and fail if it is below its threshold.
-
-    Args:
-        result: what was compared.
-        threshold: as for `assert_json_match`; None takes the defaults that hold for the running test.
-        name: the comparison's id.
-        locate: gives "file:line" of a field, for the message.
-
-    Returns and raises what `assert_json_match` does.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> check(compare_json({"a": 1}, {"a": 1}), 0.5).score
-    1.0
-    """
-    __tracebackhide__ = True
-    _check_name(name)
-    return _judge(result, read_limits(defaults().threshold if threshold is None else threshold), name, locate)
 
 
 def _judge(

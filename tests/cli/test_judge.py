@@ -595,7 +595,7 @@ def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
     sys.modules.pop("judges", None)
     ran = command(f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl")
     assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item\n")
-    assert " 1.00\n" in ran.out
+    assert " 1.00" in ran.out
     again = command(
         f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge cached"
     )

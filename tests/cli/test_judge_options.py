@@ -34,7 +34,7 @@ def test_compare_asks_the_judge_of_a_plugin(plugin, command):
     ran = command(f"compare a.json b.json {JUDGED}")
     assert (ran.code, ran.out, ran.err) == (
         0,
-        "pairwise_f1 score 1.00\n3 fields: 3 match\n",
+        "leaf_f1 score 1.00 (limit 1.0)\n3 fields: 3 match\n",
         "judge: 2 calls, 2 items\n",
     )
 
@@ -84,11 +84,10 @@ def test_triage_holds_f_beta_to_the_threshold_too(plugin, command):
     assert (ran.code, ran.err) == (1, "judge: 2 calls, 2 items\n")
 
 
-def test_triage_needs_a_threshold(plugin, refused):
-    plugin()
-    assert refused(f"compare a.json b.json {JUDGED} --judge-triage") == (
-        "jsonmatch compare: --judge-triage needs --threshold: it stops where that is decided"
-    )
+def test_triage_without_a_threshold_stops_where_1_is_out_of_reach(plugin, command):
+    plugin("lambda item: False")
+    ran = command(f"compare a.json b.json {JUDGED} --judge-triage")
+    assert (ran.code, ran.err) == (1, "judge: 1 call, 1 item, 1 question saved by triage\n")
 
 
 def test_a_failed_judge_is_no_success(plugin, command):

@@ -37,13 +37,13 @@ def test_it_reaches_the_workers(pytester, workers):
     pytester.runpytest(*workers).assert_outcomes(passed=1)
 
 
-def test_without_it_the_metric_is_field_match(pytester, workers):
+def test_without_it_the_metric_is_leaf_f1(pytester, workers):
     pytester.makepyfile(
         """
         from pytest_jsonmatch import assert_json_match
 
         def test_default():
-            assert assert_json_match({}, {}).metric == "field_match"
+            assert assert_json_match({}, {}).metric == "leaf_f1"
         """
     )
     pytester.runpytest(*workers).assert_outcomes(passed=1)
