@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "add_arguments"]
 
 EXAMPLES: Final = """\
-jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --schema receipt.schema.json
-jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --gate 'f1 >= 0.9'
-jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.json
+jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
+jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
+jsonmatch evaluate answers/ gold/ --keep all --save yesterday.json
 """
 _SHOWN: Final = 3
 """So many errors are named."""
@@ -51,16 +51,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
     >>> add_arguments(parser)
-    >>> parser.parse_args(["--gold", "a.jsonl", "--actual", "b.jsonl"]).metric
-    'leaf_f1'
+    >>> parser.parse_args(["answers.jsonl", "gold.jsonl"]).expected
+    'gold.jsonl'
     """
     parser.add_argument(
-        "--gold",
-        metavar="PATH",
-        required=True,
-        help="what is right: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
+        "actual",
+        metavar="ACTUAL",
+        help="the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
     )
-    parser.add_argument("--actual", metavar="PATH", required=True, help="the answers, likewise")
+    parser.add_argument("expected", metavar="EXPECTED", help="the gold records, likewise")
     parser.add_argument(
         "--id-field",
         metavar="NAME",
@@ -101,7 +100,9 @@ def _run(options: Namespace) -> int:
     keep = "all" if any(gate.cases for gate in gates) else options.keep
     with (
         plugins(options),
-        open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair) as sides,
+        open_sides(
+            options.actual, options.expected, id_field=options.id_field, repair=options.repair
+        ) as sides,
     ):
         run = _evaluated(sides, options, keep)
     from pytest_jsonmatch.gate.gates import check_gate
@@ -153,7 +154,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
         try:
             run = compare_corpus(
                 sides.actual,
-                sides.gold,
+                sides.expected,
                 metric=options.metric,
                 id_field=options.id_field,
                 keep=keep,
@@ -166,7 +167,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
             if type(error.record_id) is not int or not sides.names:
                 raise
             told = str(error).removeprefix(f"record {error.record_id}: ")
-            raise CommandError(f"{Path(options.gold) / sides.names[error.record_id]}: {told}") from None
+            raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
         except ConfigurationError as error:
             if not str(error).startswith("there are more answers"):
                 raise
@@ -283,7 +284,7 @@ def _shown(
                 details[name, name] = details_of_leaves(record.field_results)
     return Shown(
         results,
-        f"{name_of(options.actual)} against {name_of(options.gold)}",
+        f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         details=details,
         notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],

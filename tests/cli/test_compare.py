@@ -351,4 +351,8 @@ def test_an_encoder_of_the_current_folder(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (run.returncode, run.stderr, run.stdout.splitlines()[0]) == (0, "", "leaf_f1 score 1.00 (limit 1.0)")
+    assert (run.returncode, run.stderr, run.stdout.splitlines()[0]) == (
+        0,
+        "",
+        "leaf_f1 score 1.00 (limit 1.0)",
+    )

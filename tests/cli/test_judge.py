@@ -585,7 +585,7 @@ def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
     "line",
     [
         "compare a.json b.json --metric leaf_f1",
-        "evaluate --gold b.jsonl --actual a.jsonl",
+        "evaluate a.jsonl b.jsonl",
     ],
 )
 def test_compare_and_evaluate_ask_the_same_judges(write, command, line):

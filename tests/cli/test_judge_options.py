@@ -41,7 +41,7 @@ def test_compare_asks_the_judge_of_a_plugin(plugin, command):
 
 def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     plugin()
-    ran = command(f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED}")
+    ran = command(f"evaluate answers.jsonl gold.jsonl {JUDGED}")
     assert (ran.code, ran.out.splitlines()[0], ran.err) == (
         0,
         "leaf_f1, 3 records: mean score 0.67",
@@ -55,9 +55,7 @@ def test_results_alone_go_to_standard_output(plugin, command):
     assert (json.loads(ran.out)["figures"]["score"], ran.err) == (1.0, "judge: 2 calls, 2 items\n")
 
 
-@pytest.mark.parametrize(
-    "line", ["compare a.json b.json", "evaluate --gold gold.jsonl --actual answers.jsonl"]
-)
+@pytest.mark.parametrize("line", ["compare a.json b.json", "evaluate answers.jsonl gold.jsonl"])
 def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
     plugin()
     assert refused(f"{line} --config rules.json").endswith(
@@ -97,9 +95,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         1,
         True,
     )
-    corpus = command(
-        f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED} --gate", "batch_errors == 0"
-    )
+    corpus = command(f"evaluate answers.jsonl gold.jsonl {JUDGED} --gate", "batch_errors == 0")
     assert (corpus.code, "3 results left out of the figures: the batch comparator failed" in corpus.out) == (
         1,
         True,

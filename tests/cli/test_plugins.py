@@ -67,7 +67,7 @@ def test_evaluate_knows_plugins(plugin, write, command):
         answers_jsonl=[{"s": "avocado"}],
         config_json={"compare": {"string": "first"}},
     )
-    line = "evaluate --gold gold.jsonl --actual answers.jsonl --config config.json -p jm_ours --gate f1==1"
+    line = "evaluate answers.jsonl gold.jsonl --config config.json -p jm_ours --gate f1==1"
     assert command(line).code == 0
 
 
