@@ -310,7 +310,7 @@ def test_a_judge_in_batches_is_asked_in_chunks(labelled):
 
 def test_a_judge_that_a_plugin_registers(write, command, folder):
     write(
-        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge(lambda item: 'yes' in item.actual)\n"
+        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge('default', lambda item: 'yes' in item.actual)\n"
     )
     write(labels_jsonl=MIXED)
     sys.modules.pop("conftest", None)

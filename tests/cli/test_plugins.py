@@ -16,7 +16,7 @@ def plugin(write, monkeypatch):
     """Write a module with the hook; the body is that of the hook."""
     write(a_json={"n": 1})
 
-    def call(body="registry.metric('ours', base='json_similarity')", name="jm_ours"):
+    def call(body="registry.metric('ours', {'base': 'json_similarity'})", name="jm_ours"):
         monkeypatch.delitem(sys.modules, name, raising=False)
         write(**{f"{name}_py": f"def pytest_jsonmatch_register(registry):\n    {body}\n"})
 
@@ -27,7 +27,7 @@ def plugin(write, monkeypatch):
 def installed(folder, plugin, monkeypatch):
     """Install the module as a package that is known by an entry point."""
 
-    def call(body="registry.metric('ours', base='json_similarity')"):
+    def call(body="registry.metric('ours', {'base': 'json_similarity'})"):
         plugin(body)
         info = folder / "receipts-1.0.dist-info"
         info.mkdir()
@@ -90,9 +90,9 @@ def test_an_installed_package_that_is_broken(installed, folder, refused, command
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("registry.metric('field_match')", "plugin 'jm_ours': 'field_match' is a built-in metric"),
+        ("registry.metric('field_match', {})", "plugin 'jm_ours': 'field_match' is a built-in metric"),
         (
-            "registry.metric('ours', arays='ordered')",
+            "registry.metric('ours', {'arays': 'ordered'})",
             "plugin 'jm_ours': unknown option 'arays'; did you mean 'arrays'?",
         ),
         ("raise RuntimeError('no')", "plugin 'jm_ours' raised RuntimeError: no"),

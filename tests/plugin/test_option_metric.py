@@ -66,7 +66,7 @@ def test_it_may_name_a_metric_of_the_conftest(pytester, workers):
     pytester.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
-            registry.metric("ours", base="json_similarity", leaf_threshold=0.9)
+            registry.metric("ours", {"base": "json_similarity", "leaf_threshold": 0.9})
         """
     )
     pytester.makepyfile(

@@ -472,7 +472,7 @@ def test_names_of_encoders():
 def test_a_built_in_name_cannot_be_taken_and_is_suggested():
     with session_registry() as registry:
         with pytest.raises(ConfigurationError, match="'cosine' is a built-in comparator"):
-            registry.comparator("cosine", lambda expected, actual, params: 1.0, overwrite=True)
+            registry.comparator("cosine", lambda expected, actual, params: 1.0)
         with pytest.raises(ConfigurationError, match="unknown comparator 'cosinus'; did you mean 'cosine'"):
             registry.find_comparator("cosinus")
 

@@ -265,13 +265,15 @@ class Letters:
 
 def sample_registering() -> None:
     register_comparator("sample_start", same_start, overwrite=True)
-    register_comparator("sample_size", lambda expected, actual, params: len(expected) == len(actual), True)
+    register_comparator(
+        "sample_size", lambda expected, actual, params: len(expected) == len(actual), overwrite=True
+    )
     register_comparator("sample_meaning", same_meaning, overwrite=True)
     register("sample_judge", Equals(), overwrite=True)
     register_encoder("sample_letters", Letters(), overwrite=True)
-    register_judge(lambda item: True, "sample_lenient", overwrite=True)
+    register_judge("sample_lenient", lambda item: True, overwrite=True)
     register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
-    register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
+    register_metric("sample_lenient", {"base": "json_similarity", "leaf_threshold": 0.5}, overwrite=True)
     compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)
     register_comparator("sample_name", compound, overwrite=True)
     rules: dict[str, dict[str, Any]] = {
@@ -298,7 +300,7 @@ def sample_registry() -> None:
 def pytest_jsonmatch_register(registry: Registry) -> None:
     registry.comparator("same_start", same_start)
     registry.transform("no_dashes", lambda value: value.replace("-", ""))
-    registry.metric("strict", base="json_similarity", leaf_threshold=0.9)
+    registry.metric("strict", {"base": "json_similarity", "leaf_threshold": 0.9})
 
 
 def pytest_jsonmatch_compared(result: MatchResult, item: pytest.Item) -> None:
