@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
@@ -59,14 +59,12 @@ if TYPE_CHECKING:
         JudgeUsage,
         Verdict,
     )
-    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
     "MISSING",
     "ArrayAlignment",
     "ArrayAudit",
-    "AuditedPair",
     "BatchItem",
     "CachedJudge",
     "CallableJudge",
@@ -89,12 +87,10 @@ __all__ = [
     "Judge",
     "JudgeError",
     "JudgeItem",
-    "JudgeSettings",
     "JudgeUsage",
     "MatchResult",
     "NullHandling",
     "OpenAIJudge",
-    "Partner",
     "RecordResult",
     "RecordedJudge",
     "Registry",
@@ -112,7 +108,6 @@ __all__ = [
     "compare_json",
     "extract_json",
     "golden_cases",
-    "make_judge",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
@@ -129,7 +124,7 @@ _HOMES = {
     "engine.compare.base": ("ComparatorResult",),
     "engine.compare.batched": ("BatchItem",),
     "engine.ask.compound": ("CompoundComparator",),
-    "engine.align.audited": ("ArrayAudit", "AuditedPair", "Partner"),
+    "engine.align.audited": ("ArrayAudit",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.value.errors": (
         "ComparatorError",
@@ -165,7 +160,6 @@ _HOMES = {
     "golden.decorator": ("golden_cases",),
     "semantic.cache": ("CachedJudge", "RecordedJudge"),
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
-    "semantic.making": ("JudgeSettings", "make_judge"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

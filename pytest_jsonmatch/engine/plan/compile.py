@@ -36,7 +36,8 @@ class Signature:
     """What a score was made with: two scores are comparable only if their signatures are equal.
 
     `options` are those that differ from the metric's preset, as text, with the names of built-ins that are
-    replaced; `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
+    replaced; `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules,
+    which changes whenever a figure may.
 
     >>> str(Signature("field_match", "", "none", "2"))
     'field_match|options:none|schema:none|rules:2'
