@@ -452,7 +452,7 @@ def _judging(config: pytest.Config) -> dict[str, Any]:
     """Return who judges, and whether anybody is asked; the command line goes first."""
     judge = JUDGE.read(config)
     said = dict(judge).get("mode")
-    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge") or said}
+    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge-mode") or said}
 
 
 def _writing(config: pytest.Config) -> dict[str, Any]:
@@ -583,7 +583,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="end the run as soon as the rest of it can't change whether its gates pass",
     )
     group.addoption(
-        "--jsonmatch-judge",
+        "--jsonmatch-judge-mode",
         choices=JUDGE_MODES,
         default=None,
         help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of "

@@ -37,7 +37,7 @@ __all__ = ["EXAMPLES", "add_arguments"]
 EXAMPLES: Final = """\
 jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
 jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
-jsonmatch evaluate answers/ gold/ --keep all --save yesterday.json
+jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
 """
 _SHOWN: Final = 3
 """So many errors are named."""
@@ -68,7 +68,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_rules(parser)
     add_gates(parser)
     add_judge(parser)
-    parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
         choices=("worst", "all"),
@@ -93,8 +93,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     gates = gates_of(options.gates)
     check_form(options.report)
-    if options.save is not None:
-        _check_target(options.save)
+    if options.json is not None:
+        _check_target(options.json)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
     keep = "all" if any(gate.cases for gate in gates) else options.keep
@@ -109,11 +109,11 @@ def _run(options: Namespace) -> int:
 
     results = _results(run, sides, options)
     checks = [check_gate(gate, results) for gate in gates]
-    if options.save is not None:
+    if options.json is not None:
         from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
 
-        write_file(options.save, to_text(results).encode("ascii"))
+        write_file(options.json, to_text(results).encode("ascii"))
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     if options.report == "text":
@@ -193,7 +193,7 @@ def _is_close_look(options: Namespace) -> bool:
 
 def _is_kept(options: Namespace) -> bool:
     """Tell whether the result is for others to look at, later or elsewhere."""
-    return options.save is not None or options.report in {"json", "html"}
+    return options.json is not None or options.report in {"json", "html"}
 
 
 def _kept(run: RunResult) -> Sequence[RecordResult]:
@@ -212,7 +212,7 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
     from pytest_jsonmatch.results.origin import with_origin
 
     kept = sorted(_kept(run), key=attrgetter("index"))
-    audited = _closely(run) if options.save is not None or options.report == "json" else set()
+    audited = _closely(run) if options.json is not None or options.report == "json" else set()
     results = ResultSet(
         tuple(_case(record, run, sides, audit=record.index in audited) for record in kept),
         collected=run.total_records,

@@ -166,7 +166,7 @@ class CachedJudge:
     def _miss(self) -> str:
         return (
             f"no verdict of {self.model!r} on this pair in {self._path}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge=live, jsonmatch --judge live)"
+            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)"
         )
 
     def _count(self, **figures: int) -> None:

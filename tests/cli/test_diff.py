@@ -14,7 +14,7 @@ def saved(write, command):
 
     def call(name, answers, *more):
         write(answers_jsonl=answers)
-        line = f"evaluate answers.jsonl gold.jsonl --id-field id --save {name}.json"
+        line = f"evaluate answers.jsonl gold.jsonl --id-field id --json {name}.json"
         assert command(line, *more).code == 0
 
     return call
@@ -47,7 +47,7 @@ def test_brief_and_all(saved, command):
 def test_cases_that_come_and_go(write, command):
     for name, records in {"a": GOLD[:2], "b": GOLD[1:3]}.items():
         write(gold_jsonl=records)
-        line = f"evaluate gold.jsonl gold.jsonl --id-field id --save {name}.json"
+        line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
     assert ": 1 case in both, 1 new, 1 vanished\n" in out

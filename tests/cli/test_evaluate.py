@@ -80,7 +80,7 @@ gates, on 3 records:
 
 def test_no_records(write, command):
     write(gold_jsonl="")
-    ran = command("evaluate gold.jsonl gold.jsonl --save r.json", "--gate", "f1 >= 0")
+    ran = command("evaluate gold.jsonl gold.jsonl --json r.json", "--gate", "f1 >= 0")
     assert ran == (
         1,
         "leaf_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
@@ -122,8 +122,8 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     gold = [{"id": f"r{number}", "a": number, "b": number % 7} for number in range(300)]
     answers = [{**each, "b": 3} for each in gold[:-1]]
     write(gold_jsonl=gold, answers_jsonl=answers)
-    assert command(f"{SIDES} --save worst.json").code == 0
-    assert command(f"{SIDES} --save all.json --keep all").code == 0
+    assert command(f"{SIDES} --json worst.json").code == 0
+    assert command(f"{SIDES} --json all.json --keep all").code == 0
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
     run = compare_corpus(answers, gold, id_field="id")
     assert (len(worst.cases), len(everything.cases), worst.is_partial, everything.is_partial) == (
@@ -266,7 +266,7 @@ def test_folders(folder, command):
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
-    ran = command("evaluate answers gold --save r.json")
+    ran = command("evaluate answers gold --json r.json")
     assert "2 of 4 records with score 1, 1 without an answer, 1 answer not scored\n" in ran.out
     assert "  0.00  deep/b.json  n\n" in ran.out
     assert "error: record 'd.json': there is no answer for it\n" in ran.out
@@ -339,8 +339,8 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
-        ("gold.jsonl gold.jsonl --save no/r.json", "no: no such file or directory"),
-        ("gold.jsonl gold.jsonl --save some", "some: is a directory"),
+        ("gold.jsonl gold.jsonl --json no/r.json", "no: no such file or directory"),
+        ("gold.jsonl gold.jsonl --json some", "some: is a directory"),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
 )
@@ -378,7 +378,7 @@ def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(sides, fol
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert refused(f"{SIDES} --save r.json").endswith("r.json: no space left on device")
+    assert refused(f"{SIDES} --json r.json").endswith("r.json: no space left on device")
     assert (folder / "r.json").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "r.json"]
 
@@ -398,10 +398,10 @@ def test_memory_does_not_grow_with_the_records(folder, command):
     peaks = []
     for number in (1_000, 10_000):
         lines_of(folder, number)
-        command(f"{SIDES} --save r.json")
+        command(f"{SIDES} --json r.json")
         tracemalloc.start()
         try:
-            assert command(f"{SIDES} --save r.json").code == 0
+            assert command(f"{SIDES} --json r.json").code == 0
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
@@ -422,7 +422,7 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
             sys.executable,
             "-c",
             code,
-            *["evaluate", "-", "gold.jsonl", "--save", "r.json"],
+            *["evaluate", "-", "gold.jsonl", "--json", "r.json"],
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -533,7 +533,7 @@ def test_pairs_of_the_worst_records_are_text_if_asked_for(baskets, command):
 
 
 def test_pairs_are_in_the_result_file(baskets, command, folder):
-    command(f"{SIDES} --metric pairwise_f1 --save kept.json")
+    command(f"{SIDES} --metric pairwise_f1 --json kept.json")
     kept = {
         case["id"]: case["runs"][0]["comparisons"][0]
         for case in json.loads((folder / "kept.json").read_text())["cases"]

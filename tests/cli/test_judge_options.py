@@ -106,7 +106,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
 
 def test_off_asks_nobody(plugin, command):
     plugin()
-    ran = command(f"compare a.json b.json {JUDGED} --judge off")
+    ran = command(f"compare a.json b.json {JUDGED} --judge-mode off")
     assert (ran.code, ran.err) == (1, "judge: 0 calls, 2 errors\n")
 
 
@@ -114,7 +114,9 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     plugin()
     verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}
     write(verdicts_jsonl=[{"path": "city", **verdict}])
-    ran = command("compare a.json b.json --config rules.json --judge cached --judge-cache verdicts.jsonl")
+    ran = command(
+        "compare a.json b.json --config rules.json --judge-mode cached --judge-cache verdicts.jsonl"
+    )
     assert (ran.code, ran.err) == (1, "judge: 0 calls, 1 from cache, 1 error\n")
     assert "cache miss: no verdict on this pair" in " ".join(ran.out.split())
 
@@ -123,8 +125,8 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     ("options", "message"),
     [
         (
-            "--judge cached --judge-model m",
-            "--judge cached takes verdicts from a file: name it with --judge-cache",
+            "--judge-mode cached --judge-model m",
+            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
         ),
         ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
         ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),

@@ -136,7 +136,7 @@ def test_a_baseline_that_cannot_be_compared_with(files, write, command):
 
 def test_the_file_of_evaluate(write, command):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
-    line = "evaluate answers.jsonl gold.jsonl --id-field id --save run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
     said = command(line).out
     shown = command("report run.json").out
     # What evaluate says of the corpus as a whole is said again, line by line, but for the names of the worst.
@@ -146,7 +146,7 @@ def test_the_file_of_evaluate(write, command):
 def test_a_corpus_of_which_some_records_are_kept(write, command):
     many = [{"id": str(number), "n": number} for number in range(40)]
     write(gold_jsonl=many, answers_jsonl=[{**each, "n": each["n"] // 2} for each in many])
-    line = "evaluate answers.jsonl gold.jsonl --id-field id --save run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
     assert command(line).code == 0
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
     assert "leaf_f1, 40 records: mean score 0.03" in text
