@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_jsonmatch import defaults
@@ -288,8 +289,12 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import load_schema
 
-        options = {**options, "schema": load_schema(schema)}
-    return plan_for(metric, options)
+        plan = plan_for(metric, {**options, "schema": load_schema(schema)})
+    else:
+        plan = plan_for(metric, options)
+    if plan.recipe is None:
+        plan.recipe = partial(prepare, metric, options)
+    return plan
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:

@@ -23,9 +23,8 @@ HEAVY = {
     "regex",
     "yaml",
     "json_repair",
-    "jsonschema",
+    "jsonschema_rs",
     "openai",
-    "referencing",
     "pydantic",
 }
 # Modules that are themselves imported inside functions only (the second test below holds them to it), so that

@@ -232,7 +232,7 @@ def _corpus(run: RunResult) -> Corpus:
         answered=run.total_records - len(run.unmatched_expected),
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
-        fields=dict(run.per_field),
+        fields=dict(run.all_fields),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )

@@ -136,8 +136,13 @@ def read_alignment(where: str, value: Any) -> Alignment:
     match value:
         case "ordered" | "unordered":
             return str(value)
-        case {"ordered": bool(ordered), **others} if not others:
-            return "ordered" if ordered else "unordered"
+        case {"ordered": True, **others} if others in ({}, {"match_by": "ordered"}):
+            return "ordered"
+        case {"ordered": False, **others} if others and "ordered" not in others.values():
+            return read_alignment(where, others)
+        case {"ordered": False}:
+            how = 'add "match_by": "hungarian", or "key_field" and a "key"'
+            raise ConfigurationError(f"{where} does not say how elements are paired; {how}")
         case {"match_by": "ordered" | "hungarian" as by, **others} if not others:
             return "ordered" if by == "ordered" else "unordered"
         case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):

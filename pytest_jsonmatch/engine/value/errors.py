@@ -1,4 +1,4 @@
-"""Every exception that this package raises on purpose, and the hints that their messages share."""
+"""What this package raises and warns of on purpose, and the hints that the messages share."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
+    "JsonMatchWarning",
     "JsonParseError",
     "RootTypeError",
     "TargetPathError",
@@ -28,6 +29,10 @@ __all__ = [
 
 class JsonMatchError(Exception):
     """The base of every error raised by pytest-jsonmatch."""
+
+
+class JsonMatchWarning(UserWarning):
+    """Something is odd, and does not stop a comparison."""
 
 
 class ConfigurationError(JsonMatchError, ValueError):
