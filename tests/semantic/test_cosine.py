@@ -364,7 +364,7 @@ def test_golden_cases_take_it(pytester, workers):
     outcome = pytester.runpytest(*workers)
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(
-        ["E * field_match score 0.78 < 0.90", 'E *note  0.78  "1" → "123456789"  mismatch *']
+        ["E * leaf_f1 score 0.78 < 0.90", 'E *note  0.78  "1" → "123456789"  mismatch *']
     )
 
 
