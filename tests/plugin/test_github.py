@@ -91,7 +91,7 @@ def test_files_outside_of_the_workspace_have_their_whole_path(suite, monkeypatch
     monkeypatch.setenv("GITHUB_WORKSPACE", str(suite.mkdir("elsewhere")))
     lines = commands(suite.runpytest("evals", "-k", "wrong"))
     # The rootdir it is then: the next best guess at the root of a repository.
-    assert [line.partition("::field")[0] for line in lines] == [
+    assert [line.partition("::leaf")[0] for line in lines] == [
         "::error file=a.golden.yaml,line=6,title=wrong"
     ]
 
