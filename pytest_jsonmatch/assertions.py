@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
@@ -14,7 +15,6 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.recording import Look, current_session
-from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +31,6 @@ __all__ = [
     "Defaults",
     "answer_of_case",
     "assert_json_match",
-    "check",
     "defaults",
     "judge_case",
 ]
@@ -41,8 +40,8 @@ __all__ = [
 class Defaults:
     """What holds for a comparison that does not say otherwise."""
 
-    metric: str = DEFAULT_METRIC
-    threshold: object = DEFAULT_THRESHOLD
+    metric: str = METRIC
+    threshold: object = THRESHOLD
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -95,7 +94,7 @@ def assert_json_match(
             whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
-    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
+    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
 
     Returns:
         The result, for further assertions.
@@ -235,32 +234,6 @@ def _needs_figures(session: Session) -> bool:
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
-
-
-def check(
-    result: MatchResult,
-    threshold: Threshold | None = None,
-    *,
-    name: str | None = None,
-    locate: Callable[[FieldResult], str | None] | None = None,
-) -> MatchResult:
-    """Record a comparison that was made under the running test, and fail if it is below its threshold.
-
-    Args:
-        result: what was compared.
-        threshold: as for `assert_json_match`; None takes the defaults that hold for the running test.
-        name: the comparison's id.
-        locate: gives "file:line" of a field, for the message.
-
-    Returns and raises what `assert_json_match` does.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> check(compare_json({"a": 1}, {"a": 1}), 0.5).score
-    1.0
-    """
-    __tracebackhide__ = True
-    _check_name(name)
-    return _judge(result, read_limits(defaults().threshold if threshold is None else threshold), name, locate)
 
 
 def _judge(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import hooks, recording
+from pytest_jsonmatch import defaults, hooks, recording
 from pytest_jsonmatch.golden.claims import is_golden
-from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
+from pytest_jsonmatch.settings import Settings, add_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     session = recording.Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
     recording.enter(session)
-    if settings.metric != DEFAULT_METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
+    if settings.metric != defaults.METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
         from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
         what = "pytest_jsonmatch_register"

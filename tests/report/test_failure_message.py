@@ -184,7 +184,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
     shown = failure_message(result, threshold={"score": 0.25}, failures=[])
 
     assert lines(shown) == lines(r"""
-field_match score 0.00 (limit 0.25), 1 comparator error
+leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch
 
   a  0.00  1 → 2      mismatch, 100 % off
