@@ -132,8 +132,8 @@ def _bench(plan: Plan, judge: object) -> object:
     """Return whom the plan's comparators ask; None where none of them asks a judge."""
     if not plan.has_batch:
         return None
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import bench
+    if "pytest_jsonmatch.session.session" in sys.modules:
+        from pytest_jsonmatch.session.judge import bench
 
         return bench(judge)
     from pytest_jsonmatch.semantic.bench import Bench
@@ -143,8 +143,8 @@ def _bench(plan: Plan, judge: object) -> object:
 
 def _note_triage(triage: Triage) -> None:
     """Let the running session, if there is one, know what triage has left out."""
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import note_triage
+    if "pytest_jsonmatch.session.session" in sys.modules:
+        from pytest_jsonmatch.session.judge import note_triage
 
         note_triage(triage)
 

@@ -13,8 +13,9 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.recording import Look, current_session
-from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
+from pytest_jsonmatch.session.options import DEFAULT_METRIC, DEFAULT_THRESHOLD
+from pytest_jsonmatch.session.recorder import Look
+from pytest_jsonmatch.session.session import current_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Threshold
-    from pytest_jsonmatch.recording import Recorder, Session
     from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.session.recorder import Recorder
+    from pytest_jsonmatch.session.session import Session
 
 __all__ = [
     "Defaults",

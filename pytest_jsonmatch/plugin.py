@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import hooks, recording
+from pytest_jsonmatch import hooks
 from pytest_jsonmatch.golden.claims import is_golden
-from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
+from pytest_jsonmatch.session.options import DEFAULT_METRIC, Settings, add_options
+from pytest_jsonmatch.session.recorder import parameters, tell_usage
+from pytest_jsonmatch.session.session import Session, current_session, enter, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
 
-_SESSION = pytest.StashKey[recording.Session]()
+_SESSION = pytest.StashKey[Session]()
 _OUTPUTS: pytest.StashKey[Outputs] = pytest.StashKey()
 _UPDATER: pytest.StashKey[Updater] = pytest.StashKey()
 _COLLECTOR = "pytest_jsonmatch.golden.collector"
@@ -42,9 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     settings = Settings.read(config)
     # `sys.stdout` is what pytest's terminal reporter is about to get; later on it may be capture's.
-    session = recording.Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
+    session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
-    recording.enter(session)
+    enter(session)
     if settings.metric != DEFAULT_METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
         from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -60,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.add_cleanup(use_cache_folder(settings.embedding_cache, below=config.rootpath))
     if settings.update or settings.review:
-        from pytest_jsonmatch import updating
+        from pytest_jsonmatch.session import updating
 
         if settings.review:
             updating.check_terminal(config)
@@ -68,9 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
         if settings.judges or settings.stop_when_decided:
-            from pytest_jsonmatch import ending
+            from pytest_jsonmatch.session import verdict
 
-            ending.prepare(config, session)
+            verdict.prepare(config, session)
     if settings.record is not None or settings.replay is not None:
         _open_outputs(config, settings)
 
@@ -99,7 +101,7 @@ def _open_outputs(config: pytest.Config, settings: Settings) -> None:
 
 def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
     """Let a plugin or a conftest.py register that pytest loads when it collects."""
-    session = recording.current_session()
+    session = current_session()
     if session is not None and session.config.pluginmanager is manager:
         session.open_registry()
 
@@ -108,7 +110,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
-        recording.leave(session)
+        leave(session)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -151,7 +153,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     recorder.restart()
     pivot = item.config.stash[_SESSION].settings.pivot
     if pivot is not None and pivot in getattr(getattr(item, "callspec", None), "params", ()):
-        recorder.params = recording.parameters(item)
+        recorder.params = parameters(item)
     if _COLLECTOR in sys.modules:  # else there is no golden case
         from pytest_jsonmatch.golden.collector import prepare
 
@@ -176,7 +178,7 @@ def pytest_runtest_makereport(
         recorder.hand_over(report)
         usage_since = item.config.stash[_SESSION].usage_since
         if usage_since is not None and (used := usage_since()) is not None:
-            recording.tell_usage(report, used)
+            tell_usage(report, used)
         if call.when == "call" and call.excinfo is not None and report.failed and recorder.run is not None:
             recorder.tolerate(report, call.excinfo.value)
     return report
@@ -187,9 +189,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Take note of all cases, before some are chosen."""
     session = config.stash[_SESSION]
     if session.settings.judges or session.settings.reports:
-        from pytest_jsonmatch import ending
+        from pytest_jsonmatch.session import verdict
 
-        ending.take_collected(session, items)
+        verdict.take_collected(session, items)
 
 
 @pytest.hookimpl(trylast=True)
@@ -197,9 +199,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Take note of the cases that will run."""
     own = session.config.stash[_SESSION]
     if own.settings.stop_when_decided and session.items:
-        from pytest_jsonmatch import ending
+        from pytest_jsonmatch.session import verdict
 
-        ending.take_planned(own, session.items)
+        verdict.take_planned(own, session.items)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -220,12 +222,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     failed = False
     if own.settings.judges or own.outcomes.has_runs or (own.outcomes and own.settings.reports):
-        from pytest_jsonmatch import ending
+        from pytest_jsonmatch.session import verdict
 
-        failed = ending.judge(session, own)
+        failed = verdict.judge(session, own)
     # Interrupted, or nothing ran: then nothing is written.
     if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-        from pytest_jsonmatch import updating
+        from pytest_jsonmatch.session import updating
 
         failed |= updating.write(config, own)
     if failed and session.exitstatus == pytest.ExitCode.OK:
@@ -236,13 +238,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Write what was updated, the table of scores by field, and what the session is judged by."""
     session = config.stash[_SESSION]
     if _UPDATER in config.stash:
-        from pytest_jsonmatch import updating
+        from pytest_jsonmatch.session import updating
 
         updating.show(terminalreporter, config, session)
     if session.outcomes or session.settings.judges:
-        from pytest_jsonmatch import ending
+        from pytest_jsonmatch.session import verdict
 
-        ending.show(terminalreporter, config, session)
+        verdict.show(terminalreporter, config, session)
 
 
 @pytest.fixture(scope="session")
@@ -260,7 +262,7 @@ def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
     It is made when the first comparison needs it. Override it in a conftest.py, with any scope, to return a
     judge or a function of one item.
     """
-    from pytest_jsonmatch.judges import configured_judge
+    from pytest_jsonmatch.session.judge import configured_judge
 
     return configured_judge(request.config.stash[_SESSION])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.settings import Settings
+    from pytest_jsonmatch.session.options import Settings
 
 __all__ = ["DEFAULT_SIZE", "UNLIMITED", "Bounds", "size_text"]
 

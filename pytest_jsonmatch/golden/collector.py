@@ -28,7 +28,8 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
-from pytest_jsonmatch.recording import Run, current_session, parameters
+from pytest_jsonmatch.session.recorder import Run, parameters
+from pytest_jsonmatch.session.session import current_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
-    from pytest_jsonmatch.recording import Recorder
-    from pytest_jsonmatch.settings import Settings
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.recorder import Recorder
 
 _Collected: TypeAlias = "pytest.Item | pytest.Collector"
 

@@ -15,7 +15,7 @@ from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.naming import display_name
-from pytest_jsonmatch.recording import current_session
+from pytest_jsonmatch.session.session import current_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

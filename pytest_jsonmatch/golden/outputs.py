@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
+from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

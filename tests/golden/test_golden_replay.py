@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
-from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
+from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 
 CONFTEST = """\
 import pytest

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.golden.update import FileUpdate, Request
-    from pytest_jsonmatch.recording import Session
+    from pytest_jsonmatch.session.session import Session
 
 __all__ = ["check_terminal", "make_updater", "show", "write"]
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.recording import current_session
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import JudgeUsage
+from pytest_jsonmatch.session.session import current_session
 
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_jsonmatch.recording import Session
+    from pytest_jsonmatch.session.session import Session
     from pytest_jsonmatch.triage import Triage
 
 __all__ = ["bench", "configured_judge", "note_triage", "total_usage", "usage_since"]

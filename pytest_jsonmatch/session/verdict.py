@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch import publishing
-from pytest_jsonmatch.recording import is_there_to_compare
+from pytest_jsonmatch.session import ci
+from pytest_jsonmatch.session.recorder import is_there_to_compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Check, SessionVerdict
-    from pytest_jsonmatch.recording import Run, Session
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.settings import Settings
-    from pytest_jsonmatch.stopping import Stopper
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.recorder import Run
+    from pytest_jsonmatch.session.session import Session
+    from pytest_jsonmatch.session.stopping import Stopper
 
 __all__ = ["judge", "prepare", "show", "take_collected", "take_planned"]
 
@@ -134,7 +135,7 @@ def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
 
 
 def _stop_when_decided(config: pytest.Config, session: Session) -> None:
-    from pytest_jsonmatch.stopping import Stopper
+    from pytest_jsonmatch.session.stopping import Stopper
 
     gates = [gate for gate, _ in config.stash.get(_GATES, ())]
     settings = session.settings
@@ -272,7 +273,7 @@ def _report(config: pytest.Config, session: Session) -> None:
     from pytest_jsonmatch.report.runreport import extent
 
     results = config.stash[_RESULTS]
-    publishing.make_report(
+    ci.make_report(
         config,
         session,
         results,
@@ -301,7 +302,7 @@ def _write_files(config: pytest.Config, session: Session, results: ResultSet) ->
             notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
         else:
             notes.append((f"{what} written to {name}", ""))
-    if session.settings.reports and (problem := publishing.write_step_summary(config)):
+    if session.settings.reports and (problem := ci.write_step_summary(config)):
         notes.append((problem, "yellow"))
     return written
 
@@ -321,7 +322,7 @@ def _files(config: pytest.Config, session: Session, results: ResultSet) -> Itera
         data = to_text(with_origin(results, config.rootpath)).encode("ascii")
         yield from ((path, "results", data) for path in targets)
     if session.settings.reports:
-        yield from publishing.reports(config, session)
+        yield from ci.reports(config, session)
     if settings.html is not None:
         yield config.invocation_params.dir / settings.html, "report", _page(config, session, results)
 
@@ -354,7 +355,7 @@ def _page(config: pytest.Config, session: Session, results: ResultSet) -> bytes:
         details=session.outcomes.details(),
         notes=[
             *filter(None, [left_out_note(results)]),
-            *(f"{number} {reason}, not among the cases" for reason, number in publishing.left_out(session)),
+            *(f"{number} {reason}, not among the cases" for reason, number in ci.left_out(session)),
         ],
     )
     return html_page(page).encode()
@@ -404,7 +405,7 @@ def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, sessi
     if checks and len(lines) > 1:
         terminalreporter.line("")
     _write(terminalreporter, checks)
-    publishing.show_annotations(terminalreporter, config, unicode=session.look.unicode)
+    ci.show_annotations(terminalreporter, config, unicode=session.look.unicode)
 
 
 def _summary(
@@ -428,9 +429,9 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     parts = session.outcomes.judged
     if not parts:
         return
-    from pytest_jsonmatch.judges import total_usage
     from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.semantic.bench import usage_text
+    from pytest_jsonmatch.session.judge import total_usage
 
     usage, saved, set_aside = total_usage(parts)
     told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.sequential import Decision
-    from pytest_jsonmatch.recording import Session
     from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.session.session import Session
 
 __all__ = ["Stopper"]
 

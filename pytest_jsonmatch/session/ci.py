@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
     from pytest_jsonmatch.gate.session import SessionVerdict
-    from pytest_jsonmatch.recording import Crash, Session
     from pytest_jsonmatch.report.runreport import Fault, RunReport
     from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.session.outcomes import Crash
+    from pytest_jsonmatch.session.session import Session
 
 __all__ = ["left_out", "make_report", "reports", "show_annotations", "write_step_summary"]
 
