@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -143,15 +143,15 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
 
 
-def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
-    from pytest_jsonmatch.limits import reaches
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+def _failures(result: MatchResult, options: Namespace) -> list[Measured]:
+    from pytest_jsonmatch.limits import Measured
 
     if options.threshold is None:
         return []
     value = result.score if options.beta is None else result.f_beta(options.beta)
     what = "score" if options.beta is None else _f_name(options.beta)
-    return [] if reaches(value, options.threshold) else [ThresholdFailure(what, value, options.threshold)]
+    found = Measured(what, value, options.threshold)
+    return [] if found.is_reached else [found]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
@@ -169,7 +169,7 @@ def _shown(
     comparison: Comparison,
     title: str,
     options: Namespace,
-    failures: list[ThresholdFailure],
+    failures: list[Measured],
 ) -> Shown:
     """Return what reports other than the text are made of."""
     from pytest_jsonmatch.report.details import details_of
@@ -187,9 +187,7 @@ def _shown(
     return Shown(results, title)
 
 
-def _text(
-    result: MatchResult, comparison: Comparison, options: Namespace, failures: list[ThresholdFailure]
-) -> str:
+def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     look = look_of(options)
@@ -225,7 +223,7 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
     )
 
 
-def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFailure], look: Look) -> str:
+def _message(result: MatchResult, options: Namespace, failures: list[Measured], look: Look) -> str:
     """Return how the two differ, the worst fields first."""
     from pytest_jsonmatch.report.failure import MARGIN, failure_message
     from pytest_jsonmatch.report.figures import score_text
@@ -257,7 +255,7 @@ def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLi
     return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
 
 
-def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:
+def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.failure import failure_message
 
     return failure_message(result, threshold={}, failures=failures).partition("\n")[0]

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
-    from pytest_jsonmatch.gate.session import Check, SessionVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunChange
+    from pytest_jsonmatch.gate.session import Check, Checks
     from pytest_jsonmatch.report.runreport import Fault
     from pytest_jsonmatch.results.model import ResultSet
 
@@ -43,7 +43,7 @@ class Shown:
     gates: Sequence[Check] = ()
     baseline: str = ""
     diff: BaselineDiff | None = None
-    proven: RunVerdict | None = None
+    proven: RunChange | None = None
     differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -89,12 +89,12 @@ def in_form(form: Form, shown: Shown) -> str:
     return _page(shown) if form == "html" else _markdown(shown)
 
 
-def verdict_of(shown: Shown) -> SessionVerdict:
+def verdict_of(shown: Shown) -> Checks:
     """Return the gates, and those cases that are judged by all of their runs."""
     from pytest_jsonmatch.gate.repeats import repeats
-    from pytest_jsonmatch.gate.session import SessionVerdict
+    from pytest_jsonmatch.gate.session import Checks
 
-    return SessionVerdict(tuple(shown.gates), repeats(shown.results.cases).checks)
+    return Checks(tuple(shown.gates), repeats(shown.results.cases).checks)
 
 
 def headlines_of(results: ResultSet) -> list[Headline]:

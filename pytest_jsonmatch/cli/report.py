@@ -147,9 +147,9 @@ def _shown(options: Namespace, gates: Any) -> Shown:
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
         )
     elif not _is_partial(before, results):
-        from pytest_jsonmatch.gate.headlines import judge_runs
+        from pytest_jsonmatch.gate.headlines import change_of_runs
 
-        proven = judge_runs(before, results)
+        proven = change_of_runs(before, results)
     return Shown(results, title, checks, name_of(options.baseline), diff, proven)
 
 

@@ -8,11 +8,10 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.edit import Editor, edit, identical
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.edit import edit, identical
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
 from pytest_jsonmatch.results.atomic import write_file
 
@@ -117,8 +116,7 @@ class Updater:
         self._answer = answer
         self._ask = ask
         self._is_exempt = is_exempt
-        self._files: dict[Path, _Content] = {}
-        self._editors: dict[tuple[Path, str], Editor] = {}
+        self._files: dict[Path, str] = {}
 
     @property
     def writes_new(self) -> bool:
@@ -127,102 +125,67 @@ class Updater:
 
     def take_file(self, path: Path, data: bytes) -> None:
         """Take note of what a golden file held when its cases were read."""
-        self._files[path] = _Content(data, digest_of(data))
+        self._files[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
         """Ask for the first expected value of a case; return why its test fails all the same, or None.
 
         Raises JsonMatchError if the answer is no JSON.
         """
-        value = self._answer(case, actual)
-        refusal = self._write(case, value)
-        if refusal is not None:
-            return refusal
+        refusal = self._write(case, self._answer(case, actual))
+        if refusal:
+            return f"not updated: {refusal}"
         if self._dry_run or self._is_exempt():
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return None
 
-    def failed(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for a new value where the old was missed; return what to add to the failure, None for none.
+    def failed(self, case: GoldenCase, answer: JsonValue) -> bool:
+        """Ask for a new value where the old was missed; tell whether the test passes.
 
-        None means that the test passes: what it expects is about to be what came.
+        It does where what it expects is about to be what came. If that then can't be written, the run fails.
         """
         if self._mode == "new" or self._is_exempt():
-            return ""
-        refusal = self._write(case, self._answer(case, actual))
-        if refusal is not None:
-            return refusal
-        return "" if self._dry_run else None
+            return False
+        return not self._write(case, answer) and not self._dry_run
 
-    def passed(self, case: GoldenCase, actual: object) -> None:
+    def passed(self, case: GoldenCase, answer: JsonValue) -> None:
         """Ask for the value that came, or for the old one to stay, where that was good enough."""
         if self._mode == "new" or self._is_exempt():
             return
-        if self._mode == "all":
-            value = self._answer(case, actual)
-            if not identical(case.expected, value):
-                self._write(case, value)
-                return
-        self._ask(self._request(case, "keep", self._content(case)))
+        if self._mode == "all" and not identical(case.expected, answer):
+            self._write(case, answer)
+        else:
+            self._ask(self._request(case, "keep"))
 
-    def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
-        """Ask for a value to be written; return why that can't be."""
-        content = self._content(case)
-        refusal = self._refusal(case, value, content)
-        if refusal is not None:
-            self._ask(self._request(case, "refused", content, reason=refusal))
-            return f"not updated: {refusal}"
-        self._ask(self._request(case, "write", content, value=JsonWriter(ascii=True).value(value)))
-        return None
+    def _write(self, case: GoldenCase, value: JsonValue) -> str:
+        """Ask for a value to be written; return why that can't be, as far as is known by now."""
+        if case.gives("parametrize") and case.expected_file is None:
+            reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+            self._ask(self._request(case, "refused", reason=reason))
+            return reason
+        self._ask(self._request(case, "write", value=JsonWriter(ascii=True).value(value)))
+        return ""
 
-    def _content(self, case: GoldenCase) -> _Content:
+    def _digest(self, case: GoldenCase) -> str:
+        """Return what tells the content that the file of an expected value had from any other."""
         if case.expected_file is None:
             return self._files[case.path]
         try:
-            data = case.expected_file.read_bytes()
+            return digest_of(case.expected_file.read_bytes())
         except OSError:
-            return _Content(None, _NO_FILE)
-        return _Content(data, digest_of(data))
+            return _NO_FILE
 
-    def _refusal(self, case: GoldenCase, value: JsonValue, content: _Content) -> str | None:
-        if case.gives("parametrize") and case.expected_file is None:
-            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
-        path = _path_of(case)
-        key = path, content.digest
-        try:
-            editor = self._editors.get(key)
-            if editor is None:
-                data = b"null\n" if content.data is None else content.data
-                is_json = path.suffix.lower() == ".json"
-                editor = self._editors[key] = Editor(data, case.expected_file_name, is_json=is_json)
-        except GoldenFileError as error:
-            return str(error)
-        return editor.refusal(case.expected_trail, value)
-
-    def _request(
-        self, case: GoldenCase, action: Action, content: _Content, *, value: str = "null", reason: str = ""
-    ) -> Request:
+    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
         return Request(
             action,
-            str(_path_of(case)),
+            str(case.path if case.expected_file is None else case.expected_file),
             case.expected_file_name,
             f"{case.name_of_file}::{case.base_id}",
             case.expected_trail,
-            content.digest,
+            self._digest(case),
             value,
             reason,
         )
-
-
-class _Content(NamedTuple):
-    """What a file held, and what tells that from anything else; None for no file."""
-
-    data: bytes | None
-    digest: str
-
-
-def _path_of(case: GoldenCase) -> Path:
-    return case.path if case.expected_file is None else case.expected_file
 
 
 # -- the one who writes ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.styled import StyledLine
 
 __all__ = ["baseline_lines", "change_text"]
@@ -35,7 +35,7 @@ def baseline_lines(
     diff: BaselineDiff,
     *,
     name: str,
-    verdict: RunVerdict | None = None,
+    verdict: RunChange | None = None,
     mode: str = "auto",
     width: int = 80,
     unicode: bool = True,
@@ -58,7 +58,7 @@ def baseline_lines(
 def _lines(
     diff: BaselineDiff,
     name: str,
-    verdict: RunVerdict | None,
+    verdict: RunChange | None,
     most: int | None,
     width: int,
     unicode: bool,
@@ -107,7 +107,7 @@ def _lines(
             ]
 
 
-def _words(verdict: RunVerdict, width: int, unicode: bool) -> Iterator[StyledLine]:
+def _words(verdict: RunChange, width: int, unicode: bool) -> Iterator[StyledLine]:
     """Yield what the difference proves: of scores, of which cases pass, and of single fields."""
     for kind, words in verdict.sentences():
         markup = RED if kind == "regression" else GREEN if kind == "improvement" else PLAIN

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.textdiff import Span
     from pytest_jsonmatch.results.comparison import Comparison
@@ -87,7 +87,7 @@ class Page:
     checks: Sequence[Check] = ()
     baseline: str = ""
     diff: BaselineDiff | None = None
-    verdict: RunVerdict | None = None
+    verdict: RunChange | None = None
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: Sequence[str] = ()
 

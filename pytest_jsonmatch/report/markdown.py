@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta, Mismatch
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.runreport import Fault, RunReport
@@ -395,7 +395,7 @@ def _said(fault: Fault) -> Iterator[str]:
 # -- the baseline ------------------------------------------------------------------------------------------
 
 
-def _baseline(diff: BaselineDiff, proven: RunVerdict | None, name: str, most: int) -> Iterator[str]:
+def _baseline(diff: BaselineDiff, proven: RunChange | None, name: str, most: int) -> Iterator[str]:
     made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
     yield f"### Against the baseline {code(name)}"
     yield ""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
-    from pytest_jsonmatch.gate.session import SessionVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunChange
+    from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
 
 __all__ = [
@@ -92,7 +92,7 @@ class RunReport:
     """
 
     results: ResultSet
-    verdict: SessionVerdict
+    verdict: Checks
     on: str
     faults: tuple[Fault, ...] = ()
     baseline: str = ""
@@ -100,7 +100,7 @@ class RunReport:
     others_failed: int = 0
     left_out: tuple[tuple[str, int], ...] = ()
     link: str = ""
-    proven: RunVerdict | None = None
+    proven: RunChange | None = None
     headlines: tuple[Headline, ...] = ()
     differences: str = ""
 

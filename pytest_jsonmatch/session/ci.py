@@ -1,78 +1,50 @@
-"""What a run leaves for others to read: reports for pull requests, GitHub Actions and GitLab."""
+"""What a run leaves for others to read: files of results, reports, GitHub Actions and GitLab."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
-    from pytest_jsonmatch.gate.session import SessionVerdict
-    from pytest_jsonmatch.report.runreport import Fault, RunReport
+    import pytest
+
+    from pytest_jsonmatch.report.runreport import Fault
     from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["left_out", "make_report", "reports", "show_annotations", "write_step_summary"]
+__all__ = ["show_annotations", "with_report", "write_files"]
 
-_REPORT: pytest.StashKey[RunReport] = pytest.StashKey()
 _STEP_BYTES: Final = (1 << 20) - 1_000
 """How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
 
 
-def _on_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def make_report(
-    config: pytest.Config,
-    session: Session,
-    results: ResultSet,
-    verdict: SessionVerdict,
-    *,
-    on: str,
-    baseline: str,
-    diff: BaselineDiff | None,
-    proven: RunVerdict | None,
-    headlines: Sequence[Headline],
-) -> None:
-    """Make the report of a session that has been judged, once for all who read it.
-
-    Args:
-        config: pytest's.
-        session: ours.
-        results: the run.
-        verdict: what it was judged by.
-        on: what was evaluated, such as "12 of 80 cases (-k)".
-        baseline: the name of the baseline; empty without one.
-        diff: how the run differs from it.
-        proven: what that proves.
-        headlines: the figures of the run, with their intervals.
-    """
+def with_report(session: Session, run: FinishedRun) -> FinishedRun:
+    """Return a run with the report of it, made once for all who read it."""
     from pytest_jsonmatch.report.runreport import RunReport
 
-    config.stash[_REPORT] = RunReport(
-        results,
-        verdict,
-        on,
-        tuple(sorted(_faults(config, session, results), key=lambda fault: (fault.score, fault.case))),
-        baseline,
-        diff,
+    report = RunReport(
+        run.results,
+        run.checks,
+        run.on,
+        tuple(sorted(_faults(session, run.results), key=lambda fault: (fault.score, fault.case))),
+        session.settings.baseline or "",
+        run.diff,
         session.outcomes.failed_otherwise,
-        tuple(left_out(session)),
+        tuple(_left_out(session)),
         _link(),
-        proven,
-        tuple(headlines),
+        run.change,
+        run.headlines,
     )
+    return replace(run, report=report)
 
 
-def left_out(session: Session) -> Iterator[tuple[str, int]]:
+def _left_out(session: Session) -> Iterator[tuple[str, int]]:
     """Yield how many tests are no cases of the run, by reason."""
     counts = session.outcomes.left_out
     # What failed before it compared is missing in tables of fields only: its case counts as 0.
@@ -88,16 +60,16 @@ def _link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def _faults(config: pytest.Config, session: Session, results: ResultSet) -> Iterator[Fault]:
+def _faults(session: Session, results: ResultSet) -> Iterator[Fault]:
     from pytest_jsonmatch.report.runreport import failed_run, make_fault
 
-    crashes = session.outcomes.crashes
-    root = _repository(config.rootpath)
+    crashes, rootdir = session.outcomes.crashes, session.config.rootpath
+    root = _repository(rootdir)
     for case in results.cases:
         run = failed_run(case)
         if run is not None:
             crash = crashes.get((case.id, run.number))
-            place = ("", 1) if crash is None else _place(crash, config.rootpath, root)
+            place = ("", 1) if crash is None else _place(crash, rootdir, root)
             yield make_fault(case, run, place, "" if crash is None else crash.message)
 
 
@@ -123,29 +95,85 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 # -- files and lines ---------------------------------------------------------------------------------------
 
 
-def reports(config: pytest.Config, session: Session) -> Iterator[tuple[Path, str, bytes]]:
-    """Yield the reports that are to be written: where, what it is, and its text."""
-    report, settings = config.stash[_REPORT], session.settings
-    if settings.markdown is not None:
+def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
+    """Write the files that were asked for, each whatever becomes of the others; tell if all are there."""
+    from pytest_jsonmatch.golden.naming import display_name
+    from pytest_jsonmatch.results.atomic import write_file
+
+    notes: list[tuple[str, str]] = []
+    are_written = True
+    for path, what, data in _files(session, run):
+        name = display_name(path, session.config.invocation_params.dir)
+        try:
+            write_file(path, data, make_folders=True)
+        except OSError as error:
+            are_written = False
+            notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+        else:
+            notes.append((f"{what} written to {name}", ""))
+    if problem := _write_step_summary(run):
+        notes.append((problem, "yellow"))
+    return replace(run, notes=tuple(notes)), are_written
+
+
+def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, bytes]]:
+    """Yield the files that were asked for: where, what it is, and its content."""
+    settings, rootdir = session.settings, session.config.rootpath
+    here = session.config.invocation_params.dir
+    targets = []
+    if settings.json is not None:
+        targets.append(here / settings.json)
+    if settings.save is not None:
+        targets.append(rootdir / settings.baselines / f"{settings.save}.json")
+    if targets:
+        from pytest_jsonmatch.results.file import to_text
+        from pytest_jsonmatch.results.origin import with_origin
+
+        data = to_text(with_origin(run.results, rootdir)).encode("ascii")
+        yield from ((path, "results", data) for path in targets)
+    if settings.markdown is not None and run.report is not None:
         from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-        text = markdown(report, COMMENT_BYTES)
-        yield config.invocation_params.dir / settings.markdown, "report", text.encode()
-    if settings.gitlab is not None:
+        yield here / settings.markdown, "report", markdown(run.report, COMMENT_BYTES).encode()
+    if settings.gitlab is not None and run.report is not None:
         from pytest_jsonmatch.report.gitlab import code_quality
 
-        data = code_quality(report.faults).encode("ascii")
-        yield config.invocation_params.dir / settings.gitlab, "code quality report", data
+        yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
+    if settings.html is not None:
+        yield here / settings.html, "report", _page(session, run)
 
 
-def write_step_summary(config: pytest.Config) -> str:
+def _page(session: Session, run: FinishedRun) -> bytes:
+    """Return the page of `--jsonmatch-html`."""
+    from pytest_jsonmatch.report.html import Page, html_page
+    from pytest_jsonmatch.report.runreport import left_out_note
+    from pytest_jsonmatch.results.origin import with_origin
+
+    rootdir = session.config.rootpath
+    page = Page(
+        with_origin(run.results, rootdir),
+        title=rootdir.name or "jsonmatch",
+        headlines=run.headlines,
+        checks=(*run.checks.gates, *run.checks.unsettled_cases),
+        baseline="" if run.baseline is None else run.baseline.name,
+        diff=run.diff,
+        verdict=run.change,
+        details=session.outcomes.details(),
+        notes=[
+            *filter(None, [left_out_note(run.results)]),
+            *(f"{number} {reason}, not among the cases" for reason, number in _left_out(session)),
+        ],
+    )
+    return html_page(page).encode()
+
+
+def _write_step_summary(run: FinishedRun) -> str:
     """Append the report to the summary of a step of GitHub Actions, if there is one; return what went wrong.
 
     Nobody asked for it on the command line, so a run does not fail by it.
     """
-    name = os.environ.get("GITHUB_STEP_SUMMARY")
-    report = config.stash[_REPORT]
-    if not name or not report.results.cases:
+    name, report = os.environ.get("GITHUB_STEP_SUMMARY"), run.report
+    if not name or report is None or not report.results.cases:
         return ""
     from pytest_jsonmatch.report.markdown import markdown
 
@@ -162,16 +190,13 @@ def write_step_summary(config: pytest.Config) -> str:
     return ""
 
 
-def show_annotations(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config, *, unicode: bool
-) -> None:
+def show_annotations(terminalreporter: pytest.TerminalReporter, run: FinishedRun, *, unicode: bool) -> None:
     """Write the annotations of GitHub Actions, where these are read."""
-    report = config.stash.get(_REPORT, None)
-    if report is None or not _on_github():
+    if run.report is None or os.environ.get("GITHUB_ACTIONS") != "true":
         return
     from pytest_jsonmatch.report.github import workflow_commands
 
-    lines = list(workflow_commands(report, unicode=unicode))
+    lines = list(workflow_commands(run.report, unicode=unicode))
     if lines:
         terminalreporter.ensure_newline()
     for line in lines:

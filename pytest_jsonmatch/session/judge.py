@@ -1,111 +1,99 @@
-"""Who judges in a session of pytest: the fixture `jsonmatch_judge`, what the ini says, what judges did."""
+"""Who judges in a run of pytest: the fixture `jsonmatch_judge`, what the ini says, what judges did."""
 
 from __future__ import annotations
 
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import JudgeUsage
-from pytest_jsonmatch.session.session import current_session
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable
 
-    from pytest_jsonmatch.session.session import Session
-    from pytest_jsonmatch.triage import Triage
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.recorder import Recorder
 
-__all__ = ["bench", "configured_judge", "note_triage", "total_usage", "usage_since"]
+__all__ = ["Judging", "total_usage"]
 
 
-def bench(given: object = None) -> Bench:
-    """Return who judges what is compared now.
+@final
+class Judging:
+    """Who judges in one run of pytest, and what judges did in it.
 
     Args:
-        given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is asked
-            for, once there is a question.
+        settings: of the run.
+        root: the folder that the path of a cache is relative to.
+        find: returns the recorder of the running test; None outside of tests.
     """
-    if isinstance(given, Bench):
-        return given
-    session = current_session()
-    if session is None:
-        return Bench(given)
-    return Bench(
-        given,
-        default=lambda: _of_test(session),
-        memory=_memory(session),
-        mode=session.settings.judge_mode,
-    )
 
+    def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
+        self.memory = Memory()
+        self._settings = settings
+        self._root = root
+        self._find = find
+        self._configured: object = None
+        self._told: list[float] = []
 
-def _memory(session: Session) -> Memory:
-    if session.judged is None:
-        session.judged = Memory()
-        session.usage_since = lambda: usage_since(session)
-    return cast("Memory", session.judged)
+    def bench(self, given: object = None) -> Bench:
+        """Return who judges what is compared now.
 
+        Args:
+            given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is
+                asked for, once there is a question.
+        """
+        if isinstance(given, Bench):
+            return given
+        return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
 
-def _of_test(session: Session) -> object:
-    """Return the value of the fixture in the running test; outside of tests what the ini says."""
-    recorder = session.running
-    # Private: pytest has no public way to get a fixture's value for a test that has not asked for it, but by
-    # an autouse fixture, which every test would pay for.
-    request: pytest.FixtureRequest | None = getattr(getattr(recorder, "item", None), "_request", None)
-    if request is None:
-        return configured_judge(session)
-    return cast("object", request.getfixturevalue("jsonmatch_judge"))
+    def _of_test(self) -> object:
+        """Return the value of the running test's fixture; where nobody overrides it what the ini says."""
+        recorder = self._find()
+        if recorder is None or recorder.request is None:
+            return self.configured()
+        judge: object = recorder.request.getfixturevalue("jsonmatch_judge")
+        return judge
 
+    def configured(self) -> object:
+        """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
 
-def configured_judge(session: Session) -> object:
-    """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
-
-    Raises:
-        ConfigurationError: a setting is not what it can be.
-    """
-    settings = session.settings
-    if not dict(settings.judge).keys() - {"mode"}:
-        return None
-    if session.judge is None:
+        Raises:
+            ConfigurationError: a setting is not what it can be.
+        """
+        said: dict[str, Any] = dict(self._settings.judge)
+        if self._configured is not None or not said.keys() - {"mode"}:
+            return self._configured
         from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
 
-        given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode or "live"}
-        if given.get("cache"):
-            place, here = session.config.rootpath / given["cache"], Path.cwd()
+        said["mode"] = self._settings.judge_mode or "live"
+        if said.get("cache"):
+            place, here = self._root / said["cache"], Path.cwd()
             # As short as can be: messages name it.
-            given["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
+            said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
-            judge = make_judge(JudgeSettings.of(given))
+            self._configured = make_judge(JudgeSettings.of(said))
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
-        session.judge = judge
-        session.at_end(getattr(judge, "close", None))
-    return session.judge
+        return self._configured
 
+    def close(self) -> None:
+        """Close the judge that was made from the configuration file, if it can be closed."""
+        close = getattr(self._configured, "close", None)
+        if close is not None:
+            close()
 
-def note_triage(triage: Triage) -> None:
-    """Count what triage has left out, or was kept from leaving out."""
-    session = current_session()
-    if session is not None:
-        _memory(session).note(saved=triage.saved, set_aside=triage.set_aside)
+    def usage_since(self) -> list[float]:
+        """Return what judges did since the last call, as numbers that travel; empty for nothing.
 
-
-def usage_since(session: Session) -> list[float] | None:
-    """Return what judges did since the last call, as numbers that travel; None for nothing.
-
-    Returns:
-        The fields of a `JudgeUsage`, the number of questions that triage has left out, and the number of
-        comparisons in which it was kept from that.
-    """
-    if session.judged is None:
-        return None
-    memory = _memory(session)
-    now = [*astuple(memory.usage), memory.saved, memory.set_aside]
-    before = session.told or [0] * len(now)
-    session.told = now
-    found = [one - other for one, other in zip(now, before)]
-    return found if any(found) else None
+        They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and the
+        number of comparisons in which it was kept from that.
+        """
+        now = [*astuple(self.memory.usage), self.memory.saved, self.memory.set_aside]
+        found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
+        self._told = now
+        return found if any(found) else []
 
 
 def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:

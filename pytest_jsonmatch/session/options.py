@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 import pytest
 
 from pytest_jsonmatch.results.limits import MAX_REPEATS
+from pytest_jsonmatch.running import DEFAULT_METRIC, DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
     "CI_VARIABLES",
-    "DEFAULT_METRIC",
-    "DEFAULT_THRESHOLD",
     "SUMMARY_MODES",
     "UPDATE_MODES",
     "Option",
@@ -32,8 +31,6 @@ UPDATE_MODES: Final = ("new", "failed", "all")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 JUDGE_MODES: Final = ("live", "cached", "off")
-DEFAULT_METRIC: Final = "field_match"
-DEFAULT_THRESHOLD: Final = 1.0
 
 T = TypeVar("T")
 
@@ -367,7 +364,12 @@ class Settings:
     judge_triage: bool = False
 
     @property
-    def judges(self) -> bool:
+    def writes_cases(self) -> bool:
+        """Whether golden files are written anew."""
+        return self.review or self.update is not None
+
+    @property
+    def asks_of_run(self) -> bool:
         """Whether something is asked of the run as a whole."""
         reports = self.json or self.html or self.save or self.markdown or self.gitlab
         return bool(self.gates or self.asked_gates or reports or self.baseline)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE, Run
+from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import pytest
 
@@ -39,7 +40,7 @@ class _Test:
     xfail: bool = False
     skipped: bool = False
     failed: bool = False
-    run: Run | None = None
+    turn: Turn | None = None
     tolerated: pytest.TestReport | None = None
     """The report that says so: the run of a case is not good enough, and need not be."""
     ended: bool = False
@@ -71,12 +72,12 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
     from pytest_jsonmatch.results.model import Case, CaseRun
 
     runs: dict[str, list[CaseRun]] = {}
-    kinds: dict[str, Run] = {}
+    kinds: dict[str, Turn] = {}
     for nodeid, test in tests:
         compared = tuple(_comparisons(test))
-        if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.run):
+        if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
             continue
-        run = test.run or Run(nodeid, 1, 1, None)
+        run = test.turn or Turn(nodeid, 1, 1, None)
         error = "" if compared else "failed before comparing"
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
@@ -98,6 +99,8 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
+        self.keep_outputs: Callable[[list[str]], None] | None = None
+        """Takes the lines for the file of `--jsonmatch-record`."""
         self.judged: list[list[float]] = []
         """What judges did, part by part, in all processes; of tests that ran again each time."""
         self._by_case: dict[str, list[str]] = {}
@@ -127,9 +130,11 @@ class Outcomes:
             test.comparisons.update(carried.get("comparisons", ()))
             test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
-            if "run" in carried and test.run is None:
-                test.run = Run(*carried["run"])
-                self._by_case.setdefault(test.run.case, []).append(report.nodeid)
+            if "turn" in carried and test.turn is None:
+                test.turn = Turn(*carried["turn"])
+                self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+            if self.keep_outputs is not None and "outputs" in carried:
+                self.keep_outputs(carried["outputs"])
             if "planned" in carried:
                 self.planned = carried["planned"]
             if carried.get("tolerated"):
@@ -159,16 +164,16 @@ class Outcomes:
         test = self._tests.get(nodeid)
         if test is None or not (test.xfail or test.skipped):
             return None
-        return nodeid if test.run is None else test.run.case
+        return nodeid if test.turn is None else test.turn.case
 
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
         test = self._tests.get(nodeid)
         if test is None:
             return None
-        name = nodeid if test.run is None else test.run.case
-        nodeids = [nodeid] if test.run is None else self._by_case.get(name, [])
-        if test.run is not None and len(nodeids) < test.run.of:
+        name = nodeid if test.turn is None else test.turn.case
+        nodeids = [nodeid] if test.turn is None else self._by_case.get(name, [])
+        if test.turn is not None and len(nodeids) < test.turn.of:
             return None
         found = _cases((each, self._tests[each]) for each in nodeids if each in self._tests)
         return found[0] if found else None
@@ -178,12 +183,12 @@ class Outcomes:
         return _cases(self._counted())
 
     @property
-    def tolerated(self) -> list[tuple[str, Run, pytest.TestReport]]:
-        """The runs under their threshold that need not reach it: node id, which run it is, what says why."""
+    def tolerated(self) -> list[tuple[Turn, pytest.TestReport]]:
+        """The runs under their threshold that need not reach it: which run it is, and what says why."""
         return [
-            (nodeid, test.run, test.tolerated)
-            for nodeid, test in self._counted()
-            if test.run is not None and test.tolerated is not None
+            (test.turn, test.tolerated)
+            for _, test in self._counted()
+            if test.turn is not None and test.tolerated is not None
         ]
 
     @property
@@ -192,7 +197,7 @@ class Outcomes:
         found = {}
         for nodeid, test in self._counted():
             if test.crash is not None:
-                run = test.run or Run(nodeid, 1, 1, None)
+                run = test.turn or Turn(nodeid, 1, 1, None)
                 found[run.case, run.number] = test.crash
         return found
 
@@ -206,25 +211,20 @@ class Outcomes:
         """The node ids of the runs of each repeated case."""
         found: dict[str, list[str]] = {}
         for nodeid, test in self._counted():
-            if test.run is not None:
-                found.setdefault(test.run.case, []).append(nodeid)
+            if test.turn is not None:
+                found.setdefault(test.turn.case, []).append(nodeid)
         return found
 
     @property
-    def updates(self) -> list[tuple[str, str]]:
-        """What tests want to be written into golden files, with their node ids."""
-        return [(nodeid, update) for nodeid, test in self._counted() for update in test.updates]
-
-    @property
-    def unscored(self) -> list[str]:
-        """The node ids that failed before they compared anything; a gate counts them as 0."""
-        return [nodeid for nodeid, test in self._counted() if test.failed and not test.comparisons]
+    def updates(self) -> list[str]:
+        """What tests want to be written into golden files."""
+        return [update for _, test in self._counted() for update in test.updates]
 
     @property
     def cases_left_out(self) -> frozenset[str]:
         """The cases that were skipped or expected to fail."""
         return frozenset(
-            nodeid if test.run is None else test.run.case
+            nodeid if test.turn is None else test.turn.case
             for nodeid, test in self._tests.items()
             if test.xfail or test.skipped
         )
@@ -236,7 +236,10 @@ class Outcomes:
         counts = {
             "expected to fail": sum(test.xfail for test in tests),
             "skipped": sum(test.skipped and not test.xfail for test in tests),
-            "failed before comparing": len(self.unscored),
+            # A gate counts these as 0.
+            "failed before comparing": sum(
+                test.failed and not test.comparisons for _, test in self._counted()
+            ),
         }
         return {reason: count for reason, count in counts.items() if count}
 
@@ -248,7 +251,7 @@ class Outcomes:
     @property
     def has_runs(self) -> bool:
         """Whether there are repeated cases."""
-        return any(test.run is not None for test in self._tests.values())
+        return any(test.turn is not None for test in self._tests.values())
 
     def __bool__(self) -> bool:
         return bool(self._tests)

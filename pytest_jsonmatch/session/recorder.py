@@ -1,26 +1,30 @@
-"""In a test: what is compared while it runs, and what its reports take along."""
+"""In a test: which one runs here, what it compares, and what its reports take along."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    import pytest
-
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.running import Turn
 
 __all__ = [
     "REPORT_ATTRIBUTE",
-    "Look",
     "Recorder",
-    "Run",
+    "Recorders",
+    "RequestKeeper",
+    "carry",
     "is_there_to_compare",
     "parameters",
-    "tell_usage",
 ]
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
@@ -29,28 +33,16 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
 `judged`: what judges did since the last report, numbers that add up;
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
-`updates`: JSON texts of what is to be written into golden files; `run`: the fields of a `Run`;
+`updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
+
+A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
+(half of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
 """
 
-Payload: TypeAlias = "tuple[str, str]"
-"""A comparison's id, and what its `to_text` gives.
-
-One ASCII string a comparison, and not a tree of dicts: it passes between processes whatever a key holds (half
-of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
-"""
-
+_Carried: TypeAlias = "dict[str, object]"
 _FIGURES: Final = ("score", "precision", "recall", "f1")
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How text for the terminal may look; a worker of pytest-xdist is told its controller's."""
-
-    color: bool = False
-    unicode: bool = True
-    width: int = 80
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:
@@ -63,114 +55,106 @@ def is_there_to_compare(item: pytest.Item) -> bool:
 
 
 @final
-class Run(NamedTuple):
-    """Which run of which repeated case a test is."""
-
-    case: str
-    """The node id that a case would have that is not repeated."""
-    number: int
-    """Counted from 1."""
-    of: int
-    min_pass_rate: float | None
-    """The share of the runs that has to pass; None if each has to."""
-
-
-@final
 class Recorder:
-    """What is compared while one item runs, by whichever thread."""
+    """What is compared while one item runs, by whichever thread.
 
-    __slots__ = (
-        "_compared",
-        "_count",
-        "_details",
-        "_lock",
-        "_names",
-        "_pending",
-        "_properties",
-        "_sums",
-        "item",
-        "keeps_audit",
-        "keeps_details",
-        "nodeid",
-        "outputs",
-        "params",
-        "planned",
-        "run",
-        "setup_seconds",
-        "under",
-        "updates",
-        "wanted",
-    )
+    Args:
+        item: the test.
+        keeps_details: whether a report will show values.
+        keeps_audit: whether a result file will say what pairs of arrays could have been instead.
+    """
 
     def __init__(self, item: pytest.Item, *, keeps_details: bool = False, keeps_audit: bool = False) -> None:
         self.item = item
-        self.keeps_details = keeps_details
-        """Whether a report will show values."""
-        self.keeps_audit = keeps_audit
-        """Whether a result file will say what pairs of arrays could have been instead."""
         self.nodeid = _plain_nodeid(item)
-        self._lock = Lock()
-        self._names: set[str] = set()
-        self._pending: list[Payload] = []
-        self._details: list[tuple[str, str, str]] = []
-        self._properties: list[tuple[str, object]] = []
-        self._sums = [0.0] * len(_FIGURES)
-        self._compared = 0
-        self._count = 0
-        self.updates: list[str] = []
-        """What the item wants to be written into golden files."""
-        self.wanted = False
-        """Whether the item tried to compare."""
-        self.under = False
-        """Whether an answer was not good enough."""
-        self.run: Run | None = None
+        self.request: pytest.FixtureRequest | None = None
+        """By which a fixture can be asked for in mid-test, where one may be."""
+        self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
-        self.planned: Mapping[str, int] | None = None
-        """What is chosen to run, for the first report that goes out."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
+        self.planned: Mapping[str, int] | None = None
+        """What is chosen to run, for the first report that goes out."""
         self.setup_seconds = 0.0
         """What setting the item's fixtures up took."""
-        self.outputs: list[str] = []
-        """Lines for the file of `--jsonmatch-record`."""
+        self._keeps_details = keeps_details
+        self._keeps_audit = keeps_audit
+        self._lock = Lock()
+        self._properties: list[tuple[str, object]] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.wanted = False
+        """Whether the item tried to compare."""
+        self._under = False
+        """Whether an answer was not good enough."""
+        self._names: set[str] = set()
+        self._count = 0
+        self._sums = [0.0] * len(_FIGURES)
+        self._compared = 0
+        self._pending: dict[str, list[object]] = {}
 
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
         with self._lock:
             self._take_properties_away()
-            self._names.clear()
-            self._pending.clear()
-            self._sums = [0.0] * len(_FIGURES)
-            self._compared = 0
-            self._details.clear()
-            self._count = 0
-            self.updates.clear()
-            self.wanted = False
-            self.under = False
-            self.outputs.clear()
+            self._forget()
 
-    def record(self, make: Callable[[str], Comparison], name: str | None, details: str = "") -> None:
-        """Keep the comparison that `make` returns for an id that no other comparison of the item has.
+    def send(self, kind: str, entry: object) -> None:
+        """Let the next report take something along, such as a line for a file of outputs."""
+        with self._lock:
+            self._pending.setdefault(kind, []).append(entry)
+
+    def record(
+        self,
+        result: MatchResult,
+        limits: Limits,
+        name: str | None,
+        *,
+        passed: bool,
+        unreadable: str | None = None,
+    ) -> None:
+        """Keep a comparison under an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
-        `details` are what a report shows of it.
         """
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
-        comparison = make(_text(f"{self.nodeid}{short}" if name is None else short))
-        payload = (comparison.id, comparison.to_text())
-        figures = [getattr(comparison, name) for name in _FIGURES]
+        identity = _text(f"{self.nodeid}{short}" if name is None else short)
+        comparison = self._comparison(identity, result, limits, passed=passed)
+        if unreadable is not None:
+            warnings = (*comparison.warnings, unreadable)
+            comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+        if self._keeps_details:
+            from pytest_jsonmatch.report.details import details_of
+
+            if details := details_of(result):
+                self.send("details", (comparison.nodeid, comparison.id, details))
+        self.send("comparisons", (comparison.id, comparison.to_text()))
         with self._lock:
-            self.under |= not comparison.passed and not comparison.errors
-            self._pending.append(payload)
-            if details:
-                self._details.append((comparison.nodeid, comparison.id, details))
-            self._sums = [total + figure for total, figure in zip(self._sums, figures, strict=True)]
+            self._under |= not comparison.passed and not comparison.errors
+            self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
             self._compared += 1
             self._put_properties()
+        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is dear
+            self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
+
+    def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:
+        from pytest_jsonmatch.results.comparison import Comparison
+
+        made = Comparison.of(
+            result,
+            id=identity,
+            nodeid=self.nodeid,
+            threshold=limits,
+            passed=passed,
+            case="" if self.turn is None else self.turn.case,
+            params=self.params,
+        )
+        return made.audited(result) if self._keeps_audit and result.score < 1.0 else made
 
     def _put_properties(self) -> None:
         """Put the figures of the test among its properties, where JUnit files and others find them.
@@ -196,49 +180,104 @@ class Recorder:
         return candidate
 
     def hand_over(self, report: pytest.TestReport) -> None:
-        """Give a report what there is since the last one: everything travels once, but for the run."""
-        carried: dict[str, object] = {}
-        if self._pending or self.updates or self.outputs:  # most tests compare nothing
-            with self._lock:
-                if self._pending:
-                    carried["comparisons"], self._pending = self._pending, []
-                if self._details:
-                    carried["details"], self._details = self._details, []
-                if self.updates:
-                    carried["updates"], self.updates = self.updates, []
-                if self.outputs:
-                    carried["outputs"], self.outputs = self.outputs, []
-        if self.run is not None:
-            carried["run"] = list(self.run)
+        """Give a report what there is since the last one: everything travels once, but for the turn."""
+        with self._lock:
+            carried: _Carried = {**self._pending}
+            self._pending = {}
+        if self.turn is not None:
+            carried["turn"] = list(self.turn)
         if self.planned is not None:
             carried["planned"], self.planned = dict(self.planned), None
-        if not report.passed and not carried and self.is_missed():
+        # A run that was there to compare and has not is worth a note.
+        if not report.passed and not carried and (self.wanted or is_there_to_compare(self.item)):
             carried["comparisons"] = []
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
-        """Let a run of a case of which not all have to pass be an expected failure: the case is judged later.
+        """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.
 
         Only a run that is under its threshold is, and nothing that is wrong with the test or around it.
         """
-        run = self.run
-        if run is None or run.min_pass_rate is None or not self.under or not _is_verdict(error):
+        turn = self.turn
+        if turn is None or turn.min_pass_rate is None or not self._under or not _is_about_answer(error):
             return
         # What pytest itself makes of a failure that was expected.
         report.outcome = "skipped"
-        report.wasxfail = f"run {run.number} of {run.of} under threshold"
-        getattr(report, REPORT_ATTRIBUTE)["tolerated"] = True
-
-    def is_missed(self) -> bool:
-        """Whether the item is there to compare, so that a run of it without a comparison is worth a note."""
-        return self.wanted or is_there_to_compare(self.item)
+        report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
+        carry(report, "tolerated", value=True)
 
 
-def tell_usage(report: pytest.TestReport, used: list[float]) -> None:
-    """Let a report tell what judges did since the last one."""
-    carried: dict[str, object] = getattr(report, REPORT_ATTRIBUTE, {})
-    carried["judged"] = used
+@final
+class Recorders:
+    """The recorders of the tests that run now.
+
+    Each test is found by a context variable, so tests that run side by side in threads are told apart. In a
+    thread of a pool, or an event loop that has outlived its test, the variable is not set: there it is the
+    only running test, if there is one only.
+    """
+
+    _HERE: Final[ContextVar[Recorder | None]] = ContextVar("jsonmatch_test", default=None)
+
+    def __init__(self) -> None:
+        self._running: dict[pytest.Item, Recorder] = {}
+
+    def start(self, recorder: Recorder) -> Recorder | None:
+        """Let a test be the one that runs here; return the one that was, perhaps of a run around this."""
+        before = self._HERE.get()
+        self._running[recorder.item] = recorder
+        self._HERE.set(recorder)
+        return before
+
+    def stop(self, recorder: Recorder, before: Recorder | None) -> None:
+        """Let a test be running no more; `before` is what `start` has returned."""
+        self._running.pop(recorder.item, None)
+        self._HERE.set(before)
+
+    def of(self, item: pytest.Item) -> Recorder | None:
+        """Return the recorder of a running item."""
+        return self._running.get(item)
+
+    def find(self) -> Recorder | None:
+        """Return the recorder of the test that runs here.
+
+        Raises:
+            ConfigurationError: several tests run, and it can't be told to which of them this thread belongs.
+        """
+        here = self._HERE.get()
+        if here is not None and self._running.get(here.item) is here:
+            return here
+        running = list(self._running.values())
+        if len(running) > 1:
+            from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+            names = ", ".join(sorted(each.nodeid for each in running))
+            raise ConfigurationError(
+                f"several tests run at once ({names}), and this thread has the context of none of them, so a "
+                "comparison made here belongs to nobody; start the thread with the test's context: "
+                "contextvars.copy_context().run(...)"
+            )
+        return running[0] if running else None
+
+
+@final
+class RequestKeeper:
+    """Keeps the request of each test, to ask for a fixture in mid-test. To be registered as a plugin."""
+
+    def __init__(self, recorders: Recorders) -> None:
+        self._recorders = recorders
+
+    @pytest.fixture(autouse=True)
+    def _jsonmatch_request(self, request: pytest.FixtureRequest) -> None:
+        recorder = self._recorders.of(request.node)
+        if recorder is not None:
+            recorder.request = request
+
+
+def carry(report: pytest.TestReport, kind: str, value: object) -> None:
+    """Let a report carry one thing more."""
+    carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
+    carried[kind] = value
     setattr(report, REPORT_ATTRIBUTE, carried)
 
 
@@ -260,7 +299,7 @@ def _label(name: str, value: object, index: int) -> str:
     return str(getattr(value, "__name__", f"{name}{index}"))
 
 
-def _is_verdict(error: BaseException) -> bool:
+def _is_about_answer(error: BaseException) -> bool:
     """Tell whether an error says that an answer is not good enough: below a threshold, or no JSON at all."""
     if isinstance(error, AssertionError):
         return True

@@ -12,9 +12,7 @@ from pytest_jsonmatch import (
     JsonExtractionError,
     RootTypeError,
     assert_json_match,
-    compare_json,
 )
-from pytest_jsonmatch.assertions import check
 
 HALF = ({"a": 1, "b": 2}, {"a": 1, "b": 3})
 ORDERS = (
@@ -164,12 +162,3 @@ def test_a_comparator_that_raises_is_an_error_of_its_own():
             assert_json_match({"a": 1}, {"a": 2}, fields={"a": {"compare": "broken"}}, threshold=0)
     assert "broken" in str(error.value)
     assert "by zero" in str(error.value)
-
-
-def test_check_judges_a_result_that_is_there():
-    result = compare_json(*HALF)
-    assert check(result, 0.5) is result
-    with pytest.raises(AssertionError) as error:
-        check(result, 0.6, name="the half", locate=lambda _: "cases.golden.yaml:12")
-    assert first_line(error) == "field_match score 0.50 < 0.60 (the half)"
-    assert "cases.golden.yaml:12" in str(error.value)

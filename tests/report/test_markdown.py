@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.gate.baseline import compare_runs
-from pytest_jsonmatch.gate.session import Check, SessionVerdict
+from pytest_jsonmatch.gate.session import Check, Checks
 from pytest_jsonmatch.report.github import MOST, workflow_commands
 from pytest_jsonmatch.report.gitlab import code_quality
 from pytest_jsonmatch.report.markdown import cell, code, markdown
@@ -58,7 +58,7 @@ def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: obje
         if not each.passed
     ]
     results = ResultSet(tuple(each for each, _ in cases))
-    return RunReport(results, SessionVerdict(gates), f"{len(cases)} cases", tuple(faults), **more)
+    return RunReport(results, Checks(gates), f"{len(cases)} cases", tuple(faults), **more)
 
 
 def rendered(text: str) -> str:
