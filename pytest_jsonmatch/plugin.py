@@ -43,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
     running.enter(session)
+    for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
+        session.look_for_overrides(plugin)
     session.check_registered()
     if settings.embedding_cache:
         from pytest_jsonmatch.semantic.vectorcache import use_cache_folder
@@ -53,7 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
         updating.check_terminal(config)
     if settings.replay is not None:
-        _ = session.case_rules  # a bad file is told now
+        from pytest_jsonmatch.session.cases import case_rules
+
+        case_rules(session)  # what is wrong with the file is told now
     if hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
         return
     config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
@@ -72,7 +76,7 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
     for session in running.runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
-            session.look_for_judge(plugin)
+            session.look_for_overrides(plugin)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -96,14 +100,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not is_golden(file_path, session.settings.files, explicit=named):
         return None
     from pytest_jsonmatch.golden.collector import collect_file
+    from pytest_jsonmatch.session.cases import case_rules
 
-    return collect_file(file_path, parent, session.case_rules)
+    return collect_file(file_path, parent, case_rules(session))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
     """See, before its first test is made, whether a module or a class overrides a fixture."""
-    collector.config.stash[_SESSION].look_for_judge_in(collector)
+    collector.config.stash[_SESSION].look_for_overrides_in(collector)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import warnings
@@ -88,6 +89,8 @@ class CaseRules:
         updater: lets what came become what is expected.
         keep: keeps each answer.
         outputs: answers that were kept; no others are made.
+        has_own_fixtures: tells whether nobody overrides the fixtures of cases, nor looks at what is set up:
+            then answers that stand in the file need not go through them.
     """
 
     check: Check
@@ -96,6 +99,7 @@ class CaseRules:
     updater: Updater | None = None
     keep: Callable[[GoldenCase, object], None] | None = None
     outputs: Outputs | None = None
+    has_own_fixtures: Callable[[], bool] = lambda: True
 
 
 def collect_file(file_path: Path, parent: pytest.Collector, rules: CaseRules) -> GoldenFile:
@@ -186,7 +190,7 @@ class GoldenFile(pytest.Module):
     def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
         """Return the fixtures of a case but for those that only its answer needs, as pytest finds them."""
         beside = FunctionType(_run_without_answer.__code__, self._names)
-        beside.__dict__.update(vars(item.function))  # its marks
+        vars(beside).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
         return next(each.fixturenames for each in made)
 
@@ -239,10 +243,18 @@ class GoldenFile(pytest.Module):
 
     def _add_functions(self, loaded: GoldenCases) -> None:
         """Put a function for each case into the module, where pytest will find it."""
-        code = _standing_in(_run_case.__code__, self.path, max(case.line for case in self.cases.values()))
+        last = max(case.line for case in self.cases.values())
+        asking, recorded = (
+            _standing_in(each.__code__, self.path, last) for each in (_run_case, _run_recorded)
+        )
+        are_own = self.rules.has_own_fixtures()
         for case in self.cases.values():
+            at_rest = are_own and case.has_value
+            code = _named(recorded if at_rest else asking, case.id, case.line)
             # With the module's namespace for its globals, the function has the module's name too.
-            function = FunctionType(_named(code, case.id, case.line), self._names)
+            # (pytest takes an argument that has a default for none of its business.)
+            function = FunctionType(code, self._names, None, (case,) if at_rest else None)
+            vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # found out once
             self._names[case.id] = function
             _add_marks(function, case.marks, loaded.document, self.path)
 
@@ -327,8 +339,20 @@ def _run_case(jsonmatch_case: GoldenCase, jsonmatch_actual: object) -> None:  # 
     __jsonmatch_run__(jsonmatch_case, jsonmatch_actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
 
 
+def _run_recorded(case: GoldenCase) -> None:  # pragma: no cover - see above
+    __tracebackhide__ = True
+    __jsonmatch_run__(case, case.actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
+
+
+_BOTH_FIXTURES: Final = inspect.Signature.from_callable(_run_case)
+_NO_FIXTURES: Final = inspect.Signature()
+
+
 def _run_without_answer(jsonmatch_case: GoldenCase) -> None:  # pragma: no cover - never run, only looked at
     """Use the fixtures of a case, but for its answer."""
+
+
+_WITHOUT_ANSWER: Final = inspect.Signature.from_callable(_run_without_answer)
 
 
 def _run_nothing() -> None:  # pragma: no cover - see above

@@ -36,8 +36,6 @@ _NUMBER_STARTS: Final = frozenset("-0123456789")
 # Up to here int() is exact and can meet no limit on the digits of an integer.
 _SHORT: Final = 300
 
-_FROZEN_BY_PYTHON: Final = 1_000
-
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 # What YAML 1.2 allows in a document; PyYAML reports the position of anything else in bytes or in characters,
@@ -238,19 +236,7 @@ def paused_collection() -> Iterator[None]:
         yield
     finally:
         if paused:
-            _call_all_old()
             gc.enable()
-
-
-def _call_all_old() -> None:
-    """Move every object to the collector's oldest generation, as if it had looked at them all.
-
-    Else the very next object made would have it look at each of the thousands, and find no garbage.
-    """
-    # This thaws what somebody froze (Python itself freezes a few hundred); PyPy has no such thing.
-    if hasattr(gc, "freeze") and gc.get_freeze_count() < _FROZEN_BY_PYTHON:
-        gc.freeze()
-        gc.unfreeze()
 
 
 def reads_as_string(text: str) -> bool:

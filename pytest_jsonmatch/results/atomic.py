@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 __all__ = ["write_file"]
 
@@ -40,22 +40,18 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
 
 def _replace(path: Path, data: bytes) -> None:
     # With the name of a hidden file that nobody collects.
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
+    beside = path.with_name(f".{path.name[:100]}.{token_hex(8)}.tmp")
+    # The system takes the umask from the mode. (Windows has a text mode, which would change line breaks.)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
+        if path.exists():
+            beside.chmod(path.stat().st_mode & 0o7777)
+        beside.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

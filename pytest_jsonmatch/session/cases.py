@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.update import Request, Updater
-    from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.recorder import Recorders
+    from pytest_jsonmatch.session.session import Session
 
 __all__ = ["case_rules", "open_writer"]
 
@@ -29,14 +28,22 @@ def open_writer(config: pytest.Config, record: str) -> OutputWriter:
     return writer
 
 
-def case_rules(config: pytest.Config, settings: Settings, recorders: Recorders) -> CaseRules:
-    """Return how golden cases are run, as the settings say; `pytest.UsageError` for a bad file of answers."""
+def case_rules(session: Session) -> CaseRules:
+    """Return how golden cases are run, made once a session; `pytest.UsageError` for a bad file of answers."""
+    if session.case_rules is None:
+        session.case_rules = _made(session)
+    return session.case_rules
+
+
+def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import CaseRules
 
+    settings = session.settings
+
     def keep(case: GoldenCase, actual: object) -> None:
-        recorder = recorders.find()
+        recorder = session.test
         if recorder is not None:
             params = getattr(getattr(recorder.item, "callspec", None), "params", {})
             line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
@@ -45,35 +52,37 @@ def case_rules(config: pytest.Config, settings: Settings, recorders: Recorders) 
     outputs = None
     if settings.replay is not None:
         try:
-            outputs = Outputs(config.invocation_params.dir / settings.replay)
+            outputs = Outputs(session.config.invocation_params.dir / settings.replay)
         except ConfigurationError as error:
             raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
     return CaseRules(
         check_case,
         Bounds.of(settings),
         settings.repeat,
-        _updater(config, settings, recorders) if settings.writes_cases else None,
+        _updater(session) if settings.writes_cases else None,
         None if settings.record is None else keep,
         outputs,
+        lambda: outputs is None and session.has_own_fixtures,
     )
 
 
-def _updater(config: pytest.Config, settings: Settings, recorders: Recorders) -> Updater:
+def _updater(session: Session) -> Updater:
     """Return what decides which cases are written anew."""
     from pytest_jsonmatch.assertions import answer_of_case
     from pytest_jsonmatch.golden.update import Updater
 
     def ask(request: Request) -> None:
-        recorder = recorders.find()
+        recorder = session.test
         if recorder is not None:
             recorder.send("updates", request.to_text())
 
     def is_exempt() -> bool:
-        recorder = recorders.find()
-        if recorder is None or config.getoption("runxfail", default=False):
+        recorder = session.test
+        if recorder is None or session.config.getoption("runxfail", default=False):
             return False
         return recorder.item.get_closest_marker("xfail") is not None
 
+    settings = session.settings
     return Updater(
         settings.update or "failed",
         dry_run=settings.dry_run or settings.review,

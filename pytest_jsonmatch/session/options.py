@@ -390,6 +390,13 @@ class Settings:
         for option, other in _NEEDED:
             if config.getoption(option) not in {None, False} and not config.getoption(other):
                 raise pytest.UsageError(f"{option} needs {other}")
+        if (
+            config.getoption("--jsonmatch-record") is not None
+            and config.getoption("--jsonmatch-replay") is not None
+        ):
+            raise pytest.UsageError(
+                "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
+            )
         return cls(
             metric=METRIC.read(config),
             threshold=THRESHOLD.read(config),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
-_JUDGE: Final = "jsonmatch_judge"
+_FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
 # What triage leaves as it is: who passes, and what has gone wrong on the way.
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
@@ -49,6 +49,8 @@ class Session:
         self.suggests = settings.suggest
         self.outcomes = Outcomes()
         self.recorders = Recorders()
+        self.case_rules: CaseRules | None = None
+        """How golden cases are run, once it is known."""
         self.collected: set[str] = set()
         """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
         self.planned: dict[str, int] | None = None
@@ -65,14 +67,11 @@ class Session:
         self.decided: Path | None = None if decided is None else Path(decided)
         """In a worker of pytest-xdist: the file in which the controller says that the run ends."""
         self._judging: Judging | None = None
-        self._own_fixtures = config.pluginmanager.getplugin("jsonmatch")
-        self._keeps_requests = False
+        self._overridden: set[str] = set()
         self._looked_at: object = None
         self._encoding = encoding
         self._closing = ExitStack()
         self._registry_is_open = False
-        for plugin in config.pluginmanager.get_plugins():
-            self.look_for_judge(plugin)
 
     # -- what was registered -------------------------------------------------------------------------------
 
@@ -112,12 +111,32 @@ class Session:
 
     # -- tests ---------------------------------------------------------------------------------------------
 
-    @cached_property
-    def case_rules(self) -> CaseRules:
-        """How golden cases are run."""
-        from pytest_jsonmatch.session.cases import case_rules
+    def look_for_overrides(self, holder: object) -> None:
+        """See which of our fixtures a plugin, a module or a class overrides.
 
-        return case_rules(self.config, self.settings, self.recorders)
+        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture. Only where
+        somebody overrides `jsonmatch_judge` do tests have one.
+        """
+        found = _FIXTURES.intersection(dir(holder)) - self._overridden
+        if found:
+            self._overridden |= found
+            if "jsonmatch_judge" in found:
+                self.config.pluginmanager.register(RequestKeeper(self.recorders), "jsonmatch-requests")
+
+    def look_for_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
+        """Do the same for a module or a class, once."""
+        if collector is not self._looked_at:
+            self._looked_at = collector
+            self.look_for_overrides(collector.obj)
+
+    @property
+    def has_own_fixtures(self) -> bool:
+        """Whether nobody overrides the fixtures of golden cases, nor looks at which are set up."""
+        option = self.config.option
+        watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
+        return not self._overridden & {"jsonmatch_case", "jsonmatch_actual"} and not any(
+            getattr(option, name, False) for name in watched
+        )
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
@@ -185,22 +204,6 @@ class Session:
         return any(gate.figure not in _OF_VERDICTS for gate, _ in self.gates)
 
     # -- judges --------------------------------------------------------------------------------------------
-
-    def look_for_judge(self, holder: object) -> None:
-        """Keep the requests of tests from now on if a plugin, module or class overrides `jsonmatch_judge`.
-
-        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture; tests whose
-        judge is not overridden need none.
-        """
-        if not self._keeps_requests and _JUDGE in dir(holder) and holder is not self._own_fixtures:
-            self._keeps_requests = True
-            self.config.pluginmanager.register(RequestKeeper(self.recorders), "jsonmatch-requests")
-
-    def look_for_judge_in(self, collector: pytest.Module | pytest.Class) -> None:
-        """Do the same for a module or a class, once."""
-        if collector is not self._looked_at:
-            self._looked_at = collector
-            self.look_for_judge(collector.obj)
 
     @property
     def judging(self) -> Judging:
