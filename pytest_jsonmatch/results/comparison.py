@@ -38,7 +38,7 @@ class Comparison:
     >>> kept = Comparison.of(
     ...     compare_json({"a": 1}, {"a": 1}), id="t.py::t#1", nodeid="t.py::t", threshold={}, passed=True
     ... )
-    >>> Comparison.from_payload(kept.to_payload()) == kept
+    >>> Comparison.from_text(kept.to_text()) == kept
     True
     """
 
@@ -173,11 +173,6 @@ class Comparison:
         """Return the comparison that `to_text` gave."""
         own, _, figures = text.partition(",\n")
         return cls(**_labelled(json.loads(own + "}")), **_fresh(_read(figures)))
-
-    @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> Comparison:
-        """Return the comparison that `to_payload` gave."""
-        return cls(**_labelled(_typed(payload)))
 
 
 def _kind(result: MatchResult, threshold: Mapping[str, Any], *, passed: bool) -> Hashable:
