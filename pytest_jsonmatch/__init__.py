@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         InvalidExpectedError,
         JsonExtractionError,
         JsonMatchError,
+        JsonMatchWarning,
         JsonParseError,
         RootTypeError,
         TargetPathError,
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
         JudgeUsage,
         Verdict,
     )
-    from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 __all__ = [
@@ -85,11 +85,11 @@ __all__ = [
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
+    "JsonMatchWarning",
     "JsonParseError",
     "Judge",
     "JudgeError",
     "JudgeItem",
-    "JudgeSettings",
     "JudgeUsage",
     "MatchResult",
     "NullHandling",
@@ -112,7 +112,6 @@ __all__ = [
     "evaluate",
     "extract_json",
     "golden_cases",
-    "make_judge",
     "propagate_batch_errors",
     "reclassify_nulls",
     "register_comparator",
@@ -138,6 +137,7 @@ _HOMES = {
         "InvalidExpectedError",
         "JsonExtractionError",
         "JsonMatchError",
+        "JsonMatchWarning",
         "JsonParseError",
         "RootTypeError",
         "TargetPathError",
@@ -165,7 +165,6 @@ _HOMES = {
     "golden.decorator": ("golden_cases",),
     "semantic.cache": ("CachedJudge", "RecordedJudge"),
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
-    "semantic.making": ("JudgeSettings", "make_judge"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

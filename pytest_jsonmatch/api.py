@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
@@ -252,8 +253,12 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import load_schema
 
-        options = {**options, "schema": load_schema(schema)}
-    return plan_for(metric, options)
+        plan = plan_for(metric, {**options, "schema": load_schema(schema)})
+    else:
+        plan = plan_for(metric, options)
+    if plan.recipe is None:
+        plan.recipe = partial(prepare, metric, options)
+    return plan
 
 
 def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
@@ -267,13 +272,9 @@ def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
 def _extract_actual(
     text: str | bytes | bytearray, expected: JsonValue, plan: Plan, *, repair: bool
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    from pytest_jsonmatch.reading.extract import extract_json
+    from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
-    want: Literal["object", "array"] | None = None
-    if type(expected) is dict:
-        want = "object"
-    elif type(expected) is list:
-        want = "array"
+    want = kind_of(expected)
     if plan.target:
         # The document around the target is what expected is; its own type was looked at, not the target's.
         want = "object" if isinstance(plan.target[0], str) else "array"

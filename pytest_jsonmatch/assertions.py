@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import DEFAULT_METRIC, DEFAULT_THRESHOLD, Look, current_run
+from pytest_jsonmatch.running import DEFAULT_METRIC, DEFAULT_THRESHOLD, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -221,17 +221,17 @@ class _Asked:
         from pytest_jsonmatch.report.failure import failure_message
 
         run = current_run()
-        look = Look() if run is None else run.look
+        color, unicode, width = (False, True, 80) if run is None else run.look
         return failure_message(
             result,
             threshold=self.limits,
             failures=failures,
             verbosity=0 if run is None else run.verbosity,
-            color=look.color,
-            unicode=look.unicode,
+            color=color,
+            unicode=unicode,
             name=self.name,
             locate=self.locate,
-            width=look.width,
+            width=width,
         )
 
     def _would_pass(

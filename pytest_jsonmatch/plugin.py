@@ -90,7 +90,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist how its messages may look: it has no terminal to ask."""
-    node.workerinput["jsonmatch_look"] = tuple(node.config.stash[_SESSION].look)
+    node.workerinput["jsonmatch_look"] = node.config.stash[_SESSION].look
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -247,6 +247,6 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
     """The answer for the golden case: the recorded one, else its producer's. Override it in a conftest.py."""
     __tracebackhide__ = True
-    from pytest_jsonmatch.golden.cases import default_actual
+    from pytest_jsonmatch.golden.producers import default_actual
 
     return default_actual(jsonmatch_case, lambda case: request.node.ihook.pytest_jsonmatch_actual(case=case))

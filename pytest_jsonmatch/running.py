@@ -18,7 +18,6 @@ __all__ = [
     "DEFAULT_METRIC",
     "DEFAULT_THRESHOLD",
     "CaseFiles",
-    "Look",
     "Run",
     "RunningTest",
     "Turn",
@@ -30,15 +29,6 @@ __all__ = [
 
 DEFAULT_METRIC: Final = "field_match"
 DEFAULT_THRESHOLD: Final = 1.0
-
-
-@final
-class Look(NamedTuple):
-    """How text for people may look: its colours, its characters, the columns it has."""
-
-    color: bool = False
-    unicode: bool = True
-    width: int = 80
 
 
 @final
@@ -98,8 +88,8 @@ class Run(Protocol):
         """Whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
 
     @property
-    def look(self) -> Look:
-        """How a message may look."""
+    def look(self) -> tuple[bool, bool, int]:
+        """How a message may look: whether it has colours, whether it has more than ASCII, its columns."""
 
     @property
     def verbosity(self) -> int:

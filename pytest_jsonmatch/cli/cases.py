@@ -106,7 +106,7 @@ def _resolved(source: SchemaSource) -> dict[str, Any]:
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
     """Return what stands at the key `schema` in golden files, and the schema that each means."""
     from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
-    from pytest_jsonmatch.golden.cases import load_cases
+    from pytest_jsonmatch.golden.loader import load_cases
 
     found: dict[str, tuple[Any, Any, Path]] = {}
     for file in files:

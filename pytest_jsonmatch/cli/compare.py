@@ -15,7 +15,7 @@ from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage
 from pytest_jsonmatch.cli.look import Look, add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rendering import Shown, add_report, check_form, in_form
+from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
 from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["EXAMPLES", "add_arguments"]
@@ -170,9 +171,10 @@ def _shown(
     title: str,
     options: Namespace,
     failures: list[Measured],
-) -> Shown:
+) -> RunView:
     """Return what reports other than the text are made of."""
     from pytest_jsonmatch.report.details import details_of
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
@@ -181,10 +183,10 @@ def _shown(
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
-        return Shown(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
+        return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
     if options.report == "markdown" and (result.score < 1.0 or failures or result.errors or result.warnings):
-        return Shown(results, title, differences=_message(result, options, failures, Look(width=100)))
-    return Shown(results, title)
+        return RunView(results, title, differences=_message(result, options, failures, Look(width=100)))
+    return RunView(results, title)
 
 
 def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
@@ -193,13 +195,7 @@ def _text(result: MatchResult, comparison: Comparison, options: Namespace, failu
     look = look_of(options)
     message = _message(result, options, failures, look)
     # (Whether it passes is said above; the table is of the fields.)
-    table = summary_lines(
-        [replace(comparison, passed=True, threshold={}, errors=(), warnings=())],
-        mode="auto" if options.verbose < 1 else "all",
-        width=look.width,
-        unicode=look.unicode,
-        hint="-v",
-    )
+    table = summary_lines([replace(comparison, passed=True, threshold={}, errors=(), warnings=())], look)
     blocks = [
         _pairs(result, options, look),
         table if len(table) > 1 else [],
@@ -214,12 +210,9 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
         return []
     from pytest_jsonmatch.report.containers import container_lines
 
+    look = replace(look, hint="-vv: more" if options.verbose == 1 else "")
     return container_lines(
-        result.containers,
-        most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1],
-        width=look.width,
-        unicode=look.unicode,
-        hint="-vv: more" if options.verbose == 1 else "",
+        result.containers, look, most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
     )
 
 
@@ -252,7 +245,7 @@ def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLi
         return []
     from pytest_jsonmatch.report.pairs import pair_lines
 
-    return pair_lines(result.audit(), verbosity=options.verbose, unicode=look.unicode, width=look.width)
+    return pair_lines(result.audit(), look, verbosity=options.verbose)
 
 
 def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:

@@ -71,15 +71,7 @@ def _run(options: Namespace) -> int:
         raise CommandError(f"not scored in the same way: {first.case}: {first.difference}{more}")
     verdict = _verdict(diff, options)
     look = look_of(options)
-    lines = baseline_lines(
-        diff,
-        verdict=verdict,
-        name=str(options.before),
-        mode="all" if options.verbose else "auto",
-        width=look.width,
-        unicode=look.unicode,
-        hint="-v",
-    )
+    lines = baseline_lines(diff, look, verdict=verdict, name=str(options.before))
     if verdict is not None and options.max_drop is not None:
         lines += [[], [(verdict.scores.gate_words, RED if not verdict.scores.passed else GREEN)]]
     write_output(as_text(lines, look), options.output)

@@ -18,7 +18,7 @@ from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
-from pytest_jsonmatch.cli.rendering import Shown, add_report, check_form, in_form
+from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
 from pytest_jsonmatch.cli.rules import add_gates, add_rules, gates_of, rules_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 __all__ = ["EXAMPLES", "add_arguments"]
@@ -119,7 +120,7 @@ def _run(options: Namespace) -> int:
         write_output(as_text(_lines(run, sides, results, checks, options, look), look), options.output)
     else:
         write_output(in_form(options.report, _shown(run, sides, results, checks, options)), options.output)
-        look = look._replace(color=False)
+        look = replace(look, color=False)
         sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
     return NOT_FINE if failed else FINE
 
@@ -232,7 +233,7 @@ def _corpus(run: RunResult) -> Corpus:
         answered=run.total_records - len(run.unmatched_gold),
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
-        fields=dict(run.per_field),
+        fields=dict(run.all_fields),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )
@@ -269,8 +270,10 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
 
 def _shown(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
-) -> Shown:
+) -> RunView:
     """Return what reports other than the text are made of."""
+    from pytest_jsonmatch.report.view import RunView
+
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
         from pytest_jsonmatch.report.details import details_of, details_of_leaves
@@ -282,7 +285,7 @@ def _shown(
                 details[name, name] = details_of(record.match)
             else:
                 details[name, name] = details_of_leaves(record.field_results)
-    return Shown(
+    return RunView(
         results,
         f"{name_of(options.actual)} against {name_of(options.gold)}",
         gates=checks,
@@ -312,12 +315,11 @@ def _lines(
     corpus = results.corpus or _corpus(run)
     alone = len(run.unmatched_extracted) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
-    mode = "auto" if options.verbose < 1 else "all"
     worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
-    yield from corpus_head(corpus, also=also, unicode=look.unicode)
+    yield from corpus_head(corpus, look, also=also)
     blocks = [
-        corpus_table(corpus, mode=mode, width=look.width, unicode=look.unicode, hint="-v"),
-        list(worst_records(worst, width=look.width, unicode=look.unicode)),
+        corpus_table(corpus, look),
+        worst_records(worst, look),
         *_pairs(run, sides, options, look),
         list(_told(run, sides, options, look)),
         _gate_lines(checks, run, look),
@@ -338,19 +340,18 @@ def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iter
         for each in run.worst
         if each.match is not None and each.score < 1.0
     )
-    yield from pair_blocks(audited, verbosity=options.verbose, unicode=look.unicode, width=look.width)
+    yield from pair_blocks(audited, look, verbosity=options.verbose)
 
 
 def _fields(record: RecordResult) -> str:
     """Return the worst fields of a record, by name."""
     if record.error is not None:
         return record.error
-    from pytest_jsonmatch.report.corpus import SHOWN_FIELDS
+    from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, some_of
 
     wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
-    named = [each.short_path() for each in nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))]
-    others = len(wrong) - len(named)
-    return ", ".join(named) + (f" and {others:,} more" if others else "")
+    worst = nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))
+    return some_of([each.short_path() for each in worst], len(wrong))
 
 
 def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[StyledLine]:
@@ -391,4 +392,4 @@ def _gate_lines(checks: Sequence[Check], run: RunResult, look: Look) -> list[Sty
     from pytest_jsonmatch.report.checks import gate_lines
     from pytest_jsonmatch.report.figures import count
 
-    return gate_lines(checks, on=count(run.total_records, "record"), unicode=look.unicode)
+    return gate_lines(checks, look, on=count(run.total_records, "record"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -107,9 +107,8 @@ def value_of_answer(
         return parse_json(content), ()
     except JsonParseError as error:
         strict = error
-    want: Any = "object" if type(expected) is dict else "array" if type(expected) is list else None
     try:
-        found = extract_json(content, want=want, repair=repair)
+        found = extract_json(content, want=kind_of(expected), repair=repair)
     except JsonExtractionError as error:
         # Of what is meant to be JSON the place says more than what was looked for in vain.
         if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
@@ -114,7 +114,7 @@ def _calibrate(options: Namespace) -> int:
         proven=options.proven,
     )
     if options.report == "json":
-        look = look_of(options)._replace(color=False)
+        look = replace(look_of(options), color=False)
         failed = [each for each in checks if not each.passed]
         sys.stderr.write(as_text(_check_lines(failed, found, look), look))
         write_output(_json(found, checks, options), options.output)
@@ -225,16 +225,8 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
         for label, verdict in found.disagreed()
     ]
     blocks = [
-        *agreement_blocks(
-            table,
-            found.fields(),
-            title=title,
-            confidence=options.confidence,
-            everything=options.verbose > 0,
-            width=look.width,
-            unicode=look.unicode,
-        ),
-        disagreement_lines(disagreed, everything=options.verbose > 0, width=look.width, unicode=look.unicode),
+        *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
+        disagreement_lines(disagreed, look),
         list(_told(found, options, look)),
         _check_lines(checks, found, look),
     ]
@@ -248,7 +240,7 @@ def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[St
     from pytest_jsonmatch.report.checks import gate_lines
     from pytest_jsonmatch.report.figures import count
 
-    return gate_lines(checks, on=count(len(found.answered), "pair"), unicode=look.unicode)
+    return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
 def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine]:
@@ -256,6 +248,7 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
     from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
+    from pytest_jsonmatch.semantic.bench import usage_text
 
     most = None if options.verbose else _SHOWN
     errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
@@ -284,9 +277,8 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
             f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
             "since scoring asks nobody about them"
         )
-    notes.append(_usage(found.usage))
-    for note in notes:
-        for line in fold(f"note: {note}", look.width, 2, unicode=look.unicode):
+    for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
+        for line in fold(note, look.width, 2, unicode=look.unicode):
             yield [(line, DIM)]
 
 
@@ -296,19 +288,6 @@ def _word(same: bool) -> str:
 
 def _settled(label: Label) -> str:
     return "the values are equal" if label.settled else "one of the values is null"
-
-
-def _usage(usage: JudgeUsage) -> str:
-    from pytest_jsonmatch.report.figures import count
-
-    parts = [f"{count(usage.calls, 'call')} for {count(usage.items, 'pair')}"]
-    if usage.cached:
-        parts.append(f"{count(usage.cached)} from the cache")
-    if usage.prompt_tokens or usage.completion_tokens:
-        parts.append(f"{count(usage.prompt_tokens)} + {count(usage.completion_tokens)} tokens")
-    if usage.cost:
-        parts.append(f"cost {usage.cost:.4f}")
-    return ", ".join(parts)
 
 
 # -- JSON --------------------------------------------------------------------------------------------------

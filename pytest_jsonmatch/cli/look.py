@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.report.look import Look
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -17,15 +19,6 @@ __all__ = ["Look", "add_color", "as_text", "look_of"]
 
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
-
-
-@final
-class Look(NamedTuple):
-    """How a text may look."""
-
-    color: bool = False
-    unicode: bool = True
-    width: int = _COLUMNS
 
 
 def add_color(parser: ArgumentParser) -> None:
@@ -55,7 +48,8 @@ def look_of(options: Namespace) -> Look:
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
     color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
     unicode = not terminal or _can_write(sys.stdout.encoding)
-    return Look(color, unicode, max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40))
+    width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40)
+    return Look(color, unicode, width, mode="all" if getattr(options, "verbose", 0) else "auto")
 
 
 def _auto(*, terminal: bool) -> bool:

@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "full_parser", "main"]
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "init": "write a small suite of golden cases to start from",
         "compare": "compare two JSON files",
         "evaluate": "score a corpus of answers against gold records",
         "report": "show a result file: as text, as a page of HTML, as Markdown",
@@ -39,6 +40,7 @@ what errors begin with.
 
 _INTERRUPTED: Final = 130
 _EXAMPLES: Final = """\
+jsonmatch init
 jsonmatch compare answer.json expected.json
 jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --gate 'f1 >= 0.9'
 jsonmatch diff yesterday.json today.json

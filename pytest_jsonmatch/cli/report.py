@@ -9,13 +9,14 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_out
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.look import add_color, as_text, look_of
 from pytest_jsonmatch.cli.output import write_output
-from pytest_jsonmatch.cli.rendering import FORMS, Shown, check_form, in_form
+from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
 from pytest_jsonmatch.cli.rules import add_gates, gates_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_jsonmatch.cli.rendering import Form
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
 __all__ = ["EXAMPLES", "add_arguments"]
@@ -89,17 +90,17 @@ def _run(options: Namespace) -> int:
         refuse_two_stdins(options.result, options.baseline)
     gates = gates_of(options.gates)
     check_form(form)
-    shown = _shown(options, gates)
+    view = _view(options, gates)
     if form == "text":
         from pytest_jsonmatch.cli.resulttext import result_lines
 
         options.output = target
         look = look_of(options)
-        lines = result_lines(shown, look, verbose=options.verbose, pivot=options.pivot)
+        lines = result_lines(view, look, verbose=options.verbose, pivot=options.pivot)
         write_output(as_text(lines, look), target)
     else:
-        write_output(in_form(form, shown), target)
-    return FINE if all(check.passed for check in shown.gates) else NOT_FINE
+        write_output(in_form(form, view), target)
+    return FINE if all(check.passed for check in view.gates) else NOT_FINE
 
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
@@ -125,14 +126,15 @@ def _refuse_result(options: Namespace) -> None:
         raise CommandError("--schema is that of all result files: it goes without one")
 
 
-def _shown(options: Namespace, gates: Any) -> Shown:
+def _view(options: Namespace, gates: Any) -> RunView:
     from pytest_jsonmatch.gate.gates import check_gate
+    from pytest_jsonmatch.report.view import RunView
 
     results = _read(options.result)
     checks = [check_gate(gate, results) for gate in gates]
     title = name_of(options.result) if options.result == STDIN else Path(options.result).name
     if options.baseline is None:
-        return Shown(results, title, checks)
+        return RunView(results, title, checks)
     from pytest_jsonmatch.gate.baseline import compare_runs
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.figures import count
@@ -146,11 +148,11 @@ def _shown(options: Namespace, gates: Any) -> Shown:
         checks.append(
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
         )
-    elif not _is_partial(before, results):
+    elif not (before.is_partial or results.is_partial):
         from pytest_jsonmatch.gate.headlines import change_of_runs
 
         proven = change_of_runs(before, results)
-    return Shown(results, title, checks, name_of(options.baseline), diff, proven)
+    return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 
 def _read(written: str) -> ResultSet:
@@ -162,7 +164,3 @@ def _read(written: str) -> ResultSet:
         return from_text(content_of(written).decode("utf-8-sig"), name_of(written))
     except UnicodeDecodeError:
         raise CommandError(f"{name_of(written)} is no result file: it is not UTF-8 text") from None
-
-
-def _is_partial(before: ResultSet, after: ResultSet) -> bool:
-    return before.is_partial or after.is_partial

@@ -122,12 +122,12 @@ def _write(schema: dict[str, Any], options: Namespace) -> int:
 def _validate(options: Namespace) -> int:
     from pytest_jsonmatch.cli.inputs import name_of
     from pytest_jsonmatch.cli.records import gold_records
-    from pytest_jsonmatch.schema.documents import open_files
+    from pytest_jsonmatch.schema.documents import Documents
     from pytest_jsonmatch.schema.gold import validate_gold
     from pytest_jsonmatch.schema.parsing import load_schema
 
     source = schema_source(options.schema)
-    open_files(source)  # a file that is none is a bad input, and not a bad schema
+    Documents.open(source)  # a file that is none is a bad input, and not a bad schema
     lines: list[str] = []
     with plugins(options):
         try:

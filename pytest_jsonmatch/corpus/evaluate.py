@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence, Sized
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -162,11 +161,7 @@ def _signature(plain: Signature, reading: Reading, processors: Sequence[PostProc
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
             for each in processors
         ]
-    if not more:
-        return plain
-    options = {**(json.loads(plain.options) if plain.options else {}), **more}
-    text = json.dumps(options, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return replace(plain, options=text)
+    return plain.with_options(more) if more else plain
 
 
 @contextmanager

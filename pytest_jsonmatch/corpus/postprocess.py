@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, LEAVES, MATCH, OMISSION, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,41 +64,53 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
 def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
     if result.status not in LEAVES:
         return result
-    nothing_expected, nothing_actual = handling.is_absent(result.expected), handling.is_absent(result.actual)
+    expected, actual = result.expected_compared, result.actual_compared
+    nothing_expected, nothing_actual = handling.is_absent(expected), handling.is_absent(actual)
     if nothing_expected and nothing_actual:
         if handling.both_absent_skip:
-            return result.replaced(status=SKIPPED)
-        return result.replaced(status=MATCH, score=1.0)
-    status = result.status
-    if nothing_expected or nothing_actual:
-        status = HALLUCINATION if nothing_expected else OMISSION
-    return result if status == result.status else result.replaced(status=status)
+            return result.replaced(status=SKIPPED, reason="no value on either side")
+        return result.replaced(status=MATCH, score=1.0, reason="no value on either side")
+    if not nothing_expected and not nothing_actual:
+        return result
+    side, value = ("expected", expected) if nothing_expected else ("actual", actual)
+    if value is MISSING:
+        return result
+    return result.replaced(
+        status=HALLUCINATION if nothing_expected else OMISSION,
+        reason=f"{side} is {render(value, limit=40)}, which counts as no value",
+    )
 
 
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
-    """Return results in which a record with a batch error counts in no figure.
+    """Return results in which a batch comparator that failed for one field failed for all of its fields.
 
-    If a batch comparator fails for one field of a record, the other fields are scored as if that field did
-    not exist. This makes them batch errors too: the record shows as failed, and not as better or worse.
+    A comparator may score fields of a record in view of each other: what it says of the others is worth
+    little then.
 
     Args:
         results: the field results of one record.
 
     Returns:
-        The results in their order; if any is a batch error, so are all that count in figures.
+        The results in their order. Where one is a batch error, so are all that the same comparator scored;
+        other fields are unchanged.
 
-    >>> from pytest_jsonmatch import compare_json
-    >>> fields = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 2}, metric="leaf_f1").field_results
-    >>> failed = [fields[0].replaced(status="batch_error", reason="timeout"), fields[1]]
-    >>> [each.status for each in propagate_batch_errors(failed)]
-    ['batch_error', 'batch_error']
+    >>> from pytest_jsonmatch import compare_json, register_comparator
+    >>> def judge(items):
+    ...     return [TimeoutError("30 s") if item.actual == 2 else 1.0 for item in items]
+    >>> register_comparator("judge", judge)
+    >>> rules = {name: {"compare": "judge"} for name in ("a", "b")}
+    >>> values = {"a": 1, "b": 2, "c": 3}
+    >>> fields = compare_json(values, values, metric="leaf_f1", fields=rules).field_results
+    >>> [each.status for each in fields]
+    ['match', 'batch_error', 'match']
+    >>> [each.status for each in propagate_batch_errors(fields)]
+    ['batch_error', 'batch_error', 'match']
     """
     held = list(results)
-    if all(result.status != BATCH_ERROR for result in held):
-        return held
+    failed = {result.comparator for result in held if result.status == BATCH_ERROR} - {None}
     return [
-        result.replaced(status=BATCH_ERROR, reason="another field of the record has a batch error")
-        if result.status in LEAVES
+        result.replaced(status=BATCH_ERROR, reason=f"{result.comparator} failed for another field")
+        if result.status in LEAVES and result.comparator in failed
         else result
         for result in held
     ]

@@ -82,13 +82,9 @@ class RecordResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""
+        names = ("record_id", "index", "precision", "recall", "f1", "score")
         return {
-            "record_id": self.record_id,
-            "index": self.index,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "score": self.score,
+            **{name: getattr(self, name) for name in names},
             "counts": dict(self.counts),
             "field_results": [each.to_dict() for each in self.field_results],
             "error": self.error,
@@ -135,7 +131,7 @@ class RunResult:
 
     An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
     """
-    _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
+    _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
     @property
     def metric(self) -> str:
@@ -183,13 +179,22 @@ class RunResult:
 
     @property
     def per_field(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates by schema path: `items[].price` is over all elements of all records."""
-        if self._per_field is None:
-            self._per_field = self._sums.per_field()
-        return self._per_field
+        """Aggregates by schema path: `items[].price` is over all elements of all records.
+
+        Fields that were only skipped, or only failed in a batch comparator, are left out: they have no
+        figures. `all_fields` has them too.
+        """
+        return {path: each for path, each in self.all_fields.items() if each.total}
+
+    @property
+    def all_fields(self) -> Mapping[str, FieldAggregation]:
+        """Aggregates of every field, also of those that count in no figure."""
+        if self._all_fields is None:
+            self._all_fields = self._sums.per_field()
+        return self._all_fields
 
     def _count(self, name: str) -> int:
-        return sum(getattr(each, name) for each in self.per_field.values())
+        return sum(getattr(each, name) for each in self.all_fields.values())
 
     @property
     def total_records(self) -> int:

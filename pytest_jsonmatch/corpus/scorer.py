@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
@@ -25,9 +24,14 @@ from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchError,
+    error_text,
+)
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
-from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
@@ -113,8 +117,6 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     Raises:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
-    if plan.recipe is None:
-        plan.recipe = partial(task.compile, task.metric, task.options)
     # Thousands of findings are made and kept, none of which is cyclic garbage.
     pause = CollectorPause()
     pause.begin()
@@ -151,7 +153,7 @@ class _Findings:
         return written(self._plan, self._outcome, self._read.expected, self._read.actual).findings
 
     def __reduce__(self) -> Any:
-        if self._plan.has_batch or self._plan.recipe is None:
+        if self._plan.has_batch:
             # (What was asked is not asked again.)
             return list, (self(),)
         return _findings_again, (self._plan, self._read.expected, self._read.actual)
@@ -224,8 +226,8 @@ class _Scorer:
             if extracted is MISSING:
                 read.error = "there is no answer for it"
             elif isinstance(extracted, TEXT):
-                want = _WANTED.get(type(expected))
-                extraction = extract_json(extracted, want=want, repair=self._task.reading.repair)
+                repair = self._task.reading.repair
+                extraction = extract_json(extracted, want=kind_of(expected), repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(extracted, side="actual")
@@ -325,7 +327,7 @@ class _Scorer:
             try:
                 changed = list(process(list(results)))
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-                why = f"the post-processor {name} raised {type(error).__name__}: {error}"
+                why = f"the post-processor {name} raised {error_text(error)}"
                 self._note(pair, None, None, why)
                 continue
             if not all(isinstance(each, FieldResult) for each in changed):
@@ -350,9 +352,6 @@ class _Scorer:
             made.warnings += [
                 Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
             ]
-
-
-_WANTED: Final[Mapping[type, Literal["object", "array"]]] = {dict: "object", list: "array"}
 
 
 def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:

@@ -7,16 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.engine.score.outcome import (
-    BATCH_ERROR,
-    HALLUCINATION,
-    LEAFLESS,
-    MATCH,
-    MISMATCH,
-    OMISSION,
-    SKIPPED,
-)
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 if TYPE_CHECKING:
@@ -27,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactSum", "RunSums"]
 
-_STATUS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 _TOTALS: Final = Sums._fields[:3]
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""
@@ -103,7 +94,7 @@ def _merge(sums: ExactSums, others: ExactSums) -> None:
 class _FieldSums:
     """The sums of the results at one path that have the same weight."""
 
-    counts: list[int] = field(default_factory=lambda: [0] * len(_STATUS))
+    counts: list[int] = field(default_factory=lambda: [0] * len(POSITIONS))
     more: ExactSums = field(default_factory=_no_sums)
     """Scores of mismatches, and weighted leaves of "expected" and "actual" beyond the one that a result
     usually has (or short of it)."""
@@ -161,7 +152,7 @@ class RunSums:
             sums = known.get(node)
             if sums is None:
                 sums = known[node] = self._of(node)
-            sums.counts[_STATUS[status]] += 1
+            sums.counts[POSITIONS[status]] += 1
             if status == MISMATCH and finding.score:
                 sums.more["score"].add(finding.score)
             if detail is not None and detail.weights is not None and status not in LEAFLESS:

@@ -25,8 +25,9 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.value.paths import parse_path
-from pytest_jsonmatch.golden.cases import GoldenCase, load_cases
+from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.bounds import Bounds
-    from pytest_jsonmatch.golden.cases import GoldenCases, Mark
+    from pytest_jsonmatch.golden.loader import GoldenCases
+    from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
@@ -283,10 +285,14 @@ class GoldenFile(pytest.Module):
             if isinstance(failure, JsonMatchError):
                 failing = _failing(case, failure, lines[0] if lines else None)
             elif failure is not None:
-                if updater is not None and updater.failed(case, answer):
-                    return
+                message = str(failure)
+                if updater is not None:
+                    note = updater.failed(case, answer)
+                    if note is None:
+                        return
+                    message += note and f"\n{note}"
                 line = lines[0] if lines else case.expected_position(()).line
-                failing = raiser(str(failure), path=str(case.path), line=line, first=case.line, name=case.id)
+                failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
             else:
                 if updater is not None:
                     updater.passed(case, answer)

@@ -1,12 +1,15 @@
-"""The one error of the golden room: a sentence that begins with file:line:column."""
+"""The errors of the golden room: sentences that begin with file:line:column, and what becomes one."""
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-__all__ = ["GoldenFileError", "shortened"]
+__all__ = ["GoldenFileError", "InvalidValueError", "Trail", "shortened"]
+
+Trail: TypeAlias = "tuple[str | int, ...]"
+"""Where a value stands: object keys and array indices, from the root of the document."""
 
 _LONGEST: Final = 1_000
 
@@ -34,6 +37,16 @@ class GoldenFileError(JsonMatchError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return GoldenFileError, (self.name, self.line, self.column, self.reason)
+
+
+@final
+class InvalidValueError(Exception):
+    """A value that can't stand at a key: a reason to be read after the key's name, and where in the value."""
+
+    def __init__(self, reason: str, *at: str | int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.at: Trail = at
 
 
 def shortened(reason: str) -> str:

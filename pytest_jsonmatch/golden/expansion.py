@@ -6,19 +6,19 @@ import itertools
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.golden.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Expansion", "bad_rows", "expansions", "filled", "written_size"]
-
-Trail: TypeAlias = "tuple[str | int, ...]"
+__all__ = ["Expansion", "check_rows", "expansions", "filled", "written_size"]
 
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
@@ -164,41 +164,35 @@ def written_size(value: JsonValue) -> int:
     return size
 
 
-def bad_rows(given: JsonValue) -> Iterator[tuple[str, Trail]]:
-    """Yield what is wrong with a `parametrize`, and where inside it."""
+def check_rows(given: JsonValue) -> None:
+    """Refuse what can't stand at `parametrize`."""
     if type(given) is dict and given:
         for name, values in given.items():
-            yield from _bad_name(name, (name,))
+            _check_name(name, name)
             if name == "id":
-                yield (
-                    "the ids of a mapping are made of its values; give a list of rows to choose them",
-                    (name,),
-                )
-            elif type(values) is not list or not values:
-                yield f"{name!r} has to be a list of its values", (name,)
-        count = math.prod(len(values) for values in given.values() if type(values) is list)
+                reason = ": the ids of a mapping are made of its values; give a list of rows to choose them"
+                raise InvalidValueError(reason, name)
+            if type(values) is not list or not values:
+                raise InvalidValueError(f": {name!r} has to be a list of its values", name)
+        count = math.prod(map(len, given.values()))
         if count > _MOST:
-            yield f"makes {count:,} cases of one, and {_MOST:,} are the most", ()
+            raise InvalidValueError(f"makes {count:,} cases of one, and {_MOST:,} are the most")
     elif type(given) is list and given:
-        names: set[str] | None = None
+        names: set[str] = set()
         for number, row in enumerate(given):
             if type(row) is not dict or not row.keys() - {"id"}:
-                yield "a row is a mapping of names to values", (number,)
-                continue
+                raise InvalidValueError(": a row is a mapping of names to values", number)
             for name in row:
-                yield from _bad_name(name, (number, name))
+                _check_name(name, number, name)
             own = row.keys() - {"id"}
-            if names is not None and own != names:
-                yield f"the rows do not have the same names: {_listed(own)} and {_listed(names)}", (number,)
-            names = own if names is None else names
+            names = names or own
+            if own != names:
+                both = f"{', '.join(sorted(own))} and {', '.join(sorted(names))}"
+                raise InvalidValueError(f": the rows do not have the same names: {both}", number)
     else:
-        yield "has to map names to lists of values, or list rows of names and values", ()
+        raise InvalidValueError("has to map names to lists of values, or list rows of names and values")
 
 
-def _bad_name(name: str, at: Trail) -> Iterator[tuple[str, Trail]]:
+def _check_name(name: str, *at: str | int) -> None:
     if _NAME.fullmatch(name) is None:
-        yield f"{name!r} can't name a parameter: use letters, digits and _", at
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(sorted(names))
+        raise InvalidValueError(f": {name!r} can't name a parameter: use letters, digits and _", *at)

@@ -1,4 +1,4 @@
-"""Producers: the function that a case names, found and called with the case's input."""
+"""What a case is compared with: its recorded answer, or what its producer makes of its input."""
 
 from __future__ import annotations
 
@@ -7,13 +7,53 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.raising import raiser
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.errors import GoldenFileError
 
-__all__ = ["produce"]
+__all__ = ["default_actual", "produce"]
+
+
+def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
+    """Return what a case is compared with: its recorded answer, else its producer's, else what `ask` says.
+
+    Args:
+        case: the case.
+        ask: asked last; None as its answer means that it has none.
+
+    Raises:
+        AssertionError: there is no answer, or a file or producer that the case names can't be had. It is
+            raised from the line of the YAML file that it is about. What a producer raises passes through.
+    """
+    __tracebackhide__ = True
+    try:
+        return _answer(case, ask)
+    except GoldenFileError as error:
+        cause = error.__cause__
+        fail = raiser(
+            str(error), path=str(case.path), line=error.line, first=case.line, name=case.id, cause=cause
+        )
+    return fail()
+
+
+def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> object:
+    __tracebackhide__ = True
+    if case.has_actual:
+        return case.actual
+    if case.producer is not None:
+        return produce(case)
+    answer = None if ask is None else ask(case)
+    if answer is None:
+        raise case.error(
+            f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
+            "override the fixture jsonmatch_actual, or implement the hook pytest_jsonmatch_actual"
+        )
+    return answer
 
 
 def produce(case: GoldenCase) -> object:
@@ -52,8 +92,6 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            from pytest_jsonmatch.engine.value.errors import did_you_mean
-
             public = [name for name in dir(found) if not name.startswith("_")]
             hint = did_you_mean(attribute, public) if len(public) < 50 else ""
             reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}{hint}"

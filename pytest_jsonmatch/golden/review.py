@@ -1,8 +1,7 @@
-"""One by one: each difference of a failed case is shown, and somebody says whether it is to be expected."""
+"""Review: each difference of a failed case is shown, and a person accepts or rejects it."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -11,16 +10,16 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.edit import identical, merge
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.golden.edit import identical, merge, trail_text
 from pytest_jsonmatch.golden.writing import JsonWriter
-from pytest_jsonmatch.golden.yamlevents import load
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.update import Request
 
 __all__ = ["QUESTION", "review"]
@@ -38,15 +37,15 @@ _WIDTH: Final = 300
 def review(
     requests: Sequence[Request], *, show: Callable[[str], None], ask: Callable[[str], str]
 ) -> list[Request]:
-    """Ask about each difference between what a case expects and what came; return what is to be written.
+    """Ask about each difference between expected and actual; return the requests that were accepted.
 
     Args:
-        requests: what failed cases would have written.
+        requests: those of failed cases.
         show: shows some lines.
-        ask: asks a question and returns the answer; empty text, without a line break, means that nobody is
-            there any more, and ends the review.
+        ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
+            and ends the review.
 
-    Of a case that is skipped nothing is written, not even what was accepted before. After a quit, what was
+    Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
     accepted until then is written.
     """
     # Runs of a case that want the same are asked about once.
@@ -58,7 +57,7 @@ def review(
             break
         old = _expected_now(request)
         if old is MISSING:
-            answered.append(request)  # the file has changed: whoever writes will say so
+            answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
         asker.begin_case()
@@ -69,13 +68,10 @@ def review(
 
 
 def _expected_now(request: Request) -> JsonValue:
-    """Return the expected value as it stands in its file; MISSING if it does not."""
+    """Return the expected value in its file now; MISSING if there is none."""
     try:
         data = Path(request.path).read_bytes()
-        if os.path.splitext(request.path)[1].lower() == ".json":  # noqa: PTH122 - only the end of a name
-            value = parse_json(data)
-        else:
-            value = load(data, request.name, limit=UNLIMITED).value
+        value = parse(data, request.name, is_json=is_json_file(request.path), limit=UNLIMITED)
         for step in request.trail:
             value = value[step]
     except (OSError, JsonMatchError, LookupError, TypeError):
@@ -85,7 +81,7 @@ def _expected_now(request: Request) -> JsonValue:
 
 @final
 class _Asker:
-    """Asks, and remembers who has had enough."""
+    """Asks about differences until the case is skipped or the review is ended."""
 
     def __init__(self, show: Callable[[str], None], ask: Callable[[str], str]) -> None:
         self._show = show
@@ -99,7 +95,7 @@ class _Asker:
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self._show(f"  {_path(trail)}")
+        self._show(f"  {trail_text(trail) or 'the whole value'}")
         self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
         self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
         while True:
@@ -110,8 +106,3 @@ class _Asker:
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"
         return meant == "accept"
-
-
-def _path(trail: Trail) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in trail)
-    return text.removeprefix(".") or "the whole value"

@@ -1,12 +1,14 @@
-"""Would pass if: what a failing case could say so that it passes, each change tried before it is shown.
+"""Would pass if: changes that would let a failing case pass, each tried before it is shown.
 
-Only what loosens a comparison in a way that people ask for is tried: spelling and white space, tolerances,
-the order of arrays, nulls. That a field should be skipped, or a threshold lowered, is nothing to be told.
+Only common ways to loosen a comparison are tried: spelling and white space, tolerances, the order of arrays,
+nulls. Nobody needs to be told that a field can be skipped or a threshold lowered.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.golden.writing import YamlWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -123,19 +125,11 @@ def as_yaml(change: Change) -> list[str]:
     lines: list[str] = []
     for key, value in change.items():
         if len(value) == 1:
-            lines.append(f"{key}: {_flow(value)}")
+            lines.append(f"{key}: {YamlWriter().flow(value)}")
         else:
-            lines += [f"{key}:", *(f"  {_flow({name: rule})[1:-1]}" for name, rule in value.items())]
+            rules = (YamlWriter().flow({name: rule}) for name, rule in value.items())
+            lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
     return lines
-
-
-def _flow(value: object) -> str:
-    import yaml
-
-    text: str = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True
-    )
-    return text.strip()
 
 
 def _rule(path: str, rule: dict[str, Any]) -> Change:

@@ -1,4 +1,4 @@
-"""What came becomes what is expected: what tests want written, and the one who writes it."""
+"""Answers become expected values: what tests request, and what the controller plans and writes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.golden.datafiles import is_json_file
 from pytest_jsonmatch.golden.edit import edit, identical
-from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter
+from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.edit import Trail
+    from pytest_jsonmatch.golden.errors import Trail
 
 __all__ = [
     "FileUpdate",
@@ -43,10 +45,10 @@ _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of a case wants of the file that holds its expected value.
+    """What one run of a case requests of the file that holds its expected value.
 
     Args:
-        action: "write" the value; "keep" what is there; or nothing, since it was "refused".
+        action: "write" the value, "keep" what is there, or nothing, since it was "refused".
         path: the file.
         name: the file as a person would name it.
         case: the case, as FILE::ID.
@@ -82,7 +84,7 @@ class Request:
 
 
 def digest_of(data: bytes) -> str:
-    """Return what tells one content of a file from another.
+    """Return the digest of a file's content.
 
     >>> digest_of(b"a") == digest_of(b"b")
     False
@@ -92,13 +94,13 @@ def digest_of(data: bytes) -> str:
 
 @final
 class Updater:
-    """Decides for each case that ran whether its expected value is written anew, and asks for it.
+    """Decides for each case that ran whether its expected value is rewritten, and requests it.
 
     Args:
         mode: "new": cases that have none; "failed": those below their threshold; "all": every case.
         dry_run: whether nothing is written: tests fail as they would without an update.
-        answer: returns what a case's answer is as JSON; it raises what comparing would raise.
-        ask: takes each request, for the running test.
+        answer: returns a case's answer as JSON; it raises what comparing would raise.
+        ask: takes each request of the running test.
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
@@ -116,7 +118,7 @@ class Updater:
         self._answer = answer
         self._ask = ask
         self._is_exempt = is_exempt
-        self._files: dict[Path, str] = {}
+        self._digests: dict[Path, str] = {}
 
     @property
     def writes_new(self) -> bool:
@@ -124,32 +126,36 @@ class Updater:
         return self._mode != "failed"
 
     def take_file(self, path: Path, data: bytes) -> None:
-        """Take note of what a golden file held when its cases were read."""
-        self._files[path] = digest_of(data)
+        """Note the content of a golden file when its cases were read."""
+        self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
-        """Ask for the first expected value of a case; return why its test fails all the same, or None.
+        """Request the first expected value of a case; return why its test fails all the same, or None.
 
         Raises JsonMatchError if the answer is no JSON.
         """
-        refusal = self._write(case, self._answer(case, actual))
-        if refusal:
-            return f"not updated: {refusal}"
+        value = self._answer(case, actual)
+        refusal = self._write(case, value)
+        if refusal is not None:
+            return refusal
         if self._dry_run or self._is_exempt():
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return None
 
-    def failed(self, case: GoldenCase, answer: JsonValue) -> bool:
-        """Ask for a new value where the old was missed; tell whether the test passes.
+    def failed(self, case: GoldenCase, answer: JsonValue) -> str | None:
+        """Request a new value for a case that failed; return what to add to the failure.
 
-        It does where what it expects is about to be what came. If that then can't be written, the run fails.
+        None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
-            return False
-        return not self._write(case, answer) and not self._dry_run
+            return ""
+        refusal = self._write(case, answer)
+        if refusal is not None:
+            return refusal
+        return "" if self._dry_run else None
 
     def passed(self, case: GoldenCase, answer: JsonValue) -> None:
-        """Ask for the value that came, or for the old one to stay, where that was good enough."""
+        """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
         if self._mode == "all" and not identical(case.expected, answer):
@@ -157,38 +163,34 @@ class Updater:
         else:
             self._ask(self._request(case, "keep"))
 
-    def _write(self, case: GoldenCase, value: JsonValue) -> str:
-        """Ask for a value to be written; return why that can't be, as far as is known by now."""
+    def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
+        """Request that a value is written; return why that can't be."""
         if case.gives("parametrize") and case.expected_file is None:
             reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
             self._ask(self._request(case, "refused", reason=reason))
-            return reason
+            return f"not updated: {reason}"
         self._ask(self._request(case, "write", value=JsonWriter(ascii=True).value(value)))
-        return ""
-
-    def _digest(self, case: GoldenCase) -> str:
-        """Return what tells the content that the file of an expected value had from any other."""
-        if case.expected_file is None:
-            return self._files[case.path]
-        try:
-            return digest_of(case.expected_file.read_bytes())
-        except OSError:
-            return _NO_FILE
+        return None
 
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
+        path, digest = case.expected_file, _NO_FILE
+        if path is None:
+            path, digest = case.path, self._digests[case.path]
+        elif (data := _content_of(path)) is not None:
+            digest = digest_of(data)
         return Request(
             action,
-            str(case.path if case.expected_file is None else case.expected_file),
+            str(path),
             case.expected_file_name,
             f"{case.name_of_file}::{case.base_id}",
             case.expected_trail,
-            self._digest(case),
+            digest,
             value,
             reason,
         )
 
 
-# -- the one who writes ------------------------------------------------------------------------------------
+# -- in the controller -------------------------------------------------------------------------------------
 
 
 @final
@@ -258,7 +260,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
             for name in names:
                 update.refused.setdefault(name, f"{what} different values")
             continue
-        changes[trail] = _read_value(writes[0].value)
+        changes[trail] = parse_json(writes[0].value)
         cases[trail] = names
     if not changes:
         return update
@@ -270,12 +272,6 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     return update
 
 
-def _read_value(text: str) -> JsonValue:
-    from pytest_jsonmatch.reading.strict import parse_json
-
-    return parse_json(text)
-
-
 def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
     try:
         update.before = _content_of(update.path)
@@ -285,12 +281,9 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
     if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
         update.refuse(_CHANGED_ON_DISK)
         return
-    is_json = update.path.suffix.lower() == ".json"
-    if update.before is None:
-        update.after = _new_file(changes[()], is_json=is_json)
-        return
+    before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(update.before, update.name, changes, is_json=is_json)
+        edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -306,17 +299,6 @@ def _content_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _new_file(value: JsonValue, *, is_json: bool) -> bytes:
-    """Return a file that holds nothing but a value."""
-    if is_json:
-        text = JsonWriter(unit="  ").value(value)
-    elif type(value) in {dict, list} and value:
-        text = "\n".join(YamlWriter().lines(value, "", ""))
-    else:
-        text = YamlWriter().flow(value)
-    return f"{text}\n".encode()
 
 
 def write(update: FileUpdate) -> None:

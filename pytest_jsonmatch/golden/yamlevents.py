@@ -138,23 +138,13 @@ class Document:
             value = value[step]
         return self._place(place)
 
-    def item_positions(self, key: str) -> list[Position]:
-        r"""Return where each item of the array below one of the root's keys begins.
-
-        >>> load(b"a:\n- 1\n- 2\n", "x.yaml").item_positions("a")
-        [Position(line=2, column=3), Position(line=3, column=3)]
-        """
-        node = next(node for found, (_, node) in self._children(self.value, 0) if found == key)
-        return [self._place(item) for _, (item, _) in self._children(self.value[key], node)]
-
     def error(self, path: Sequence[str | int], reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the entry at `path`."""
         line, column = self.position(path)
         return GoldenFileError(self.name, line, column, shortened(reason))
 
     def _place(self, node: int) -> Position:
-        mark = self._marks[node]
-        return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
+        return _position(self._marks[node])
 
     def _child(self, value: JsonValue, node: int, step: str | int) -> tuple[int, int] | None:
         """Return the node of a child's key and that of its value, or None if there is no such child."""
@@ -180,6 +170,10 @@ class Document:
             for index in range(len(value)):
                 yield index, (child, child)
                 child = ends.get(child, child + 1)
+
+
+def _position(mark: int) -> Position:
+    return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
 
 
 def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document:
@@ -290,6 +284,8 @@ class _Builder:
         self.unusual = restore is not None
         self.marks: array[int] = array("Q")
         self.ends: dict[int, int] = {}
+        self.open: list[int] = []
+        """The containers that have begun and not ended, the innermost last."""
         self.aliases: dict[int, int] = {}
         self.limit = limit
         # By anchor name: node, value, and how many characters it has written out (None while it is open): a
@@ -338,7 +334,7 @@ class _Builder:
     def _node(self, get_event: Any, events: Any) -> JsonValue:
         scalar, alias = events.ScalarEvent, events.AliasEvent
         mapping, sequence = events.MappingStartEvent, events.SequenceStartEvent
-        marks, ends, anchors = self.marks, self.ends, self.anchors
+        marks, ends, anchors, opened = self.marks, self.ends, self.anchors, self.open
         append_mark = marks.append
         same_keys: dict[str, str] = {}
         as_key = same_keys.setdefault
@@ -384,6 +380,7 @@ class _Builder:
                 target = {} if kind is mapping else []
                 in_mapping, key = kind is mapping, None
                 node = len(marks) - 1
+                opened.append(node)
                 anchor = event.anchor
                 if anchor is not None:
                     anchors[anchor] = (node, target, None)
@@ -393,7 +390,7 @@ class _Builder:
                 value = self._alias(event)
             else:
                 # The end of a mapping or of a sequence, whichever is open.
-                ends[node] = len(marks)
+                ends[opened.pop()] = len(marks)
                 if anchor is not None and anchors[anchor][0] == node:
                     written = event.end_mark.index + self.aliased - written_before
                     anchors[anchor] = (node, target, written)
@@ -457,7 +454,7 @@ class _Builder:
         first = node + 1
         for _ in takewhile(key.__ne__, target):
             first = self.ends.get(first + 1, first + 2)
-        line = (self.marks[first] >> 32) + 1
+        line, _ = _position(self.marks[first])
         self._fail(mark, f"the key {key!r} is already at line {line}; keep one of them")
 
     def _fail(self, mark: Any, reason: str) -> NoReturn:
@@ -490,9 +487,9 @@ class _Builder:
             reason = _TAG.format(found[0] if found else "!")
         elif line >= len(lines) and opened is not None and _CLOSED_BY_A_MARK.search(error.context):
             # Something was opened and the text ended: its beginning is what a person has to look for.
-            if "flow node" in error.context:
-                opened = self._last_opened() or opened
             line, column = opened.line + 1, opened.column + 1
+            if "flow node" in error.context and self.open:
+                line, column = _position(self.marks[self.open[-1]])
             reason = f"not YAML: {error.context.removeprefix('while ')} that begins here, the text ends"
         elif problem == _BAD_ESCAPE:
             reason = _BAD_ESCAPE_REASON
@@ -501,18 +498,3 @@ class _Builder:
             if error.context and error.context_mark and error.context_mark.line != line - 1:
                 reason += f" ({error.context} that begins at line {error.context_mark.line + 1})"
         return GoldenFileError(self.name, min(line, len(lines)), column, shortened(reason))
-
-    def _last_opened(self) -> Any:
-        """Return the mark of the innermost bracket or brace that is open where the text ends."""
-        import yaml
-
-        opened: list[Any] = []
-        try:
-            for event in yaml.parse(self.text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-                if isinstance(event, yaml.events.CollectionStartEvent):
-                    opened.append(event.start_mark)
-                elif isinstance(event, yaml.events.CollectionEndEvent):
-                    opened.pop()
-        except yaml.YAMLError:
-            return opened[-1] if opened else None
-        return None  # pragma: no cover - it is asked where reading ended in an error

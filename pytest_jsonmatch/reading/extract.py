@@ -20,10 +20,21 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Extraction", "extract_json"]
+__all__ = ["Extraction", "extract_json", "kind_of"]
 
 Want: TypeAlias = Literal["object", "array"]
 Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
+
+
+def kind_of(expected: JsonValue) -> Want | None:
+    """Return what to look for in an answer, given what is expected; None: any value.
+
+    >>> kind_of({"total": 12}), kind_of("a string")
+    ('object', None)
+    """
+    if type(expected) is dict:
+        return "object"
+    return "array" if type(expected) is list else None
 
 
 @final
@@ -104,15 +115,6 @@ def extract_json(
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
-    try:
-        # Most texts are JSON and nothing else: they need no search.
-        value = strict.decode(body)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        if want is None or json_type(value) == want:
-            start, end = len(body) - len(body.lstrip(strict.SPACES)), len(body.rstrip(strict.SPACES))
-            return Extraction(value, "whole", (start, end))
     return _Search(body, want).run(repair=repair)
 
 

@@ -121,8 +121,7 @@ class Landmarks:
     def __init__(self, text: str) -> None:
         self._text = text
         self.blocks: list[Span] = []
-        self._tagged: list[Span] = []
-        self._untagged: list[Span] = []
+        self._bodies: list[tuple[bool, Span]] = []
         self._fenced: list[Span] = []
         self.open_block: tuple[int, str] | None = None
         # Where the last landmark ended, whether what follows counts as a line's start, and how many quotes
@@ -146,7 +145,7 @@ class Landmarks:
 
         Blank ones are left out. The body of a fence that never closes ends with the text.
         """
-        return [*reversed(self._tagged), *reversed(self._untagged)]
+        return [body for tagged in (True, False) for is_json, body in self._bodies[::-1] if is_json is tagged]
 
     def core(self) -> Span:
         """Return what is left without byte-order mark, white space and blocks at both ends."""
@@ -179,7 +178,7 @@ class Landmarks:
                 if found["closing"]:
                     if at_line_start or _AFTER_REASONING.match(text, end):
                         self.blocks = [(0, end)]
-                        self._fenced, self._tagged, self._untagged = [], [], []
+                        self._fenced, self._bodies = [], []
                         self._fresh = True
                 elif tag not in lost:
                     closing = _CLOSING_TAG[tag].search(text, end)
@@ -228,6 +227,6 @@ class Landmarks:
         body_end, fence_end = closing.span() if closing is not None else (len(text), len(text))
         self._fenced.append((start, fence_end))
         if skip_spaces(text, body_start) < body_end:
-            tagged = info is not None and info[1].lower() in _JSON_TAGS
-            (self._tagged if tagged else self._untagged).append((body_start, body_end))
+            is_json = info is not None and info[1].lower() in _JSON_TAGS
+            self._bodies.append((is_json, (body_start, body_end)))
         return fence_end

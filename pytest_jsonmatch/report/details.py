@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
+from pytest_jsonmatch.report.escape import clip, printable
+from pytest_jsonmatch.report.figures import count, short_figure
+from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.report.textdiff import Span
 
 __all__ = ["MAX_LEAVES", "details_of", "details_of_leaves"]
 
@@ -32,6 +36,7 @@ _MAX_ARRAYS: Final = 5
 _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
+_MAX_NAME: Final = 60
 # Elements are named by their first leaves; of a result with more leaves than this nobody looks for them.
 _MAX_SEARCHED: Final = 5000
 # Of each side; of what is perfect less, since nobody looks for anything in it.
@@ -39,45 +44,60 @@ _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
 _MAX_MARKED: Final = 400
 _WELL: Final = frozenset({"match", "skipped"})
+_EVIDENT: Final = frozenset({"missing", "not in expected"})
+"""Reasons that the two sides show already."""
 
 
 def details_of(result: MatchResult) -> str:
     r"""Return two lines of JSON, in ASCII: what is not right in a result (empty: nothing), and its documents.
 
-    A bounded number of leaves and pairs is kept, and long values and documents are clipped: it has to travel
-    between processes, and to fit on a page.
+    It is what the script of an HTML report draws. A bounded number of leaves and pairs is kept, and long
+    values and documents are clipped: it has to travel between processes, and to fit on a page.
 
     >>> from pytest_jsonmatch import compare_json
     >>> details_of(compare_json({"a": 1}, {"a": 1})).splitlines()
-    ['', '{"expected": [["=", "{\\n  \\"a\\": 1\\n}"]]}']
+    ['', '[[["=", "{\\n  \\"a\\": 1\\n}"]], 0]']
     >>> wrong, _ = details_of(compare_json({"a": "x"}, {"a": "y"})).splitlines()
-    >>> json.loads(wrong)["leaves"][0][:6]
-    ['a', 'a', 'mismatch', 0.0, '"y"', '"x"']
+    >>> json.loads(wrong)["leaves"][0]["e"]
+    [['=', '"'], ['-', 'y'], ['=', '"']]
     """
     is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
     return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
 
 
+def details_of_leaves(results: Iterable[FieldResult]) -> str:
+    """Return as JSON, in ASCII, what differs in a record of a corpus; "" if nothing does.
+
+    It is what `details_of` says of it, without the pairs of its arrays and without its documents.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> json.loads(details_of_leaves(compare_json({"a": 1}, {"a": 2}).field_results))["leaves"][0]["p"]
+    'a'
+    """
+    found = _leaves(results)
+    return json.dumps(found) if found["leaves"] else ""
+
+
 def _wrong(result: MatchResult) -> str:
-    found = {**_leaves(result.field_results), "arrays": _arrays(result)}
-    return json.dumps({key: value for key, value in found.items() if value})
+    arrays = _arrays(result)
+    return json.dumps({**_leaves(result.field_results), **({"arrays": arrays} if arrays else {})})
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
     """Return what differs, and how many leaves more there was no room for."""
-    kept: list[list[Any]] = []
+    kept: list[dict[str, Any]] = []
     more, room = 0, _MAX_TEXTS
     for leaf in _differing(results):
         if len(kept) < MAX_LEAVES and room > 0:
             kept.append(_leaf(leaf))
-            room -= sum(len(text) for text in kept[-1] if isinstance(text, str))
+            room -= sum(len(text) for side in "ea" for _, text in kept[-1][side] or ())
         else:
             more += 1
-    return {"leaves": kept, "more": more}
+    return {"leaves": kept, **({"more": more} if more else {})}
 
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:
-    """Return both documents as marked text; actual is left out where it reads as expected does."""
+    """Return both documents as marked text; actual is null where it is missing, and 0 if both read alike."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
     marked: tuple[set[str], set[str]] = set(), set()
     room = _MAX_TEXTS
@@ -88,12 +108,15 @@ def _documents(result: MatchResult, *, is_perfect: bool) -> str:
                 room -= len(path)
         if room < 0:
             break
-    expected, actual = result.documents
-    found: dict[str, Any] = {"expected": document_runs(expected, marked[0], "-", limit)}
-    other = None if actual is MISSING else document_runs(actual, marked[1], "+", limit)
-    if other != found["expected"]:
-        found["actual"] = other
-    return json.dumps(found)
+    expected, actual = (
+        None if document is MISSING else _printable(document_runs(document, paths, sign, limit))
+        for document, paths, sign in zip(result.documents, marked, "-+", strict=True)
+    )
+    return json.dumps([expected, 0 if actual == expected else actual])
+
+
+def _printable(runs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(kind, "\n".join(map(printable, text.split("\n")))) for kind, text in runs]
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
@@ -102,17 +125,44 @@ def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
             yield from each.differences or (each,)
 
 
-def _leaf(leaf: FieldResult) -> list[Any]:
-    texts = (_text(leaf.expected), _text(leaf.actual))
-    reason = leaf.reason or ""
-    if len(reason) > _MAX_REASON:
-        reason = reason[:_MAX_REASON] + "…"
-    paths = (path and path[:_MAX_PATH] for path in (leaf.expected_path, leaf.actual_path))
-    return [*paths, leaf.status, leaf.score, *texts, reason]
+def _leaf(leaf: FieldResult) -> dict[str, Any]:
+    """Return one leaf: path, status, score, both sides; path in actual and reason if they say more."""
+    texts = _text(leaf.expected), _text(leaf.actual)
+    sides: Any = [None if text is None else [("=", printable(text))] for text in texts]
+    if texts[0] is not None and texts[1] is not None and texts[0][:1] == texts[1][:1] == '"':
+        different = spans(texts[0], texts[1])
+        sides = [_side(different, "-"), _side(different, "+")]
+    paths = [clip(path, _MAX_PATH) for path in (leaf.expected_path, leaf.actual_path) if path]
+    found = {
+        "p": paths[0] if paths else "",
+        "k": leaf.status,
+        "s": short_figure(leaf.score),
+        "e": sides[0],
+        "a": sides[1],
+    }
+    if paths[1:] and paths[1] != paths[0]:
+        found["q"] = paths[1]
+    if leaf.reason and leaf.reason not in _EVIDENT:
+        found["y"] = clip(leaf.reason, _MAX_REASON)
+    return found
 
 
 def _text(value: JsonValue) -> str | None:
     return None if value is MISSING else render(value, _MAX_TEXT)
+
+
+def _side(different: Iterable[Span], own: str) -> list[list[str]]:
+    """Return the spans of one side, its own ones marked."""
+    found: list[list[str]] = []
+    for kind, text in different:
+        if kind == "=" and found and found[-1][0] == "=":
+            found[-1][1] += printable(text)
+        elif kind in {"=", own}:
+            found.append([kind, printable(text)])
+    return found
+
+
+# -- arrays ------------------------------------------------------------------------------------------------
 
 
 def _arrays(result: MatchResult) -> list[dict[str, Any]]:
@@ -137,50 +187,60 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
         {_stem(each.actual_path) for each, _, _ in found},
     )
     previews = _previews(result, stems)
-    return [
-        {**_array(each, pairs, previews), **({} if each.kind == "key" else _audit(audit, pairs))}
-        for each, pairs, audit in found
-    ]
-
-
-def _audit(audit: ArrayAudit | None, pairs: list[tuple[int, int, float]]) -> dict[str, Any]:
-    """Return, by index in expected, what else the pairs shown could have been, or why nobody has looked."""
-    if audit is None:
-        return {"unaudited": "this is none of the first arrays"}
-    if audit.reason is not None:
-        return {"unaudited": audit.reason}
-    shown = {pair[0] for pair in pairs}
-    return {
-        "audit": {
-            pair.expected: [best and best.index, best and best.score, pair.margin]
-            for pair in audit.pairs
-            if pair.expected in shown
-            for best in [pair.next_actual]
-        }
-    }
+    return [_array(each, pairs, audit, previews) for each, pairs, audit in found]
 
 
 def _array(
-    each: ArrayAlignment, pairs: list[tuple[int, int, float]], previews: tuple[dict[str, str], dict[str, str]]
+    each: ArrayAlignment,
+    pairs: list[tuple[int, int, float]],
+    audit: ArrayAudit | None,
+    previews: tuple[dict[str, str], dict[str, str]],
 ) -> dict[str, Any]:
+    """Return one array: path, what is to be said of it, the pairs shown, who is alone, names of elements."""
     expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
     sides = (
         (each.expected_path, {*(pair[0] for pair in pairs), *expected}),
         (each.actual_path, {*(pair[1] for pair in pairs), *actual}),
     )
     names = [
-        {index: text for index in indices if (text := texts.get(f"{_stem(path)}[{index}]"))}
+        {index: clip(text, _MAX_NAME) for index in indices if (text := texts.get(f"{_stem(path)}[{index}]"))}
         for (path, indices), texts in zip(sides, previews, strict=True)
     ]
+    audited = () if audit is None or audit.reason is not None or each.kind == "key" else audit.pairs
+    known = {pair.expected: pair for pair in audited}
+    drawn: list[list[Any]] = []
+    for i, j, score in pairs:
+        drawn.append([i, j, short_figure(score)])
+        if i in known:  # the second-best partner, what that scores and, if it is ambiguous, the margin
+            best, margin = known[i].next_actual, known[i].margin
+            drawn[-1] += [best and best.index, short_figure(best and best.score)]
+            drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
-        "path": each.expected_path,
-        "kind": each.kind,
-        "pairs": [list(pair) for pair in pairs],
-        "expected": list(expected),
-        "actual": list(actual),
-        "of": [len(each.pairs), len(each.unmatched_expected), len(each.unmatched_actual)],
-        "names": names,
+        "p": clip(each.expected_path, _MAX_PATH),
+        "note": ", ".join(filter(None, _notes(each, audit, len(pairs), len(expected) + len(actual)))),
+        "pairs": drawn,
+        "expected": expected,
+        "actual": actual,
+        "e": names[0],
+        "a": names[1],
     }
+
+
+def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
+    """Yield what is to be said of an array of which so many pairs and unpaired elements are shown."""
+    only_expected, only_actual = len(each.unmatched_expected), len(each.unmatched_actual)
+    yield f"{count(len(each.pairs), 'pair')} {'by key' if each.kind == 'key' else 'by what fits best'}"
+    if hidden := len(each.pairs) - pairs:
+        yield f"{count(hidden)} of them in place and right, or not shown"
+    if only_expected:
+        yield f"{count(only_expected)} only expected"
+    if only_actual:
+        yield f"{count(only_actual)} only in actual"
+    if hidden := only_expected + only_actual - alone:
+        yield f"{count(hidden)} of these not shown"
+    reason = "this is none of the first arrays" if audit is None else audit.reason
+    if each.kind != "key" and reason is not None:
+        yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
 def _stem(path: str) -> str:
@@ -211,17 +271,3 @@ def _elements(path: str, arrays: Iterable[str]) -> Iterator[str]:
     for stem in arrays:
         if path.startswith(f"{stem}["):
             yield path[: path.index("]", len(stem)) + 1]
-
-
-def details_of_leaves(results: Iterable[FieldResult]) -> str:
-    """Return as JSON, in ASCII, what differs in a record of a corpus; "" if nothing does.
-
-    It is what `details_of` says of it, without the pairs of its arrays and without its documents.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> result = compare_json({"a": "x"}, {"a": "y"})
-    >>> json.loads(details_of_leaves(result.field_results))["leaves"][0][:6]
-    ['a', 'a', 'mismatch', 0.0, '"y"', '"x"']
-    """
-    found = _leaves(results)
-    return json.dumps({key: value for key, value in found.items() if value}) if found["leaves"] else ""

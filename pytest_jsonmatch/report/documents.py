@@ -26,6 +26,15 @@ _MAX_RUNS: Final = 40
 _CUT: Final = "…"
 
 
+class _Place(NamedTuple):
+    """Where a value stands in a document: its level, what is before and after it, whether it is marked."""
+
+    depth: int
+    lead: str
+    comma: str
+    is_marked: bool
+
+
 def document_runs(value: JsonValue, marked: AbstractSet[str], mark: str, limit: int) -> list[Run]:
     r"""Return a JSON value as indented text, in pieces that are marked or not.
 
@@ -40,7 +49,8 @@ def document_runs(value: JsonValue, marked: AbstractSet[str], mark: str, limit: 
     """
     runs: list[Run] = []
     length = marks = 0
-    for indent, text, is_marked in _lines(value, marked):
+    root = _Place(0, "", "", "$" in marked)
+    for indent, text, is_marked in _lines(value, marked, "" if marked else None, root):
         lead = "\n" + "  " * indent if runs else ""
         length += len(lead) + len(text)
         if runs and length > limit:
@@ -64,44 +74,26 @@ def _add(runs: list[Run], kind: str, text: str) -> None:
         runs.append((kind, text))
 
 
-class _Frame(NamedTuple):
-    """A container that is being written."""
+def _lines(
+    value: JsonValue, marked: AbstractSet[str], path: str | None, place: _Place
+) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines of a value: (levels of indentation, text, whether it is marked).
 
-    members: Iterator[tuple[Any, Any]]
-    left: list[int]
-    """How many members are still to come, as the only item."""
-    closing: str
-    path: str | None
-    """None: nothing in it has to be looked up, since all of it is marked, or nothing of the document."""
-    is_marked: bool
-
-
-def _lines(value: JsonValue, marked: AbstractSet[str]) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines of a document: (levels of indentation, text, whether it is marked)."""
-    is_marked = "$" in marked
-    if not _is_open(value):
-        yield 0, render(value, _MAX_SCALAR), is_marked
+    Without a path nothing in it has to be looked up: all of it is marked, or nothing of the document.
+    """
+    depth, lead, comma, is_marked = place
+    if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:
+        yield depth, f"{lead}{render(value, _MAX_SCALAR)}{comma}", is_marked
         return
-    frames = [_frame(value, "" if marked and not is_marked else None, is_marked=is_marked)]
-    yield 0, _opening(value), is_marked
-    while frames:
-        members, left, closing, path, all_marked = frames[-1]
-        member = next(members, None)
-        if member is None:
-            frames.pop()
-            comma = "," if frames and frames[-1].left[0] else ""
-            yield len(frames), closing + comma, all_marked
-            continue
-        key, item = member
-        left[0] -= 1
-        below = None if path is None else _below(path, key)
-        is_marked = all_marked or below in marked
-        lead = f"{render(key, _MAX_SCALAR)}: " if type(key) is str else ""
-        if _is_open(item) and len(frames) < _LEVELS:
-            yield len(frames), lead + _opening(item), is_marked
-            frames.append(_frame(item, None if is_marked else below, is_marked=is_marked))
-        else:
-            yield len(frames), f"{lead}{render(item, _MAX_SCALAR)}{',' if left[0] else ''}", is_marked
+    is_object = type(value) is dict
+    yield depth, lead + ("{" if is_object else "["), is_marked
+    members: Any = value.items() if type(value) is dict else enumerate(value)
+    for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
+        below = None if path is None or is_marked else _below(path, key)
+        name = f"{render(key, _MAX_SCALAR)}: " if is_object else ""
+        inner = _Place(depth + 1, name, "," if left else "", is_marked or below in marked)
+        yield from _lines(item, marked, below, inner)
+    yield depth, ("}" if is_object else "]") + comma, is_marked
 
 
 def _below(path: str, key: str | int) -> str:
@@ -112,17 +104,3 @@ def _below(path: str, key: str | int) -> str:
     """
     own = format_path((key,))
     return f"{path}.{own}" if path and not own.startswith("[") else path + own
-
-
-def _is_open(value: JsonValue) -> bool:
-    return (type(value) is dict or type(value) is list) and len(value) > 0
-
-
-def _opening(value: JsonValue) -> str:
-    return "{" if type(value) is dict else "["
-
-
-def _frame(value: Any, path: str | None, *, is_marked: bool) -> _Frame:
-    if type(value) is dict:
-        return _Frame(iter(value.items()), [len(value)], "}", path, is_marked)
-    return _Frame(iter(enumerate(value)), [len(value)], "]", path, is_marked)

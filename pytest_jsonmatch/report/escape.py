@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["clip", "clip_middle", "clip_start", "display_width", "fold", "pad", "printable"]
 
@@ -112,11 +115,7 @@ def clip(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip("completed successfully", 10)
     'completed…'
     """
-    atoms = _atoms(text[: width * _POINTS_PER_COLUMN + 1], not unicode)
-    whole = _columns_of(atoms) <= width and len(text) <= width * _POINTS_PER_COLUMN
-    return (
-        "".join(atoms) if whole else _with_mark(_fit(atoms, width - len(mark(unicode))), [], width, unicode)
-    )
+    return _cut(text, width, unicode, lambda room: (room, 0))
 
 
 def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
@@ -125,10 +124,7 @@ def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip_start("completed successfully", 10)
     '…cessfully'
     """
-    atoms = _atoms(text[-(width * _POINTS_PER_COLUMN + 1) :], not unicode)
-    whole = _columns_of(atoms) <= width and len(text) <= width * _POINTS_PER_COLUMN
-    tail = _fit(atoms[::-1], width - len(mark(unicode)))[::-1]
-    return "".join(atoms) if whole else _with_mark([], tail, width, unicode)
+    return _cut(text, width, unicode, lambda room: (0, room))
 
 
 def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
@@ -137,18 +133,26 @@ def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip_middle("customer.addresses[].postal_code", 21)
     'customer.a…ostal_code'
     """
+    return _cut(text, width, unicode, lambda room: (room // 2, room))
+
+
+def _cut(text: str, width: int, unicode: bool, split: Callable[[int], tuple[int, int]]) -> str:
+    """Return text cut so that head and tail, and a mark between them, fit.
+
+    `split` says how many columns the head may have at most, and then the two together; a tail without room of
+    its own is none.
+    """
     reach = width * _POINTS_PER_COLUMN + 1
     if len(text) <= 2 * reach:
-        atoms = _atoms(text, not unicode)
-        if _columns_of(atoms) <= width:
-            return "".join(atoms)
-        front, back = atoms, atoms
+        front = back = _atoms(text, not unicode)
+        if _columns_of(front) <= width:
+            return "".join(front)
     else:
         front, back = _atoms(text[:reach], not unicode), _atoms(text[-reach:], not unicode)
-    room = width - len(mark(unicode))
-    head = _fit(front, room // 2)
-    tail = _fit(back[::-1], room - _columns_of(head))[::-1]
-    return _with_mark(head, tail, width, unicode)
+    most, together = split(width - len(mark(unicode)))
+    head = _fit(front, most)
+    tail = _fit(back[::-1], together - _columns_of(head))[::-1]
+    return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)
 
 
 def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]:
@@ -168,7 +172,7 @@ def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]
         if atoms[:1] == [" "]:
             del atoms[0]
     if _columns_of(atoms) > width:
-        return [*lines, _with_mark(_fit(atoms, width - len(mark(unicode))), [], width, unicode)]
+        return [*lines, "".join(_fit(atoms, width - len(mark(unicode)))) + mark(unicode)]
     return [*lines, "".join(atoms)]
 
 
@@ -188,7 +192,3 @@ def _fit(atoms: list[str], width: int) -> list[str]:
         if used > width:
             return atoms[:count]
     return atoms
-
-
-def _with_mark(head: list[str], tail: list[str], width: int, unicode: bool) -> str:
-    return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
@@ -83,14 +84,14 @@ def failure_message(
         width: columns of the terminal; 8 of them are left to pytest's own margin.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
-    inner = max(width - MARGIN, 40)
-    space = Space(
-        inner - _INDENT, None if volume.value_lines is None else volume.value_lines * inner, unicode
-    )
-    head = _head(result, threshold, failures, name, inner, unicode)
-    tail = [*_errors(result, volume, inner, unicode), *_warnings(result, volume, inner, unicode)]
+    look = Look(color, unicode, max(width - MARGIN, 40))
+    reach = None if volume.value_lines is None else volume.value_lines * look.width
+    head = _head(result, threshold, failures, name, look)
+    errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
+    tail = _notes(errors, "error: ", RED, volume, look)
+    tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = None if volume.lines is None else volume.lines - len(head) - len(tail)
-    body = _fields(result, failures, volume, room, space, locate)
+    body = _fields(result, failures, volume, room, Space(look.width - _INDENT, reach, unicode), locate)
     # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=color) for line in rest)])
@@ -104,40 +105,37 @@ def _head(
     threshold: Mapping[str, object],
     failures: Sequence[Measured],
     name: str | None,
-    inner: int,
-    unicode: bool,
+    look: Look,
 ) -> list[StyledLine]:
-    metric = printable(result.metric, ascii_only=not unicode)
-    first: StyledLine = [(f"{metric} ", PLAIN)]
+    first: StyledLine = [(f"{look.printable(result.metric)} ", PLAIN)]
     if failures:
-        first += _below(failures[0], inner, unicode)
+        first += _below(failures[0], look)
         if len(failures) > 1:
             first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
     else:
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
-        first.append((f"score {score_text(result.score, unicode=unicode)}{limits}", PLAIN))
+        first.append((f"score {look.score(result.score)}{limits}", PLAIN))
     if result.errors:
         first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
     if name:
-        room = max(inner - line_width(first) - 3, 24)
-        first.append((f" ({clip_middle(name, room, unicode=unicode)})", PLAIN))
+        room = max(look.width - line_width(first) - 3, 24)
+        first.append((f" ({look.middle(name, room)})", PLAIN))
     lines = [first]
-    lines += [[("also ", DIM), *_below(failure, inner, unicode)] for failure in failures[1 : 1 + _ALSO]]
+    lines += [[("also ", DIM), *_below(failure, look)] for failure in failures[1 : 1 + _ALSO]]
     if len(failures) > 1 + _ALSO:
-        lines.append([(f"{mark(unicode)} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
-    lines.append(_counts(result, inner))
-    return lines
+        lines.append([(f"{look.mark} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
+    return [*lines, _counts(result, look)]
 
 
-def _below(failure: Measured, inner: int, unicode: bool) -> StyledLine:
-    what = clip_middle("F1" if failure.what == "f1" else failure.what, inner // 2, unicode=unicode)
+def _below(failure: Measured, look: Look) -> StyledLine:
+    what = look.middle("F1" if failure.what == "f1" else failure.what, look.width // 2)
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
     value, limit = compare_figures(failure.value, failure.limit)
     return [(f"{what} ", PLAIN), (value, score_markup(failure.value)), (f" < {limit}", PLAIN)]
 
 
-def _counts(result: MatchResult, inner: int) -> StyledLine:
+def _counts(result: MatchResult, look: Look) -> StyledLine:
     counts = result.counts
     parts = ", ".join(
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
@@ -145,7 +143,7 @@ def _counts(result: MatchResult, inner: int) -> StyledLine:
     text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
     if result.score == result.f1 and result.precision != result.recall:
         figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
-        if len(text) + len(figures) <= inner:
+        if len(text) + len(figures) <= look.width:
             text += figures
     return [(text, PLAIN)]
 
@@ -367,29 +365,18 @@ def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine
 # -- what went wrong beside the data -----------------------------------------------------------------------
 
 
-def _errors(result: MatchResult, volume: _Volume, inner: int, unicode: bool) -> list[StyledLine]:
-    entries = [f"comparator {entry.comparator!r} at {entry.path}: {entry.reason}" for entry in result.errors]
-    return _notes(entries, "error: ", RED, volume, inner, unicode)
-
-
-def _warnings(result: MatchResult, volume: _Volume, inner: int, unicode: bool) -> list[StyledLine]:
-    return _notes(list(result.warnings), "note: ", DIM, volume, inner, unicode)
-
-
 def _notes(
-    entries: Sequence[str], label: str, markup: Markup, volume: _Volume, inner: int, unicode: bool
+    entries: Sequence[str], label: str, markup: Markup, volume: _Volume, look: Look
 ) -> list[StyledLine]:
-    limit = len(entries) if volume.fields is None else _NOTES if volume.lines is not None else volume.fields
-    reach = inner - len(label)
+    most, rows = (_NOTES, 2) if volume.lines is not None else (volume.fields, 5)
+    indent = " " * len(label)
     lines: list[StyledLine] = []
-    rows = 2 if volume.lines is not None else 5
-    for entry in entries[:limit]:
-        whole = volume.fields is None
-        text = (
-            [printable(entry, ascii_only=not unicode)] if whole else fold(entry, reach, rows, unicode=unicode)
-        )
-        leads = [(label, markup), *[(" " * len(label), PLAIN)] * (len(text) - 1)]
-        lines += [[lead, (line, PLAIN)] for lead, line in zip(leads, text, strict=True)]
-    if len(entries) > limit:
-        lines.append([(f"{mark(unicode)} and {count(len(entries) - limit)} more", DIM)])
+    for entry in entries[:most]:
+        if most is None:
+            lines.append([(label, markup), (look.printable(entry), PLAIN)])
+            continue
+        texts = fold(entry, look.width - len(label), rows, unicode=look.unicode)
+        lines += [[(indent if at else label, markup), (text, PLAIN)] for at, text in enumerate(texts)]
+    if most is not None and len(entries) > most:
+        lines.append([(f"{look.mark} and {count(len(entries) - most)} more", DIM)])
     return lines

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.report.figures import count
@@ -17,14 +20,19 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = [
+    "ALL_FIELDS",
     "COLUMNS",
+    "NOT_COUNTED",
     "BelowLimit",
     "Column",
     "Row",
     "Section",
     "Summary",
     "Unmatched",
+    "counts_extra",
     "field_scores",
+    "is_perfect",
+    "shown_columns",
     "summarize",
     "worst_rows",
 ]
@@ -53,7 +61,13 @@ COLUMNS: Final = (
     Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
     Column("f1", "F1", "F1", "figure", lambda figures: figures.f1),
 )
-"""The columns of every table, in order."""
+"""The columns of tables, in order."""
+ALL_FIELDS: Final = "all fields"
+"""The name of the row over all leaves."""
+NOT_COUNTED: Final = "not counted"
+"""What stands for a number of inventions where the metric does not look for any."""
+_ONLY_IF_OTHER: Final = frozenset({"precision", "recall", "f1"})
+_SAME: Final = 1e-12
 
 
 @final
@@ -94,6 +108,8 @@ class Section:
     rows: tuple[Row, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
+    extra: bool = True
+    """Whether what only actual has is counted; else nobody knows how much of it there is."""
 
 
 @final
@@ -128,7 +144,7 @@ class Summary:
     def is_perfect(self) -> bool:
         """Whether there is nothing to show but that all is well."""
         return not self.below and all(
-            _is_perfect(row.figures) for section in self.sections for row in section.rows
+            is_perfect(row.figures) for section in self.sections for row in section.rows
         )
 
     @property
@@ -149,27 +165,23 @@ def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozen
     >>> summarize([])
     Summary(cases=0, runs=0, sections=(), below=(), narrow=(), notes=())
     """
+    compared = list(comparisons)
     by_metric: dict[str, list[Comparison]] = {}
-    runs = 0
-    below: list[BelowLimit] = []
-    narrow: list[BelowLimit] = []
-    notes = _Notes()
-    for comparison in comparisons:
-        runs += 1
-        by_metric.setdefault(comparison.metric, []).append(comparison)
-        notes.add(comparison)
-        if comparison.case and comparison.case in judged:
-            continue
-        if not comparison.passed:
-            below.append(_below(comparison))
-        elif comparison.score < 1.0 and (found := _narrow(comparison)) is not None:
-            narrow.append(found)
-    below.sort(key=lambda case: (case.value is not None, case.value if case.value is not None else 0.0))
-    shares = _shares(by_metric.values())
+    for each in compared:
+        by_metric.setdefault(each.metric, []).append(each)
+    shares = _shares(compared)
     sections = tuple(_section(metric, group, shares) for metric, group in by_metric.items())
-    narrow.sort(key=lambda case: (case.value or 0.0) - (case.limit or 0.0))
-    cases = sum(section.cases for section in sections)
-    return Summary(cases, runs, sections, tuple(below), tuple(narrow), tuple(notes.lines()))
+    named = [each for each in compared if not each.case or each.case not in judged]
+    below = [_below(each) for each in named if not each.passed]
+    narrow = [_narrow(each) for each in named if each.passed and each.score < 1.0]
+    return Summary(
+        cases=sum(section.cases for section in sections),
+        runs=len(compared),
+        sections=sections,
+        below=tuple(sorted(below, key=lambda case: (case.value is not None, case.value or 0.0))),
+        narrow=tuple(sorted(filter(None, narrow), key=_slack)),
+        notes=tuple(_notes(compared)),
+    )
 
 
 def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
@@ -177,7 +189,7 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
     fields = [
         index
         for index, row in enumerate(rows)
-        if not row.is_group and not (only_imperfect and _is_perfect(row.figures))
+        if not row.is_group and not (only_imperfect and is_perfect(row.figures))
     ]
     if limit is not None and len(fields) > limit:
         fields = sorted(fields, key=lambda index: _badness(rows[index].figures))[:limit]
@@ -193,6 +205,8 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
 # -- the tree of fields ------------------------------------------------------------------------------------
 
 _Sums: TypeAlias = "list[float]"
+_NUMBERS: Final = len(FieldAggregation().to_list())
+_NARROW: Final = 0.01
 
 
 class _Node:
@@ -212,16 +226,12 @@ class _Node:
         return blended(self.sums)
 
 
-_NUMBERS: Final = len(FieldAggregation().to_list())
-
-
-def _shares(groups: Iterable[Sequence[Comparison]]) -> dict[str, float]:
+def _shares(comparisons: Iterable[Comparison]) -> dict[str, float]:
     """Return what each run of a repeated case counts for; empty if there is none."""
     runs: dict[str, set[str]] = {}
-    for comparisons in groups:
-        for comparison in comparisons:
-            if comparison.case:
-                runs.setdefault(comparison.case, set()).add(comparison.nodeid)
+    for comparison in comparisons:
+        if comparison.case:
+            runs.setdefault(comparison.case, set()).add(comparison.nodeid)
     return {case: 1 / len(nodeids) for case, nodeids in runs.items()}
 
 
@@ -236,7 +246,37 @@ def _section(metric: str, comparisons: Sequence[Comparison], shares: Mapping[str
         tuple(_rows(root)),
         root.figures(),
         tuple(_unmatched(comparisons)),
+        any(counts_extra(comparison.signature) for comparison in comparisons),
     )
+
+
+@lru_cache(maxsize=256)
+def counts_extra(signature: str) -> bool:
+    """Tell by the signature of a comparison whether it counts what only actual has.
+
+    >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
+    False
+    >>> counts_extra('json_similarity|options:{"extra":"count"}|schema:none|rules:2')
+    True
+    """
+    metric, _, rest = signature.partition("|options:")
+    told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
+    preset = PRESETS.get(metric)
+    return (told[1] if told else "count" if preset is None else preset.extra) == "count"
+
+
+def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
+    """Return the columns that say something: precision, recall and F1 only where they differ from the score.
+
+    >>> [column.title for column in shown_columns([FieldAggregation(matches=1, score_sum=1.0)])][-1]
+    'score'
+    """
+    others = [column for column in COLUMNS if column.key in _ONLY_IF_OTHER]
+    for each in figures:
+        values = {column.value(each) for column in others} - {None}
+        if any(abs((value or 0.0) - (each.mean_score or 0.0)) > _SAME for value in values):
+            return COLUMNS
+    return tuple(column for column in COLUMNS if column not in others)
 
 
 def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:
@@ -249,21 +289,15 @@ def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]
             if shares:
                 numbers += [share * number for number in numbers]
             sums = by_path.get(path)
-            by_path[path] = numbers if sums is None else _added(sums, numbers)
+            by_path[path] = numbers if sums is None else _sum_of([sums, numbers])
     return by_path
 
 
 def field_scores(comparisons: Sequence[Comparison]) -> dict[str, float | None]:
     """Return the mean score of each field by its path, and at "" that of all results, as tables have them."""
-    root = _Node(())
-    by_path = _sums_by_path(comparisons, _shares([comparisons]))
-    found: dict[str, float | None] = {}
-    for path, sums in by_path.items():
-        root.sums = sums
-        found[path] = root.figures().mean_score
-    root.sums = _sum_of(list(by_path.values()))
-    found[""] = root.figures().mean_score
-    return found
+    section = _section("", comparisons, _shares(comparisons))
+    scores = {row.path: row.figures.mean_score for row in section.rows if not row.is_group}
+    return {**scores, "": section.total.mean_score}
 
 
 def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
@@ -278,10 +312,6 @@ def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
             yield Unmatched(path, *counts)
 
 
-def _added(left: _Sums, right: _Sums) -> _Sums:
-    return [a + b for a, b in zip(left, right, strict=True)]
-
-
 def _tree(by_path: Mapping[str, _Sums]) -> _Node:
     root = _Node(())
     for path, sums in by_path.items():
@@ -291,7 +321,7 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
             if child is None:
                 child = node.children[segment] = _Node((segment,))
             node = child
-        node.own = sums if node.own is None else _added(node.own, sums)
+        node.own = sums if node.own is None else _sum_of([node.own, sums])
     # Children before parents, without recursion: a path may have hundreds of levels.
     order = [root]
     for node in order:
@@ -315,28 +345,22 @@ def _sum_of(parts: list[_Sums]) -> _Sums:
 
 def _rows(root: _Node) -> Iterator[Row]:
     """Yield the rows in order: groups before what is in them, the worst first on every level."""
-    stack: list[tuple[_Node, tuple[Segment | str, ...], int, int | None]] = []
-    index = 0
-
-    def push(parent: _Node, above: tuple[Segment | str, ...], depth: int, row: int | None) -> None:
-        children = list(parent.children.values())
-        if parent.own is not None:
-            itself = _Node(())
-            itself.own = itself.sums = parent.own
-            children.append(itself)
-        children.sort(key=lambda node: _badness(node.figures()))
-        stack.extend((child, above, depth, row) for child in reversed(children))
-
-    push(root, (), 0, None)
+    # Without recursion: a result file may have paths of any depth.
+    stack: list[tuple[_Node, tuple[Segment | str, ...], int, int | None]] = [(root, (), -1, None)]
+    index = None
     while stack:
-        node, above, depth, parent = stack.pop()
-        path = above + node.segments
-        is_group = bool(node.children)
-        label = format_path(node.segments) if node.segments else ("(as a whole)" if above else "$")
-        yield Row(label, format_path(path), depth, parent, is_group, node.figures())
-        if is_group:
-            push(node, path, depth + 1, index)
-        index += 1
+        node, path, depth, parent = stack.pop()
+        if node is not root:
+            index = 0 if index is None else index + 1
+            label = format_path(node.segments) if node.segments else ("(as a whole)" if path else "$")
+            yield Row(label, format_path(path), depth, parent, bool(node.children), node.figures())
+        below = list(node.children.values())
+        if node.own is not None and (below or node is root):
+            itself = _Node(())
+            itself.sums = node.own
+            below.append(itself)
+        below.sort(key=lambda each: _badness(each.figures()))
+        stack += [(each, path + each.segments, depth + 1, index) for each in reversed(below)]
 
 
 def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
@@ -344,7 +368,8 @@ def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
     return mean is None, 1.0 if mean is None else mean, figures.matches - figures.total
 
 
-def _is_perfect(figures: FieldAggregation) -> bool:
+def is_perfect(figures: FieldAggregation) -> bool:
+    """Whether there is nothing to find fault with: every result is 1, and none is left out."""
     mean = figures.mean_score
     return (mean is None or mean >= 1.0) and not figures.batch_errors
 
@@ -374,10 +399,11 @@ def _narrow(comparison: Comparison) -> BelowLimit | None:
         for what, value, limit in _measured(comparison)
         if value is not None and 0 < limit <= value < min(limit + _NARROW, 1.0)
     ]
-    return min(figures, key=lambda case: (case.value or 0.0) - (case.limit or 0.0), default=None)
+    return min(figures, key=_slack, default=None)
 
 
-_NARROW: Final = 0.01
+def _slack(case: BelowLimit) -> float:
+    return (case.value or 0.0) - (case.limit or 0.0)
 
 
 def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float]]:
@@ -399,24 +425,13 @@ def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float
             yield text, None, limit
 
 
-class _Notes:
-    """What stands beside the figures: batch errors, comparators that raised, warnings."""
-
-    def __init__(self) -> None:
-        self._batch_errors = 0
-        self._errors: list[str] = []
-        self._warnings: list[str] = []
-
-    def add(self, comparison: Comparison) -> None:
-        self._batch_errors += comparison.counts.get("batch_error", 0)
-        self._errors += [f"{entry} ({comparison.id})" for entry in comparison.errors]
-        self._warnings += [f"{warning} ({comparison.id})" for warning in comparison.warnings]
-
-    def lines(self) -> Iterator[str]:
-        if self._batch_errors:
-            results = count(self._batch_errors, "result")
-            yield f"{results} left out of the figures: the batch comparator failed"
-        for entries, noun in ((self._errors, "comparator error"), (self._warnings, "warning")):
-            if entries:
-                first = ", the first: " if len(entries) > 1 else ": "
-                yield f"{count(len(entries), noun)}{first}{entries[0]}"
+def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
+    if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
+        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed"
+    errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
+    warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
+    for entries, noun in ((errors, "comparator error"), (warnings, "warning")):
+        if entries:
+            first = ", the first: " if len(entries) > 1 else ": "
+            yield f"{count(len(entries), noun)}{first}{entries[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["compare_figures", "count", "fixed_figure", "score_text"]
+__all__ = ["change_text", "compare_figures", "count", "fixed_figure", "score_text", "short_figure"]
 
 _MAX_DIGITS: Final = 6
 
@@ -58,6 +58,16 @@ def compare_figures(value: float, limit: float) -> tuple[str, str]:
     return repr(float(value)), limit_text
 
 
+def change_text(change: float, *, unicode: bool = True) -> str:
+    """Return a change with its sign, and enough decimals to be seen.
+
+    >>> change_text(0.25), change_text(-0.0004), change_text(0.0)
+    ('+0.25', '-0.0004', '0.00')
+    """
+    sign = "" if not change else "+" if change > 0 else "-"
+    return sign + score_text(abs(change), unicode=unicode)
+
+
 def count(number: int, noun: str | None = None, plural: str | None = None) -> str:
     """Return a number with thousands separators, and with its noun in the right form.
 
@@ -68,6 +78,21 @@ def count(number: int, noun: str | None = None, plural: str | None = None) -> st
     if noun is None:
         return text
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def short_figure(value: float | None) -> float | None:
+    """Return a figure with as many digits as a page needs; what is not 0 or 1 is not made so.
+
+    >>> short_figure(1 / 3), short_figure(1 - 1e-9)
+    (0.333333, 0.999999)
+    """
+    if value is None:
+        return None
+    short = round(value, _MAX_DIGITS)
+    least = 10.0**-_MAX_DIGITS
+    if short >= 1.0 > value:
+        return 1.0 - least
+    return least if short <= 0.0 < value else short
 
 
 def dash(unicode: bool) -> str:

@@ -12,23 +12,28 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
-from pytest_jsonmatch.report.baseline import change_text
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.fieldtable import COLUMNS, summarize
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.runreport import field_comparisons, left_out_note, message_lines
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, NOT_COUNTED, is_perfect, shown_columns
+from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.view import (
+    baseline_changes,
+    baseline_extent,
+    extent,
+    gone,
+    left_out_note,
+    made_of,
+    message_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta, Mismatch
-    from pytest_jsonmatch.gate.headlines import RunChange
+    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
-    from pytest_jsonmatch.report.runreport import Fault, RunReport
+    from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.model import Corpus
 
 __all__ = ["COMMENT_BYTES", "cell", "code", "markdown"]
@@ -45,24 +50,20 @@ _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
-_TITLES: Final = {"score": "score", "precision": "precision", "recall": "recall", "f1": "F1"}
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%-]+(?:\.\d+)?")
-_FIGURE: Final = "---:"
-_TEXT: Final = "---"
 
 
-def markdown(report: RunReport, limit: int) -> str:
+def markdown(view: RunView, limit: int) -> str:
     """Return a run as Markdown.
 
     Args:
-        report: the run.
+        view: the run.
         limit: how long it may be, in bytes of UTF-8; lists are cut, the worst stays, and a line says so.
     """
     text = ""
-    figures = list(_headline(report))
-    sections = summarize(field_comparisons(report.results)).sections
+    sections = view.sections
     for most in _STEPS:
-        text = "\n".join(_lines(report, figures, sections, most)) + "\n"
+        text = "\n".join(_lines(view, sections, most)) + "\n"
         if len(text.encode()) <= limit:
             break
     return text
@@ -101,41 +102,47 @@ def _longest_ticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _prose(text: str) -> str:
+def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
     """Return a note of ours as it is, or as code if anything may come from data."""
-    return text if not text or _PLAIN.fullmatch(text) else cell(text, 200)
+    return text if not text or _PLAIN.fullmatch(text) else quote(text, 200)
 
 
-def _said_of(text: str) -> str:
-    """Return a note as `_prose` does, outside of tables."""
-    return text if _PLAIN.fullmatch(text) else code(text, 200)
-
-
-def _lines(
-    report: RunReport, figures: Sequence[str], sections: Sequence[Section], most: int
-) -> Iterator[str]:
-    yield from _verdict(report, most)
-    yield from figures
-    yield from _differences(report)
-    yield from _fields(sections, most)
-    yield from _cases(report, most)
-    if report.diff is not None:
-        yield from _baseline(report.diff, report.proven, report.baseline, most)
+def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[str]:
+    yield from _verdict(view, most)
+    if view.results.number:
+        yield from _headed("Figures", _figures(view))
+    if view.differences:
+        yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
+    if sections:
+        is_titled = len(sections) > 1 or sections[0].variants > 1
+        lines = (line for section in sections for line in _section(section, most, is_titled=is_titled))
+        yield from _headed("Fields, the worst first", lines)
+    if view.faults and not view.differences:  # of the one case that there is all has been said
+        yield from _headed(_cases_title(view), _cases(view, most))
+    if view.diff is not None:
+        yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
 
 
 # -- lists -------------------------------------------------------------------------------------------------
 
 
-def _table(header: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(title for title, _ in header)} |"
-    yield f"| {' | '.join(kind for _, kind in header)} |"
+def _headed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f"### {title}"
+    yield ""
+    yield from lines
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table; a column whose title ends in a colon is one of figures."""
+    yield f"| {' | '.join(title.removesuffix(':') for title in header)} |"
+    yield f"| {' | '.join('---:' if title.endswith(':') else '---' for title in header)} |"
     for row in rows:
         yield f"| {' | '.join(row)} |"
     yield ""
 
 
 def _listed(
-    header: Sequence[tuple[str, str]],
+    header: Sequence[str],
     items: Sequence[T],
     row: Callable[[T], Sequence[str]],
     most: int,
@@ -150,9 +157,12 @@ def _listed(
     if more := items[len(shown) : most]:
         yield from _folded(f"{count(len(more))} more", _table(header, map(row, more)))
     if len(items) > most:
-        hidden, every = count(len(items) - most), count(len(items), noun)
-        yield f"*Cut to keep this short: {hidden} of {every}{of} not shown.*"
-        yield ""
+        yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
+
+
+def _cut(what: str) -> Iterator[str]:
+    yield f"*Cut to keep this short: {what} not shown.*"
+    yield ""
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
@@ -163,73 +173,75 @@ def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
     yield ""
 
 
+def _fenced(lines: Iterable[str]) -> list[str]:
+    shown = list(lines)
+    fence = "`" * max(3, _longest_ticks("\n".join(shown)) + 1)
+    return [f"{fence}text", *shown, fence, ""]
+
+
 # -- the verdict -------------------------------------------------------------------------------------------
 
 
-def _verdict(report: RunReport, most: int) -> Iterator[str]:
-    if report.failed:
-        yield "## ❌ jsonmatch: failed"
-    elif not report.results.number:
-        yield "## ➖ jsonmatch: nothing was compared"
-    elif not report.is_judged:
-        yield f"## jsonmatch: score {score_text(report.results.mean('score'))}"
-    elif report.is_cut_short:
-        yield "## ⚠️ jsonmatch: passed so far"
-    else:
-        yield "## ✅ jsonmatch: passed"
+def _verdict(view: RunView, most: int) -> Iterator[str]:
+    yield f"## {_word(view)}"
     yield ""
-    yield "; ".join(_sums(report)) + "."
+    yield "; ".join(_sums(view)) + "."
     yield ""
-    if report.verdict.gates:
-        yield f"### Gates, on {_said_of(report.on)}"
-        yield ""
-        gates = sorted(report.verdict.gates, key=lambda check: check.passed is not False)
-        header = [("", _TEXT), ("gate", _TEXT), ("value", _FIGURE), ("limit", _FIGURE), ("slack", _FIGURE)]
-        yield from _listed([*header, ("", _TEXT)], gates, _gate, max(most, _OPEN), "gate")
-    if report.verdict.unsettled_cases:
-        yield "### Repeated cases that did not pass"
-        yield ""
-        header = [("", _TEXT), ("case", _TEXT), ("pass rate", _FIGURE), ("wanted", _FIGURE), ("", _TEXT)]
-        yield from _listed(header, report.verdict.unsettled_cases, _repeated, most, "case")
+    if view.gates:
+        gates = sorted(view.gates, key=lambda check: check.passed is not False)
+        header = ["", "gate", "value:", "limit:", "slack:", ""]
+        lines = _listed(header, gates, _gate, max(most, _OPEN), "gate")
+        yield from _headed(f"Gates, on {_prose(extent(view.results), code)}", lines)
+    if view.unsettled:
+        header = ["", "case", "pass rate:", "wanted:", ""]
+        lines = _listed(header, view.unsettled, _repeated, most, "case")
+        yield from _headed("Repeated cases that did not pass", lines)
 
 
-def _sums(report: RunReport) -> Iterator[str]:
-    gates = [check for check in report.verdict.gates if check.passed is not None]
-    if gates:
-        failed = sum(not check.passed for check in gates)
-        yield (
-            f"**{failed} of {count(len(gates), 'gate')} failed**"
-            if failed
-            else (f"{count(len(gates), 'gate')} passed")
-        )
-    if report.results.corpus is not None:
-        yield from _of_corpus(report.results.corpus)
-    else:
-        yield from _of_cases(report)
-    if note := left_out_note(report.results):
+def _word(view: RunView) -> str:
+    if view.failed:
+        return "❌ jsonmatch: failed"
+    if not view.results.number:
+        return "➖ jsonmatch: nothing was compared"
+    if not view.is_judged:
+        return f"jsonmatch: score {score_text(view.results.mean('score'))}"
+    return "⚠️ jsonmatch: passed so far" if view.is_cut_short else "✅ jsonmatch: passed"
+
+
+def _sums(view: RunView) -> Iterator[str]:
+    gates = [check for check in view.gates if check.passed is not None]
+    if failed := sum(not check.passed for check in gates):
+        yield f"**{failed} of {count(len(gates), 'gate')} failed**"
+    elif gates:
+        yield f"{count(len(gates), 'gate')} passed"
+    corpus = view.results.corpus
+    yield from _of_cases(view) if corpus is None else _of_corpus(corpus)
+    if note := left_out_note(view.results):
         yield note
-    if report.others_failed:
-        yield f"{count(report.others_failed, 'test')} that compared nothing failed too"
-    for reason, number in report.left_out:
+    if view.others_failed:
+        yield f"{count(view.others_failed, 'test')} that compared nothing failed too"
+    for reason, number in view.left_out:
         yield f"not counted: {count(number)} {reason}"
-    if report.diff is not None and report.diff.score is not None and report.diff.is_comparable:
-        yield f"score against {code(report.baseline)}: {change_text(report.diff.score.change)}"
-    elif report.diff is not None and not report.diff.is_comparable:
-        yield f"**{code(report.baseline)} can't be compared with**: cases were scored in another way"
-    elif report.baseline:
-        yield f"there is no baseline {code(report.baseline)} yet"
+    if view.diff is None:
+        if view.baseline:
+            yield f"there is no baseline {code(view.baseline)} yet"
+    elif not view.diff.is_comparable:
+        yield f"**{code(view.baseline)} can't be compared with**: cases were scored in another way"
+    elif view.diff.score is not None:
+        yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
 
 
-def _of_cases(report: RunReport) -> Iterator[str]:
-    cases = count(len(report.results.cases), "case")
-    if report.faults:
-        yield f"**{count(len(report.faults))} of {cases} failed**"
+def _of_cases(view: RunView) -> Iterator[str]:
+    cases = count(len(view.results.cases), "case")
+    if view.faults:
+        yield f"**{count(len(view.faults))} of {cases} failed**"
     else:
-        yield "no case failed" if report.is_judged else f"{cases}, without a threshold"
-    if unscored := sum(not fault.metric for fault in report.faults):
+        yield "no case failed" if view.is_judged else f"{cases}, without a threshold"
+    if unscored := sum(not fault.metric for fault in view.faults):
         yield f"{count(unscored)} before comparing, which counts as 0"
-    if report.on != cases:
-        yield f"evaluated on {_said_of(report.on)}"
+    on = extent(view.results)
+    if on != cases:
+        yield f"evaluated on {_prose(on, code)}"
 
 
 def _of_corpus(corpus: Corpus) -> Iterator[str]:
@@ -257,107 +269,83 @@ def _repeated(check: Check) -> list[str]:
 # -- figures -----------------------------------------------------------------------------------------------
 
 
-def _headline(report: RunReport) -> Iterator[str]:
-    results = report.results
-    if not results.number:
-        return
-    yield "### Figures"
-    yield ""
-    names = ["cases", "pass rate"] if results.corpus is None else ["records", "with score 1"]
-    titles = [*names, *(_TITLES[name] for name in FIGURES)]
-    figures = [score_text(results.pass_rate), *(score_text(results.mean(name)) for name in FIGURES)]
-    rows = [[count(results.number), *figures]]
-    by_name = {each.name: each.interval for each in report.headlines}
-    if by_name:
-        intervals = [by_name["pass_rate"], *(by_name[name] for name in FIGURES)]
-        confidence = f"{intervals[0].confidence * 100:g} % confidence"
-        rows.append([confidence, *(f"{score_text(each.low)}–{score_text(each.high)}" for each in intervals)])
-    yield from _table([(title, _FIGURE) for title in titles], rows)
+def _figures(view: RunView) -> Iterator[str]:
+    *means, (_, rate, within) = view.figures
+    names = ["cases:", "pass rate:"] if view.results.corpus is None else ["records:", "with score 1:"]
+    header = [*names, *(f"{each.title}:" for each in means)]
+    rows = [[count(view.results.number), score_text(rate), *(score_text(each.value) for each in means)]]
+    intervals = [
+        interval for interval in (within, *(each.interval for each in means)) if interval is not None
+    ]
+    if intervals:
+        ends = (f"{score_text(each.low)}–{score_text(each.high)}" for each in intervals)
+        rows.append([f"{intervals[0].confidence * 100:g} % confidence", *ends])
+    yield from _table(header, rows)
 
 
-def _differences(report: RunReport) -> Iterator[str]:
-    if report.differences:
-        yield "### What differs"
+def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
+    if is_titled:
+        yield f"{code(section.metric)}, {count(section.cases, 'case')}:"
         yield ""
-        yield from _fenced(message_lines(report.differences, _MESSAGE_LINES))
-
-
-def _fenced(lines: Iterable[str]) -> list[str]:
-    shown = list(lines)
-    fence = "`" * max(3, _longest_ticks("\n".join(shown)) + 1)
-    return [f"{fence}text", *shown, fence, ""]
-
-
-def _fields(sections: Sequence[Section], most: int) -> Iterator[str]:
-    if not sections:
-        return
-    yield "### Fields, the worst first"
-    yield ""
-    for section in sections:
-        if len(sections) > 1 or section.variants > 1:
-            yield f"{code(section.metric)}, {count(section.cases, 'case')}:"
-            yield ""
-        yield from _section(section, most)
-
-
-def _section(section: Section, most: int) -> Iterator[str]:
     rows = sorted((row for row in section.rows if not row.is_group), key=_order)
-    imperfect = [row for row in rows if not _is_perfect(row.figures)]
+    imperfect = [row for row in rows if not is_perfect(row.figures)]
     perfect = rows[len(imperfect) :]
-    header = [("field", _TEXT), *((column.title, _FIGURE) for column in COLUMNS)]
-    total = ["**all**", *_cells(section.total)]
-    yield from _listed(header, imperfect, _field, most, "field", of=" below 1", total=total)
+    columns = shown_columns([section.total, *(row.figures for row in rows)])
+    header = ["field", *(f"{column.title}:" for column in columns)]
+
+    def cells(figures: FieldAggregation) -> Iterator[str]:
+        for column in columns:
+            value = column.value(figures)
+            if column.key == "hallucinations" and not section.extra:
+                yield NOT_COUNTED
+            else:
+                yield count(int(value or 0)) if column.kind == "count" else score_text(value)
+
+    def field(row: Row) -> list[str]:
+        return [cell(row.path, 80), *cells(row.figures)]
+
+    total = [f"**{ALL_FIELDS}**", *cells(section.total)]
+    yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
     if perfect:
         title = f"{count(len(perfect), 'field')} without a fault"
         if len(perfect) > most:
             title += f", {count(len(perfect) - most)} of them not shown"
-        yield from _folded(title, _table(header, [_field(row) for row in perfect[:most]]))
+        yield from _folded(title, _table(header, map(field, perfect[:most])))
 
 
 def _order(row: Row) -> tuple[bool, float, int, str]:
     mean = row.figures.mean_score
     lost = row.figures.matches - row.figures.total
-    return _is_perfect(row.figures), 0.0 if mean is None else mean, lost, row.path
-
-
-def _is_perfect(figures: FieldAggregation) -> bool:
-    return (figures.mean_score is None or figures.mean_score >= 1) and not figures.batch_errors
-
-
-def _field(row: Row) -> list[str]:
-    return [cell(row.path, 80), *_cells(row.figures)]
-
-
-def _cells(figures: FieldAggregation) -> Iterator[str]:
-    for column in COLUMNS:
-        value = column.value(figures)
-        is_count = column.kind == "count" and value is not None
-        yield count(int(value or 0)) if is_count else score_text(value)
+    return is_perfect(row.figures), 0.0 if mean is None else mean, lost, row.path
 
 
 # -- cases -------------------------------------------------------------------------------------------------
 
 
-def _cases(report: RunReport, most: int) -> Iterator[str]:
-    faults = report.faults
-    if not faults or report.differences:  # of the one case that there is all has been said
-        return
-    corpus = report.results.corpus
-    noun = "case" if corpus is None else "record"
-    if corpus is None:
-        yield f"### Cases that failed: {count(len(faults))}"
-    else:
-        yield "### The worst records" if report.results.is_partial else "### Records below 1"
-    yield ""
-    header = [("score", _FIGURE), (noun, _TEXT), ("worst fields", _TEXT)]
+def _cases_title(view: RunView) -> str:
+    if view.results.corpus is None:
+        return f"Cases that failed: {count(len(view.faults))}"
+    return "The worst records" if view.results.is_partial else "Records below 1"
+
+
+def _cases(view: RunView, most: int) -> Iterator[str]:
+    noun = "case" if view.results.corpus is None else "record"
+    header = ["score:", noun, "worst fields"]
     row = _case
-    if any(fault.path for fault in faults):
-        header.append(("at", _TEXT))
-        row = partial(_placed, link=report.link)
-    yield from _listed(header, faults, row, most, noun)
-    said = [fault for fault in faults[: min(most, _MESSAGES)] if fault.message]
-    for fault in said:
-        yield from _said(fault)
+    if any(fault.path for fault in view.faults):
+        header.append("at")
+        row = partial(_placed, link=view.link)
+    yield from _listed(header, view.faults, row, most, noun)
+    for fault in view.faults[: min(most, _MESSAGES)]:
+        if fault.message:
+            # A summary is HTML, in which Markdown means nothing.
+            name = f"<code>{escape(clip_middle(fault.case, _WIDTH))}</code>"
+            lines = _fenced(message_lines(fault.message, _MESSAGE_LINES))
+            yield from _folded(name + _note(fault), lines)
+
+
+def _note(fault: Fault) -> str:
+    return f" ({fault.note})" if fault.note else ""
 
 
 def _placed(fault: Fault, link: str) -> list[str]:
@@ -368,11 +356,8 @@ def _case(fault: Fault) -> list[str]:
     fields = [f"{cell(path, 60)} {score_text(score)}" for path, score in fault.fields[:_FIELDS_OF_CASE]]
     if len(fault.fields) > _FIELDS_OF_CASE:
         fields.append(f"{count(len(fault.fields) - _FIELDS_OF_CASE)} more")
-    return [
-        score_text(fault.score),
-        cell(fault.case) + (f" ({fault.note})" if fault.note else ""),
-        ", ".join(fields) or _prose(fault.headline) or "–",
-    ]
+    worst = ", ".join(fields) or _prose(fault.headline) or "–"
+    return [score_text(fault.score), cell(fault.case) + _note(fault), worst]
 
 
 def _place(fault: Fault, link: str) -> str:
@@ -384,62 +369,35 @@ def _place(fault: Fault, link: str) -> str:
     return f"[{place}]({link}{quote(fault.path, errors='backslashreplace')}#L{fault.line})"
 
 
-def _said(fault: Fault) -> Iterator[str]:
-    # A summary is HTML, in which Markdown means nothing.
-    name = escape(clip_middle(fault.case, _WIDTH))
-    note = f" ({fault.note})" if fault.note else ""
-    lines = _fenced(message_lines(fault.message, _MESSAGE_LINES))
-    yield from _folded(f"<code>{name}</code>{note}", lines)
-
-
 # -- the baseline ------------------------------------------------------------------------------------------
 
 
-def _baseline(diff: BaselineDiff, proven: RunChange | None, name: str, most: int) -> Iterator[str]:
-    made = ", ".join(filter(None, [diff.before.created[:10], diff.before.commit[:10]]))
-    yield f"### Against the baseline {code(name)}"
-    yield ""
-    parts = [f"{count(len(diff.cases), 'case')} in both"]
-    if diff.of_corpora:
-        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
-    for what, names in (("new", diff.new), ("vanished", diff.vanished)):
-        parts += [f"{count(len(names))} {what}"] if names else []
-    yield ", ".join(parts) + (f"; made {code(made, 40)}" if made else "") + "."
+def _baseline(view: RunView, diff: BaselineDiff, most: int) -> Iterator[str]:
+    made = made_of(diff.before)
+    yield ", ".join(baseline_extent(diff)) + (f"; made {code(made, 40)}" if made else "") + "."
     yield ""
     if not diff.is_comparable:
-        header = [("not scored as it was then", _TEXT), ("then, and now", _TEXT)]
-        yield from _listed(header, diff.mismatches, _mismatch, most, "case")
+        rows = [[cell(each.case), cell(each.difference, 200)] for each in diff.mismatches]
+        yield from _listed(["not scored as it was then", "then, and now"], rows, list, most, "case")
         return
-    if proven is not None:
-        yield from (f"- {_prose(words)}" for _, words in proven.sentences())
+    if view.proven is not None:
+        yield from (f"- {_prose(words)}" for _, words in view.proven.sentences())
         yield ""
-    for what, deltas in (
-        ("field", [each for each in diff.fields if each.change]),
-        ("case", list(diff.changed())),
-    ):
-        header = [("change", _FIGURE), ("then", _FIGURE), ("now", _FIGURE), (what, _TEXT)]
+    for what, deltas in baseline_changes(diff):
         if deltas:
-            yield from _listed(header, deltas, _delta, most, what)
-    for title, names in (("new cases", diff.new), ("vanished cases", diff.vanished)):
-        if names:
-            lines = [*(f"- {code(each)}" for each in names[:most]), ""]
-            if len(names) > most:
-                lines += [f"*Cut to keep this short: {count(len(names) - most)} not shown.*", ""]
-            if len(names) <= _OPEN:
-                yield from [f"{title.capitalize()}:", "", *lines]
-            else:
-                yield from _folded(f"{count(len(names))} {title}", lines)
-
-
-def _mismatch(mismatch: Mismatch) -> list[str]:
-    return [cell(mismatch.case), cell(mismatch.difference, 200)]
+            yield from _listed(["change:", "then:", "now:", what], deltas, _delta, most, what)
+    missing = {"vanished": "vanished cases", "not run": "cases that did not run"}[gone(diff)]
+    for title, names in (("new cases", diff.new), (missing, diff.vanished)):
+        lines = [*(f"- {code(each)}" for each in names[:most]), ""]
+        if len(names) > most:
+            lines += _cut(count(len(names) - most))
+        if len(names) > _OPEN:
+            yield from _folded(f"{count(len(names))} {title}", lines)
+        elif names:
+            yield from [f"{title[:1].upper()}{title[1:]}:", "", *lines]
 
 
 def _delta(delta: Delta) -> list[str]:
     change = change_text(delta.change)
-    return [
-        f"**{change}**" if delta.change < 0 else change,
-        score_text(delta.before),
-        score_text(delta.after),
-        cell(delta.name),
-    ]
+    change = f"**{change}**" if delta.change < 0 else change
+    return [change, score_text(delta.before), score_text(delta.after), cell(delta.name)]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.fieldtable import field_scores
+from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, fixed_figure
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, YELLOW
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -21,8 +22,6 @@ __all__ = ["Pivot", "PivotRow", "pivot_blocks", "pivots"]
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16
 _MAX_DIGITS: Final = 4
-_HINT: Final = "--jsonmatch-summary=all"
-_OPTION: Final = "--jsonmatch-pivot"
 _SAME: Final = 1e-12
 
 
@@ -97,7 +96,7 @@ def _pivot(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pi
     rows = [PivotRow(path, tuple(column.get(path) for column in columns)) for path in paths]
     rows.sort(key=lambda row: (_mean(row), row.path))
     cases = {frozenset(each.nodeid.partition("[")[0] for each in group) for group in groups.values()}
-    total = PivotRow("total", tuple(column[""] for column in columns))
+    total = PivotRow(ALL_FIELDS, tuple(column[""] for column in columns))
     return Pivot(metric, fixture, tuple(groups), tuple(rows), total, len(cases) == 1)
 
 
@@ -106,32 +105,25 @@ def _mean(row: PivotRow) -> float:
     return sum(known) / len(known) if known else 1.0
 
 
+# -- drawn -------------------------------------------------------------------------------------------------
+
+
 def pivot_blocks(
-    comparisons: Sequence[Comparison],
-    fixture: str | None = None,
-    *,
-    mode: str = "auto",
-    width: int = 80,
-    unicode: bool = True,
-    hint: str = _HINT,
-    option: str = _OPTION,
+    comparisons: Sequence[Comparison], look: Look, fixture: str | None = None, *, option: str
 ) -> list[list[StyledLine]]:
-    """Return the lines of all pivots, in blocks; none wider than `width`.
+    """Return the lines of all pivots, in blocks; none wider than the terminal.
 
     Args:
         comparisons: everything that was compared.
+        look: how the lines may look.
         fixture: the fixture; None for the first that has several parameters, if there is one.
-        mode: "all" shows every field, "failed" those under 1, any other the worst.
-        width: columns of the terminal.
-        unicode: False keeps to ASCII.
-        hint: the option that shows what is left out here.
         option: the one that chooses a fixture.
     """
     found, names = pivots(comparisons, fixture)
     if fixture is not None and not found:
         known = f"; there are {', '.join(names)}" if names else ""
         note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"
-        return [[[(line, YELLOW)] for line in fold(printable(note), width, 2, unicode=unicode)]]
+        return [look.folded(note, 2, YELLOW)]
     blocks: list[list[StyledLine]] = []
     for pivot in found:
         title = f"score by {pivot.fixture}, * is the best"
@@ -140,63 +132,56 @@ def pivot_blocks(
         others = [name for name in names if name != pivot.fixture] if fixture is None else []
         if others:
             title += f"; {option}={others[0]} for another"
-        blocks += _draw(pivot, title, mode, width, unicode, hint)
+        blocks += _draw(pivot, title, look)
     return blocks
 
 
-def _draw(
-    pivot: Pivot, title: str, mode: str, width: int, unicode: bool, hint: str
-) -> Iterator[list[StyledLine]]:
+def _draw(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLine]]:
+    """Yield a table, and below it the columns that have no room in it."""
     rows = list(pivot.rows)
-    if mode == "failed":
+    if look.mode == "failed":
         rows = [row for row in rows if any(score is not None and score < 1 for score in row.scores)]
-    shown = rows[:_MAX_ROWS] if mode == "auto" else rows
-    digits = _digits([*shown, pivot.total])
-    labels = [clip_middle(label, _MAX_LABEL, unicode=unicode) for label in pivot.labels]
-    widths = [max(display_width(label), digits + 2) + 1 for label in labels]
-    longest = max(display_width(row.path) for row in [*shown, pivot.total])
-    first = min(longest, max(width // 3, 12))
-    for number, part in enumerate(_parts(widths, width - first)):
-        block: list[StyledLine] = [] if number else [[(clip(title, width, unicode=unicode), BOLD)]]
-        names = (f"{pad(labels[place], widths[place] - 1, right=True)}" for place in part)
-        header = f"{pad('', first)} {'  '.join(names)}"
-        block.append([(clip(header, width, unicode=unicode), BOLD)])
-        block += [_row(row, part, first, widths, digits, unicode) for row in shown]
+    shown = rows[:_MAX_ROWS] if look.mode == "auto" else rows
+    drawn = [*shown, pivot.total]
+    digits = _digits(drawn)
+    labels = [look.middle(label, _MAX_LABEL) for label in pivot.labels]
+    widths = [max(display_width(label), digits + 2) for label in labels]
+    first = min(max(display_width(row.path) for row in drawn), max(look.width // 3, 12))
+    for number, part in enumerate(_parts(widths, look.width - first)):
+        names = "  ".join(pad(labels[place], widths[place], right=True) for place in part)
+        body = [_row(row, part, first, widths, digits, look) for row in drawn]
+        block = [] if number else [look.title(title)]
+        block += [look.line(f"{pad('', first)} {names}", BOLD), *body[:-1]]
         if number == 0 and len(rows) > len(shown):
-            text = f"{mark(unicode)} {count(len(rows) - len(shown), 'more row')} ({hint})"
-            block.append([(clip(text, width, unicode=unicode), DIM)])
-        rule = first + sum(widths[place] + 1 for place in part)
-        block.append([(("─" if unicode else "-") * min(rule, width), DIM)])
-        block.append(_row(pivot.total, part, first, widths, digits, unicode))
+            block.append(look.more(count(len(rows) - len(shown), "more row"), indent=""))
+        block += [look.rule(first + sum(widths[place] + 2 for place in part)), body[-1]]
         if number == 0 and not pivot.same_cases:
-            text = "the columns are not over the same cases"
-            block.append([(clip(text, width, unicode=unicode), YELLOW)])
+            block.append(look.line("the columns are not over the same cases", YELLOW))
         yield block
 
 
 def _row(
-    row: PivotRow, part: Sequence[int], first: int, widths: Sequence[int], digits: int, unicode: bool
+    row: PivotRow, part: Sequence[int], first: int, widths: Sequence[int], digits: int, look: Look
 ) -> StyledLine:
     best = row.best
-    line: StyledLine = [(pad(clip_middle(row.path, first, unicode=unicode), first), PLAIN)]
+    line: StyledLine = [(pad(look.middle(row.path, first), first), PLAIN)]
     for place in part:
-        figure = fixed_figure(row.scores[place], digits, unicode=unicode)
-        text = f" {pad(figure, widths[place] - 1, right=True)}"
-        text += "*" if place in best else "" if place == part[-1] else " "
-        line.append((text, GREEN if place in best else PLAIN))
+        figure = pad(fixed_figure(row.scores[place], digits, unicode=look.unicode), widths[place], right=True)
+        sign = "*" if place in best else "" if place == part[-1] else " "
+        line.append((f" {figure}{sign}", GREEN if place in best else PLAIN))
     return line
 
 
 def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Yield the columns that go beside each other."""
+    """Yield the columns that go beside each other, with a space before and a sign behind each."""
     part: list[int] = []
     taken = 0
-    for place, column in enumerate(widths):
-        if part and taken + column + 1 > room:
+    for place, width in enumerate(widths):
+        if part and taken + width + 2 > room:
             yield part
             part, taken = [], 0
         part.append(place)
-        taken += column + 1
+        taken += width + 2
     if part:
         yield part
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 
 __all__ = ["write_file"]
 
@@ -40,11 +40,9 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
 
 def _replace(path: Path, data: bytes) -> None:
     # With the name of a hidden file that nobody collects.
-    beside = path.with_name(f".{path.name[:100]}.{token_hex(8)}.tmp")
-    # The system takes the umask from the mode. (Windows has a text mode, which would change line breaks.)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with beside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

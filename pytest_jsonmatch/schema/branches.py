@@ -1,19 +1,25 @@
-"""Tests of a value against the branches of a union: by type where that is enough, else by `jsonschema`."""
+"""Tests of a value against the branches of a union: by type where that is enough, else by `jsonschema-rs`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.schema.documents import json_copy
 from pytest_jsonmatch.schema.places import AllOf, AnyOf
-from pytest_jsonmatch.schema.references import library, registry_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_jsonmatch.schema.documents import Schema
     from pytest_jsonmatch.schema.places import Alternative, Place, Reader
 
-__all__ = ["Tests", "fits_types"]
+__all__ = ["Tests", "fits_types", "is_validatable"]
+
+_DEEPEST: Final = 200
+"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
 
 
 @final
@@ -22,31 +28,18 @@ class Tests:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._validator_of: Callable[[dict[str, Any]], Any] | None = None
 
     def of(self, alternative: Alternative) -> Callable[[Any], bool]:
         """Return the test of one alternative.
 
         Raises:
-            ConfigurationError: it needs `jsonschema`, which is not installed or refuses the schema.
+            ConfigurationError: the validator refuses the schema.
         """
         kinds = self._reader.flat(alternative.node).kinds
-
-        def of_type(value: Any) -> bool:
-            return fits_types(value, kinds)
-
         if alternative.by_type:
-            return of_type
+            return lambda value: fits_types(value, kinds)
         accepts = self._accepts(alternative.test)
-
-        def valid(value: Any) -> bool:
-            try:
-                return accepts(value)
-            except RecursionError:
-                # Validators recurse. Of values too deep for them the type decides.
-                return of_type(value)
-
-        return valid
+        return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
 
     def _accepts(self, place: Place) -> Callable[[Any], bool]:
         if isinstance(place, AllOf):
@@ -55,29 +48,79 @@ class Tests:
         if isinstance(place, AnyOf):
             some = [self._accepts(branch) for branch in place.branches]
             return lambda value: any(accepts(value) for accepts in some)
-        if isinstance(place.schema, bool):
-            verdict = place.schema
-            return lambda _: verdict
-        if self._validator_of is None:
-            self._validator_of = _validators(self._reader)
-        accepts: Callable[[Any], bool] = self._validator_of(place.schema).is_valid
-        return accepts
+        schema = place.schema
+        if isinstance(schema, bool):
+            return lambda _: schema
+        return self._validator(schema)
 
+    def _validator(self, schema: dict[str, Any]) -> Callable[[Any], bool]:
+        """Return the validator of a schema in one of the documents."""
+        import jsonschema_rs
 
-def _validators(reader: Reader) -> Callable[[dict[str, Any]], Any]:
-    """Return a function that makes the validator of a schema in one of the documents."""
-    jsonschema = library("jsonschema")
-    files = reader.files
-    registry, _ = registry_of(files)
-    dialect = jsonschema.validators.validator_for(files.root, default=jsonschema.Draft202012Validator)
-    for document in files.documents.values():
+        # By its address, so that the references in it are resolved as where it stands.
+        reference = {"$ref": self._reader.documents.location(schema), **self._dialect}
         try:
-            dialect.check_schema(document)
-        except jsonschema.SchemaError as error:
-            message = f"not a valid JSON Schema: {error.message} (at {error.json_path})"
+            validator = jsonschema_rs.validator_for(reference, registry=self._registry)
+        except jsonschema_rs.ValidationError as error:
+            at = "".join(f"/{key}" for key in error.instance_path)
+            message = f"not a valid JSON Schema: {error.message} (at {at})"
             raise ConfigurationError(message) from None
-    # By its address, so that the references in it are resolved as where it stands.
-    return lambda schema: dialect({"$ref": files.location(schema)}, registry=registry)
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+        return validator.is_valid
+
+    @cached_property
+    def _dialect(self) -> dict[str, str]:
+        root = _prepared(self._reader.documents.root)
+        return {"$schema": root["$schema"]} if isinstance(root, dict) and "$schema" in root else {}
+
+    @cached_property
+    def _registry(self) -> Any:
+        """The registry of the documents, which reads other files."""
+        import jsonschema_rs
+
+        documents = self._reader.documents
+        return jsonschema_rs.Registry(
+            [(address, _prepared(document)) for address, document in documents.by_address.items()],
+            retriever=lambda address: _prepared(documents.read(address)),
+        )
+
+
+def _prepared(document: Schema) -> Any:
+    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    copy = json_copy(document)
+    if not is_validatable(copy):
+        message = f"alternatives here need a validator, which takes schemas of up to {_DEEPEST} levels"
+        raise ConfigurationError(message)
+    if isinstance(copy, dict) and "json-schema.org/" not in str(copy.get("$schema")):
+        copy.pop("$schema", None)
+    return copy
+
+
+def is_validatable(value: Any) -> bool:
+    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
+
+    >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
+    (True, False)
+    """
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        below: list[Any] = []
+        for item in level:
+            if type(item) is dict:
+                below.extend(item)
+                below.extend(item.values())
+            elif type(item) is list:
+                below.extend(item)
+            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def fits_types(value: Any, types: frozenset[str]) -> bool:
@@ -97,4 +140,4 @@ def fits_types(value: Any, types: frozenset[str]) -> bool:
     )
 
 
-_NAMES = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+_NAMES: Final = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}

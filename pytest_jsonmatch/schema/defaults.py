@@ -5,13 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.plan.rules import bind_comparator
+from pytest_jsonmatch.engine.plan.written import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.rules import OVERRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.plan.registry import Registry
 
 __all__ = [
     "annotate_xeval",
@@ -41,7 +43,8 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
         comparator: a name, or {name: {parameters}}.
 
     Raises:
-        ConfigurationError: no such type, or a comparator that is unknown or has wrong parameters.
+        ConfigurationError: no such type, or not the form of a comparator. Whether it is registered is
+            checked when a schema is parsed.
 
     >>> set_type_default("string", "levenshtein")
     >>> annotate_xeval({"type": "string"})
@@ -51,9 +54,19 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
     if json_type not in _BUILTIN:
         message = f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
         raise ConfigurationError(message)
-    bind_comparator(comparator, active_registry(), f"default of type {json_type!r}")
+    read_spec(f"default of type {json_type!r}", comparator)
     _changed[json_type] = comparator
     _changes[0] += 1
+
+
+def check_type_defaults(registry: Registry) -> None:
+    """Try out the comparators that were set, so that what is wrong with them is known before scoring.
+
+    Raises:
+        ConfigurationError: one is unknown, or has wrong parameters.
+    """
+    for json_type, comparator in _changed.items():
+        bind_comparator(comparator, registry, f"default of type {json_type!r}")
 
 
 def reset_type_defaults() -> None:

@@ -1,24 +1,26 @@
-"""What a schema can be given as (a dict, a path, a pydantic model class), and its content hash."""
+"""What a schema can be given as, the documents it is made of, and where a `$ref` in them leads."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+from urllib.request import url2pathname
 from weakref import WeakKeyDictionary
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.schema.references import Files, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.schema.references import Schema
+__all__ = ["Documents", "PydanticModel", "Schema", "SchemaSource", "json_copy", "model_schema", "plain_copy"]
 
-__all__ = ["PydanticModel", "SchemaSource", "content_hash", "model_schema", "open_files", "plain_copy"]
+Schema: TypeAlias = "dict[str, Any] | bool"
 
 
 class PydanticModel(Protocol):
@@ -32,25 +34,193 @@ class PydanticModel(Protocol):
 SchemaSource: TypeAlias = "Mapping[str, Any] | bool | str | os.PathLike[str] | type[PydanticModel]"
 """A JSON Schema as a mapping, the path of a JSON file, or a pydantic model class."""
 
-_model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
+_NAMELESS: Final = "urn:pytest-jsonmatch:schema"
+"""The address of a schema that is no file."""
+_INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
+"""Keywords with plain values below them: an `$id` or `$anchor` there names nothing."""
+_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
+"""The way from a document's root, as linked pairs: as text, every level would repeat those above it."""
 
 
-def open_files(source: SchemaSource) -> Files:
-    """Return a schema as a fresh document, with the file it was read from.
+class _Position(NamedTuple):
+    """Where an object of a document stands."""
 
-    Raises:
-        ConfigurationError: `source` is nothing a schema can be given as, or the file cannot be read.
-    """
-    if isinstance(source, (str, os.PathLike)):
+    address: str
+    """The document's."""
+    trail: _Trail
+    base: str
+    """The address that references in the object are relative to."""
+
+
+@final
+class Documents:
+    """A schema and the files that it refers to; each is read when a reference first leads there."""
+
+    def __init__(self, root: Schema, path: Path | None) -> None:
+        self.root = root
+        self.by_address: dict[str, Schema] = {}
+        self.contents: dict[Path, bytes] = {}
+        """The bytes of the files that were read."""
+        self._named: dict[str, Schema] = {}
+        self._positions: dict[int, _Position] = {}
+        self._add(_NAMELESS if path is None else path.resolve().as_uri(), root)
+
+    @classmethod
+    def open(cls, source: SchemaSource) -> Documents:
+        """Return the documents of a schema in any form: it is copied or read, and never changed.
+
+        Raises:
+            ConfigurationError: `source` is nothing a schema can be given as, or the file cannot be read.
+        """
+        if not isinstance(source, (str, os.PathLike)):
+            return cls(plain_copy(_schema_of(source)), None)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
             message = f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
             raise ConfigurationError(message)
         path = Path(source)
-        content, document = read_file(path)
-        files = Files(document, path)
-        files.contents[path] = content
-        return files
-    return Files(plain_copy(_schema_of(source)), None)
+        content, root = _read_file(path)
+        documents = cls(root, path)
+        documents.contents[path] = content
+        return documents
+
+    def target(self, schema: dict[str, Any]) -> Schema:
+        """Return the schema that another refers to by its `$ref`.
+
+        Raises:
+            ConfigurationError: the reference leads nowhere, to no schema, or to what is no file.
+        """
+        reference = schema["$ref"]
+        if not isinstance(reference, str):
+            message = f"$ref is {reference!r}; it is text such as '#/$defs/item'"
+            raise ConfigurationError(message)
+        base = self._positions[id(schema)].base
+        address, _, fragment = _joined(base, reference).partition("#")
+        try:
+            document = self._named[address] if address in self._named else self.read(address)
+        except ConfigurationError as error:
+            message = f"$ref {reference!r} leads nowhere: {error}"
+            raise ConfigurationError(message) from None
+        if fragment and not fragment.startswith("/"):
+            found: Any = self._named.get(f"{address}#{unquote(fragment)}")
+            if found is None:
+                message = f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
+                raise ConfigurationError(message)
+        else:
+            found = _at_pointer(document, fragment, reference)
+        if not isinstance(found, (dict, bool)):
+            message = f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
+            raise ConfigurationError(message)
+        return found
+
+    def read(self, address: str) -> Schema:
+        """Return the document at an address; only files are read, nothing is fetched from the network.
+
+        Raises:
+            ConfigurationError: no such file, or not JSON.
+        """
+        address = urldefrag(address)[0]
+        if address in self.by_address:
+            return self.by_address[address]
+        if not address.startswith("file:"):
+            hint = "; give the schema as a path, so that it is known what the $ref is relative to"
+            elsewhere = "; nothing is fetched from the network, so put it in a file or under $defs"
+            message = f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
+            raise ConfigurationError(message)
+        path = Path(url2pathname(urlsplit(address).path))
+        self.contents[path], document = _read_file(path)
+        self._add(address, document)
+        return document
+
+    def location(self, schema: dict[str, Any]) -> str:
+        """Return the address, with a JSON pointer, of an object in one of the documents."""
+        position = self._positions[id(schema)]
+        trail, parts = position.trail, list[str]()
+        while trail is not None:
+            trail, key = trail
+            parts.append(quote(str(key).replace("~", "~0").replace("/", "~1"), safe="~"))
+        return f"{position.address}#{''.join(f'/{part}' for part in reversed(parts))}"
+
+    def digest(self) -> str:
+        """Return a hash of all documents: the same for the same content, in whatever order the keys are."""
+        first, *others = self.by_address
+        copies = [json_copy(self.by_address[address]) for address in (first, *sorted(others))]
+        text = "\n".join(map(render, copies))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    def _add(self, address: str, document: Schema) -> None:
+        """Take up a document: where its objects stand, and what its ids and anchors name."""
+        self.by_address[address] = self._named[address] = document
+        waiting: list[tuple[Any, _Trail, str]] = [(document, None, address)]
+        while waiting:
+            value, trail, base = waiting.pop()
+            if type(value) is dict:
+                name = value.get("$id")
+                if isinstance(name, str):
+                    name = _joined(base, name)
+                    # (Before draft 2019-09 an anchor was written as an `$id` of `#` and its name.)
+                    base = urldefrag(name)[0]
+                    self._named.setdefault(name.rstrip("#"), value)
+                if isinstance(anchor := value.get("$anchor"), str):
+                    self._named.setdefault(f"{base}#{anchor}", value)
+                self._positions[id(value)] = _Position(address, trail, base)
+            waiting.extend((item, (trail, key), base) for key, item in _containers(value))
+
+
+def _joined(base: str, reference: str) -> str:
+    """Return a reference relative to an address, as an address."""
+    # (`urljoin` knows no URNs.)
+    return urldefrag(base)[0] + reference if reference[:1] in {"#", ""} else urljoin(base, reference)
+
+
+def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
+    found: Any = document
+    for part in pointer.split("/")[1:]:
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
+        if type(found) is dict and key in found:
+            found = found[key]
+        elif type(found) is list and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            hint = did_you_mean(key, found) if type(found) is dict else ""
+            message = f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}"
+            raise ConfigurationError(message)
+    return found
+
+
+def _containers(value: Any) -> Iterator[tuple[str | int, Any]]:
+    """Yield the objects and arrays in an object or array of a schema, with their keys."""
+    members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    for key, item in members:
+        if (type(item) is dict or type(item) is list) and key not in _INSTANCES:
+            yield key, item
+
+
+def _read_file(path: Path) -> tuple[bytes, Schema]:
+    """Return a schema file's bytes and the schema in it.
+
+    Raises:
+        ConfigurationError: it cannot be read, or holds no JSON Schema; the message names the file.
+    """
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        near = [entry.name for entry in path.parent.glob("*.json")] if path.parent.is_dir() else []
+        message = f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
+        raise ConfigurationError(message) from None
+    except OSError as error:
+        message = f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
+        raise ConfigurationError(message) from None
+    try:
+        document = parse_json(content)
+    except JsonParseError as error:
+        message = f"schema file {str(path)!r}: {error}"
+        raise ConfigurationError(message) from None
+    if not isinstance(document, (dict, bool)):
+        message = f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
+        raise ConfigurationError(message)
+    return content, document
 
 
 def _schema_of(source: object) -> Mapping[str, Any] | bool:
@@ -62,6 +232,9 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
         f"a schema is a dict, the path of a JSON file or a pydantic model class, not {type(source).__name__}"
     )
     raise ConfigurationError(message)
+
+
+_model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def model_schema(model: type) -> dict[str, Any]:
@@ -119,15 +292,9 @@ def _put(target: Any, key: Any, value: Any) -> None:
         raise ConfigurationError(message)
 
 
-def content_hash(documents: list[Schema]) -> str:
-    """Return the hash of documents: the same for the same content, in whatever order the keys are."""
-    text = "\n".join(render(_sorted_copy(document)) for document in documents)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _sorted_copy(document: Schema) -> Any:
-    """Return a document with its keys sorted, and functions by name."""
-    holder: list[Any] = []
+def json_copy(document: Schema) -> Any:
+    """Return a document as JSON, with its keys sorted, and functions by name."""
+    holder: list[Any] = [None]
     waiting: list[tuple[Any, Any, Any]] = [(holder, 0, document)]
     while waiting:
         target, key, value = waiting.pop()
@@ -142,8 +309,5 @@ def _sorted_copy(document: Schema) -> Any:
             fresh = value
         else:
             fresh = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
-        if target is holder:
-            holder.append(fresh)
-        else:
-            target[key] = fresh
+        target[key] = fresh
     return holder[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.errors import GoldValidationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import fits_types
 from pytest_jsonmatch.schema.parsing import load_schema
@@ -25,7 +25,7 @@ _PATH_LIMIT: Final = 200
 _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
 
 
-class GoldWarning(UserWarning):
+class GoldWarning(JsonMatchWarning):
     """Gold data are odd, and can be scored: a value of another type than declared, or a missing field."""
 
 

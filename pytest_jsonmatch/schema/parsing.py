@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import Tests
-from pytest_jsonmatch.schema.defaults import fitted_defaults, type_defaults_state
-from pytest_jsonmatch.schema.documents import content_hash, model_schema, open_files
+from pytest_jsonmatch.schema.defaults import check_type_defaults, fitted_defaults, type_defaults_state
+from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
 from pytest_jsonmatch.schema.rules import bind_rules
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
-    from pytest_jsonmatch.schema.references import Files
 
 __all__ = ["Trail", "load_schema", "named", "open_reader", "parse_eval_schema", "schema_hash"]
 
@@ -103,35 +104,22 @@ def schema_hash(schema: SchemaSource) -> str:
         whatever the order of the keys and however it is given.
 
     Raises:
-        ConfigurationError: the schema cannot be read, or a file that it refers to.
+        ConfigurationError: as `parse_eval_schema`.
 
     >>> schema_hash({"type": "string", "enum": ["a"]}) == schema_hash({"enum": ["a"], "type": "string"})
     True
     """
-    reader = open_reader(schema)
-    if not reader.files.alone:
-        # The files that it refers to are read on the way.
-        walk(reader)
-    return _digest(reader.files)
-
-
-def _digest(files: Files) -> str:
-    """Return the hash of a schema and the files that it was found to refer to."""
-    others = sorted(address for address in files.documents if address != files.address)
-    return content_hash([files.root, *(files.documents[address] for address in others)])
+    digest: str = _parsed(schema).node.digest
+    return digest
 
 
 def open_reader(schema: SchemaSource) -> Reader:
     """Return the reader of a schema.
 
     Raises:
-        ConfigurationError: it is none, or its root refers to nothing.
+        ConfigurationError: it is none, or cannot be read.
     """
-    files = open_files(schema)
-    try:
-        return Reader(files)
-    except ConfigurationError as error:
-        raise named(error, None) from None
+    return Reader(Documents.open(schema))
 
 
 def _parsed(source: SchemaSource) -> _Parsed:
@@ -142,8 +130,8 @@ def _parsed(source: SchemaSource) -> _Parsed:
     state = _state()
     reader = open_reader(source)
     node = _node_tree(reader)
-    node.digest = _digest(reader.files)
-    made = _Parsed(node, state, reader.files.contents)
+    node.digest = reader.documents.digest()
+    made = _Parsed(node, state, reader.documents.contents)
     if key is not None:
         if len(_kept) >= _MAX_KEPT:
             _kept.clear()
@@ -213,11 +201,13 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
 def _node_tree(reader: Reader) -> SchemaNode:
     places = walk(reader)
     registry = active_registry()
+    check_type_defaults(registry)
     tests = Tests(reader)
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
         bind_rules(flat.rules, registry, partial(_path, trail))
+        _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
             node.branches = tuple((tests.of(one), nodes[one.node]) for one in flat.alternatives)
@@ -265,6 +255,10 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
     if key is None or flat.items is None:
         return
     elements = reader.flat(flat.items)
+    if elements.kinds and "object" not in elements.kinds:
+        kinds = " or ".join(sorted(elements.kinds))
+        message = f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
+        raise ConfigurationError(message)
     if (
         elements.properties
         and key not in elements.properties
@@ -273,6 +267,16 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
     ):
         message = f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
         raise ConfigurationError(message)
+
+
+def _check_enum(flat: Flat, trail: Trail) -> None:
+    """Warn of a `oneof` that takes every value of an enum: nothing in the list is wrong then."""
+    match flat.rules.get("compare"):
+        case {"oneof": {"values": [*values]}} if flat.enum and all(
+            any(json_equal(one, value) for value in values) for one in flat.enum
+        ):
+            message = f"{_path(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            warnings.warn(message, JsonMatchWarning, stacklevel=2)
 
 
 def _path(trail: Trail) -> str:

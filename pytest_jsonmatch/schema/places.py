@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.schema.references import open_scope
 from pytest_jsonmatch.schema.rules import DECISIVE, OVERRIDE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_jsonmatch.schema.references import Files, Schema, Scope
+    from pytest_jsonmatch.schema.documents import Documents, Schema
 
 __all__ = ["TYPES", "AllOf", "Alternative", "AnyOf", "Flat", "Place", "Reader", "Source", "overlap"]
 
@@ -58,7 +57,6 @@ class Source:
     """A schema as written; with `own`, without its references and its `allOf`, `anyOf` and `oneOf`."""
 
     schema: Schema
-    scope: Scope
     own: bool
 
 
@@ -143,18 +141,17 @@ class _ContradictionError(ConfigurationError):
 class Reader:
     """Answers what one schema, with the files it refers to, says of its places."""
 
-    def __init__(self, files: Files) -> None:
-        self.files = files
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
         self._interned: dict[Any, Place] = {}
         self._flats: dict[Place, Flat] = {}
         self._open: set[Place] = set()
-        self.root = self.source(files.root, open_scope(files))
+        self.root = self.source(documents.root)
 
-    def source(self, schema: Schema, scope: Scope, *, own: bool = False) -> Place:
+    def source(self, schema: Schema, *, own: bool = False) -> Place:
         """Return the place of a schema; one that only refers to another is the other's."""
         seen: set[int] = set()
         while not own and type(schema) is dict:
-            scope = scope.enter(schema)
             if not schema.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
                 break
             if "$ref" not in schema:
@@ -166,12 +163,12 @@ class Reader:
                     break
                 seen.add(id(schema))
                 try:
-                    schema, scope = scope.lookup(_reference(schema))
+                    schema = self.documents.target(schema)
                 except ConfigurationError:
                     # Looked up again when the place is asked for: then the error can name its path.
                     break
         key = (id(schema), own) if type(schema) is dict else (schema, own)
-        return self._intern(key, lambda: Source(schema, scope, own))
+        return self._intern(key, lambda: Source(schema, own))
 
     def all_of(self, parts: Iterable[Place]) -> Place:
         """Return the place where all parts hold, each once, the last mention of it counting."""
@@ -223,30 +220,30 @@ class Reader:
         if type(schema) is bool:
             return Flat()
         if source.own:
-            return self._read_own(schema, source.scope)
+            return self._read_own(schema)
         parts = self.parts(source)
         return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
 
     def parts(self, source: Source) -> tuple[Place, ...]:
         """Return the places that all hold where a schema does: its references, branches, and own keywords."""
-        schema, scope = source.schema, source.scope
+        schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
         parts: list[Place] = []
         if "$ref" in schema:
-            parts.append(self.source(*scope.lookup(_reference(schema))))
+            parts.append(self.source(self.documents.target(schema)))
         if "allOf" in schema:
-            parts.extend(self.source(part, scope) for part in _schemas(schema, "allOf"))
+            parts.extend(map(self.source, _schemas(schema, "allOf")))
         parts.extend(
-            self.any_of(self.source(branch, scope) for branch in _schemas(schema, union))
+            self.any_of(map(self.source, _schemas(schema, union)))
             for union in ("anyOf", "oneOf")
             if union in schema
         )
         if not parts or not schema.keys() <= _SILENT:
-            parts.append(self.source(schema, scope, own=True))
+            parts.append(self.source(schema, own=True))
         return tuple(parts)
 
-    def _read_own(self, schema: dict[str, Any], scope: Scope) -> Flat:
+    def _read_own(self, schema: dict[str, Any]) -> Flat:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
                 message = f"{keyword} is not supported; write $ref"
@@ -260,26 +257,26 @@ class Reader:
         required = schema.get("required")
         if isinstance(required, list):
             flat.required = tuple(name for name in required if isinstance(name, str))
-        self._read_members(flat, schema, scope)
-        self._read_elements(flat, schema, scope)
+        self._read_members(flat, schema)
+        self._read_elements(flat, schema)
         flat.notes = {key: value for key, value in schema.items() if key not in _READ}
         return _possible(flat)
 
-    def _read_members(self, flat: Flat, schema: dict[str, Any], scope: Scope) -> None:
+    def _read_members(self, flat: Flat, schema: dict[str, Any]) -> None:
         listed = {
             # `false`: a member that must not be there is not listed.
-            name: self.source(member, scope)
+            name: self.source(member)
             for name, member in _named_schemas(schema, "properties").items()
             if member is not False
         }
         for part in _conditional(schema):
-            for name, place in (self.flat(self.source(part, scope)).properties or {}).items():
+            for name, place in (self.flat(self.source(part)).properties or {}).items():
                 listed.setdefault(name, place)
-        rest = [self.source(part, scope) for part in _named_schemas(schema, "patternProperties").values()]
+        rest = [*map(self.source, _named_schemas(schema, "patternProperties").values())]
         keyword = "additionalProperties" if "additionalProperties" in schema else "unevaluatedProperties"
         additional = schema.get(keyword)
         if isinstance(additional, dict) and additional:
-            rest.append(self.source(additional, scope))
+            rest.append(self.source(additional))
         elif isinstance(additional, (bool, dict)):
             flat.additional = additional is not False
         elif additional is not None:
@@ -289,7 +286,7 @@ class Reader:
         if listed or (flat.additional is False and not rest):
             flat.properties = listed
 
-    def _read_elements(self, flat: Flat, schema: dict[str, Any], scope: Scope) -> None:
+    def _read_elements(self, flat: Flat, schema: dict[str, Any]) -> None:
         elements: list[Any] = []
         if "prefixItems" in schema:
             elements.extend(_schemas(schema, "prefixItems"))
@@ -303,7 +300,7 @@ class Reader:
             raise _no_schema("items", items)
         # The elements of a tuple share one path, `[]`: the first schema that accepts one holds for it.
         if elements:
-            flat.items = self.any_of(self.source(element, scope) for element in elements)
+            flat.items = self.any_of(map(self.source, elements))
 
     # Several schemas that all hold.
 
@@ -512,14 +509,6 @@ def _shared(united: Flat, flats: list[Flat]) -> Flat:
 
 
 # Reading keywords.
-
-
-def _reference(schema: dict[str, Any]) -> str:
-    reference = schema["$ref"]
-    if not isinstance(reference, str):
-        message = f"$ref is {reference!r}; it is text such as '#/$defs/item'"
-        raise ConfigurationError(message)
-    return reference
 
 
 def _types(schema: dict[str, Any]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -11,9 +12,10 @@ from pytest_jsonmatch.schema.places import TYPES, AllOf, Source
 from pytest_jsonmatch.schema.rules import written_rules
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.schema.documents import SchemaSource
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.schema.documents import Schema, SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place, Reader
-    from pytest_jsonmatch.schema.references import Schema
 
 __all__ = ["resolve_schema_references"]
 
@@ -41,18 +43,7 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
     ... )
     {'type': 'object', 'properties': {'unit': {'type': 'string'}}}
     """
-    written = _Writer(open_reader(schema)).written()
-    if "$defs" not in written:
-        return written
-    # Where a schema recurs, two of its places may turn out to say the same only once they are written out.
-    for _ in range(_MOST_PASSES):
-        before, written = written, _Writer(open_reader(written)).written()
-        if written == before:
-            break
-    return written
-
-
-_MOST_PASSES: Final = 8
+    return _Writer(open_reader(schema)).written()
 
 
 @final
@@ -61,7 +52,7 @@ class _Writer:
         self._reader = reader
         flats = {place: flat for place, flat, _ in walk(reader)}
         self._flats = flats
-        self._recursive = _on_cycles(reader.root, flats)
+        self._recursive = _recursive(reader.root, flats)
         self._names = self._named()
         self._count = 0
 
@@ -70,7 +61,7 @@ class _Writer:
         definitions = {name: self._body(place) for place, name in self._names.items()}
         if definitions:
             document["$defs"] = definitions
-        original = self._reader.files.root
+        original = self._reader.documents.root
         if isinstance(original, dict) and "$schema" in original:
             document = {"$schema": original["$schema"], **document}
         # A fresh copy: enums and the like are still the reader's own.
@@ -79,34 +70,31 @@ class _Writer:
 
     def _named(self) -> dict[Place, str]:
         """Name the places that stay references, by what they were called where that is known."""
-        given: dict[int, str] = {}
-        root = self._reader.files.root
-        if isinstance(root, dict):
-            for keyword in ("definitions", "$defs"):
-                part = root.get(keyword)
-                if isinstance(part, dict):
-                    given.update((id(schema), name) for name, schema in part.items())
+        root = self._reader.documents.root
+        given = {
+            id(schema): name
+            for keyword in ("definitions", "$defs")
+            if isinstance(root, dict) and isinstance(part := root.get(keyword), dict)
+            for name, schema in part.items()
+        }
         names: dict[Place, str] = {}
-        taken: set[str] = set()
         for place in self._flats:
             if place in self._recursive and place is not self._reader.root:
-                called = [given[id(schema)] for schema in self._written_at(place) if id(schema) in given]
-                stem = called[0] if called else "node"
-                name, number = stem, 1
-                while name in taken:
-                    number += 1
-                    name = f"{stem}{number}"
-                taken.add(name)
-                names[place] = name
+                stem = next(filter(None, (given.get(id(one)) for one in self._schemas(place))), "node")
+                taken = names.values()
+                numbered = (f"{stem}{number}" for number in count(2))
+                names[place] = next(name for name in chain((stem,), numbered) if name not in taken)
         return names
 
-    def _written_at(self, place: Place) -> list[Schema]:
-        """Return the schemas that a place is made of."""
+    def _schemas(self, place: Place) -> Iterator[Schema]:
+        """Yield the schemas that a place is made of."""
         if isinstance(place, Source):
-            below = () if place.own else self._reader.parts(place)
-            return [place.schema, *(schema for part in below for schema in self._written_at(part))]
-        members = place.parts if isinstance(place, AllOf) else place.branches
-        return [schema for member in members for schema in self._written_at(member)]
+            yield place.schema
+            members = () if place.own else self._reader.parts(place)
+        else:
+            members = place.parts if isinstance(place, AllOf) else place.branches
+        for member in members:
+            yield from self._schemas(member)
 
     def _body(self, place: Place) -> dict[str, Any]:
         body: dict[str, Any] = {}
@@ -175,31 +163,22 @@ def _groups(flat: Flat) -> list[tuple[str, list[Place]]]:
     return groups
 
 
-def _on_cycles(root: Place, flats: dict[Place, Flat]) -> set[Place]:
-    """Return the places that have to stay references: one or more of every cycle."""
-    below = {place: list(dict.fromkeys(flat.children())) for place, flat in flats.items()}
-    above: dict[Place, list[Place]] = {place: [] for place in flats}
-    for place, children in below.items():
-        for child in children:
-            above[child].append(place)
-    # What nothing leads to, and what leads nowhere, is on no cycle; taken away again and again.
-    left = _peeled(_peeled(set(flats), below, above), above, below)
-    # A place with one way to it is written where that ends; a cycle that is entered has a place with two.
-    return {place for place in left if len(above[place]) > 1 or place is root}
-
-
-def _peeled(
-    places: set[Place], below: dict[Place, list[Place]], above: dict[Place, list[Place]]
-) -> set[Place]:
-    left = set(places)
-    counts = {place: sum(1 for child in below[place] if child in places) for place in places}
-    ends = [place for place, count in counts.items() if count == 0]
-    while ends:
-        place = ends.pop()
-        left.discard(place)
-        for parent in above[place]:
-            if parent in left:
-                counts[parent] -= 1
-                if counts[parent] == 0:
-                    ends.append(parent)
-    return left
+def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
+    """Return the places that are met again on a way down from themselves: every cycle has one."""
+    found: set[Place] = set()
+    open_: set[Place] = {root}
+    seen: set[Place] = {root}
+    stack = [(root, iter(flats[root].children()))]
+    while stack:
+        place, below = stack[-1]
+        child = next(below, None)
+        if child is None:
+            open_.discard(place)
+            stack.pop()
+        elif child in open_:
+            found.add(child)
+        elif child not in seen:
+            seen.add(child)
+            open_.add(child)
+            stack.append((child, iter(flats[child].children())))
+    return found

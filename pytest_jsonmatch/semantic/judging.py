@@ -102,11 +102,11 @@ class JudgeUsage:
     """What a judge has done so far; two of them add up.
 
     >>> JudgeUsage(calls=1, items=8) + JudgeUsage(calls=2, items=3, cached=4)
-    JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0, cost=0.0)
+    JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0)
     """
 
     calls: int = 0
-    """Requests sent, retries included."""
+    """Requests; those that a client sends again after a failure count once."""
     items: int = 0
     """Items that were sent, each counted once."""
     cached: int = 0
@@ -115,8 +115,6 @@ class JudgeUsage:
     """Items that ended without a verdict."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float = 0.0
-    """In the currency of the prices given; 0 where none are."""
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})

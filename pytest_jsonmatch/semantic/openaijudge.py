@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
-import random
-import time
+import os
 from collections import deque
-from contextlib import nullcontext, suppress
-from queue import Empty, SimpleQueue
-from threading import BoundedSemaphore, Event, Lock, Thread
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from threading import BoundedSemaphore, Lock, Thread
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from urllib.parse import urlsplit
 
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.answers import read_answer
-from pytest_jsonmatch.semantic.budget import Budget, Prices, Spent
-from pytest_jsonmatch.semantic.endpoint import Dialect, Endpoint, Failure
+from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
 from pytest_jsonmatch.semantic.making import JudgeSettings
-from pytest_jsonmatch.semantic.prompts import MAX_CHARACTERS, messages, named, prompt_version, question
+from pytest_jsonmatch.semantic.prompts import (
+    ANSWER_SCHEMA,
+    MAX_CHARACTERS,
+    messages,
+    named,
+    prompt_version,
+    question,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import openai
 
-    from pytest_jsonmatch.semantic.endpoint import Reply
     from pytest_jsonmatch.semantic.judging import Answers, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.making import Structured
     from pytest_jsonmatch.semantic.prompts import Question
 
 __all__ = ["OpenAIJudge"]
 
-_LONGEST_WAIT: Final = 60.0
-_FIRST_WAIT: Final = 0.5
-_GIVE_UP_AFTER: Final = 5
+_LONGEST_MESSAGE: Final = 300
+_CONNECT_SECONDS: Final = 5.0
+"""An endpoint that is not there is not waited for as long as one that thinks."""
+_GIVE_UP_AFTER: Final = 3
+"""After so many failed requests in a row nothing more is sent."""
+_TOO_MANY: Final = 429
+"""An endpoint that says so is there, and may answer the next request."""
+_NO_KEY: Final = "no-key"
+"""The client insists on a key."""
+_UNANSWERED: Final = frozenset({"connection", "http", "timeout"})
+"""How a request ends that the model did not get to answer."""
+_HINTS: Final = {
+    400: "for options that a model does not take see the settings 'structured', 'temperature' and 'seed'",
+    401: "check the key",
+    402: "check the account's quota",
+    403: "check the key",
+    404: "check the name of the model and the address of the endpoint",
+}
 
 _Found: TypeAlias = "dict[str, Verdict | JudgeError]"
 
@@ -41,7 +60,7 @@ class OpenAIJudge:
     """Asks a language model, in batches, over the official `openai` client (the extra `judge`).
 
     Nothing is imported and no connection is made before the first question. Every item ends as a Verdict or a
-    JudgeError, in bounded time, whatever the endpoint does.
+    JudgeError.
 
     Args:
         model: the model's name at the endpoint (for Azure that of the deployment).
@@ -49,24 +68,22 @@ class OpenAIJudge:
         api_key: the key; None: the one in the environment variable `api_key_env`.
         api_key_env: None: `OPENAI_API_KEY` (Azure: `AZURE_OPENAI_API_KEY`), but none for a `base_url`.
         azure_endpoint, api_version: a resource of Azure instead.
-        client: a ready client of the `openai` package, instead of all these.
+        client: a ready client of the `openai` package instead of all these; its timeout and retries count.
         batch_size: pairs in a request, at most.
         concurrency: requests under way at once, at most, of all threads.
-        timeout: seconds for one request and its whole answer.
-        retries: how often a request is sent again after 408, 409, 429, 5xx, a cut connection or a timeout.
-        max_calls: budget in requests, retries included.
+        timeout: seconds without a byte from the endpoint after which a request has failed.
+        retries: how often the client sends a request again after 408, 409, 429, 5xx, a cut connection or a
+            timeout.
+        max_calls: budget in requests; those that the client sends again count once.
         max_tokens: budget in tokens, of prompts and answers.
-        max_cost: budget in the currency of the prices, which it needs.
-        price_per_million_prompt_tokens, price_per_million_completion_tokens: prices.
-        structured: how the form of an answer is asked for: "json_schema", "json_object", "none", or "auto",
-            the first of these that the endpoint takes.
+        structured: how the form of an answer is asked for: "json_schema", "json_object" or "none".
+        temperature: None for models that take none.
         instructions: what the model is told beside the usual.
         seed: sent along where it is given.
-        sleep: how it waits between two attempts.
 
     Raises:
-        ConfigurationError: a setting is not what it can be. When it is asked: there is no key, or the extra
-            is not installed.
+        ConfigurationError: a setting has a value that it cannot have. When it is asked: there is no key, or
+            the extra is not installed.
 
     >>> judge = OpenAIJudge("gpt-4.1-mini", max_calls=100)
     >>> judge
@@ -88,16 +105,13 @@ class OpenAIJudge:
         batch_size: int = 20,
         concurrency: int = 4,
         timeout: float = 60.0,
-        retries: int = 3,
+        retries: int = 2,
         max_calls: int | None = None,
         max_tokens: int | None = None,
-        max_cost: float | None = None,
-        price_per_million_prompt_tokens: float | None = None,
-        price_per_million_completion_tokens: float | None = None,
-        structured: Structured = "auto",
+        structured: Structured = "json_schema",
+        temperature: float | None = 0.0,
         instructions: str | None = None,
         seed: int | None = None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = JudgeSettings(
             model=model,
@@ -111,34 +125,23 @@ class OpenAIJudge:
             retries=retries,
             max_calls=max_calls,
             max_tokens=max_tokens,
-            max_cost=max_cost,
-            price_per_million_prompt_tokens=price_per_million_prompt_tokens,
-            price_per_million_completion_tokens=price_per_million_completion_tokens,
             structured=structured,
+            temperature=temperature,
             instructions=instructions,
             seed=seed,
         )
         self.model = model
         self.prompt = prompt_version(instructions)
-        self._endpoint = Endpoint(
-            model, base_url, azure_endpoint, api_version, api_key, api_key_env, given=client
-        )
-        self._prices = Prices(
-            price_per_million_prompt_tokens or 0.0, price_per_million_completion_tokens or 0.0
-        )
-        self._budget = Budget(self._prices, max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
-        self._sleep = sleep
+        # (A function: whatever shows this object does not show the key.)
+        self._own_key: Callable[[], str | None] = lambda: api_key
+        self._given = client
+        self._made: openai.OpenAI | None = None
+        self._budget = Budget(max_calls=max_calls, max_tokens=max_tokens)
         self._slots = BoundedSemaphore(concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
-        self._dialect = Dialect(
-            "json_schema" if structured == "auto" else structured, fixed=structured != "auto"
-        )
-        # The first request is sent alone: what it learns of the endpoint the others need not find out.
-        self._first = Lock()
-        self._met = False
-        self._failed_in_a_row = 0
-        self._end: JudgeError | None = None
+        self._failures: tuple[JudgeError, ...] = ()
+        """Of the requests that have failed since one was answered."""
 
     def __repr__(self) -> str:
         return f"OpenAIJudge({self.model!r})"
@@ -151,7 +154,10 @@ class OpenAIJudge:
 
     def close(self) -> None:
         """Close connections; the judge can be asked again."""
-        self._endpoint.close()
+        with self._lock:
+            if self._made is not None and self._made is not self._given:
+                self._made.close()
+            self._made = None
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return for each item's id a Verdict, or the JudgeError that tells why there is none.
@@ -167,7 +173,7 @@ class OpenAIJudge:
             except JudgeError as error:
                 found[item.id] = error
         if questions:
-            self._endpoint.client()
+            self._client()  # whatever is wrong with it is told before anything is sent
             found.update(self._ask(list(self._batches(questions))))
         answers = {item.id: found[item.id] for item in items}
         self._count(errors=sum(isinstance(answer, JudgeError) for answer in answers.values()))
@@ -177,8 +183,8 @@ class OpenAIJudge:
         batch: list[Question] = []
         length = 0
         for each in questions:
-            if batch and (
-                len(batch) == self._settings.batch_size or length + len(each.text) > MAX_CHARACTERS
+            if len(batch) == self._settings.batch_size or (
+                batch and length + len(each.text) > MAX_CHARACTERS
             ):
                 yield batch
                 batch, length = [], 0
@@ -187,186 +193,226 @@ class OpenAIJudge:
         yield batch
 
     def _ask(self, batches: list[list[Question]]) -> _Found:
-        """Ask about batches, as many at once as may be; an interrupt is not kept waiting."""
+        """Ask about batches, in as many threads as there may be requests at once."""
         waiting = deque(batches)
-        stop = Event()
-        ended: SimpleQueue[_Found | BaseException] = SimpleQueue()
+        ended: list[_Found | BaseException] = []
 
         def work() -> None:
-            while not stop.is_set():
+            while True:
                 try:
                     batch = waiting.popleft()
                 except IndexError:
                     return
                 try:
-                    ended.put(self._about(batch, stop))
+                    ended.append(self._about(batch))
                 except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
-                    ended.put(error)
+                    waiting.clear()
+                    ended.append(error)
 
-        # Daemons: the interpreter does not wait for them when it is interrupted.
-        for _ in range(min(self._settings.concurrency, len(batches))):
-            Thread(target=work, name="jsonmatch-judge", daemon=True).start()
-        found: _Found = {}
+        count = min(self._settings.concurrency, len(batches))
+        # Daemons, which the interpreter does not wait for when it is interrupted.
+        threads = [Thread(target=work, name="jsonmatch-judge", daemon=True) for _ in range(count)]
         try:
-            for _ in batches:
-                one = _next(ended)
-                if isinstance(one, BaseException):
-                    raise one
-                found.update(one)
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(1)  # on Windows a wait without an end does not see Ctrl-C
         finally:
-            stop.set()
+            waiting.clear()
+        found: _Found = {}
+        for each in ended:
+            if isinstance(each, BaseException):
+                raise each
+            found.update(each)
         return found
 
-    def _about(self, batch: list[Question], stop: Event, attempt: int = 0) -> _Found:
-        """Ask about one batch, and once more about what has no verdict that can be used."""
+    def _about(self, batch: list[Question]) -> _Found:
+        """Ask about one batch, and once more about what has no verdict, in halves if nothing has one."""
+        found = self._once(batch, attempt=0)
+        # A single pair that is refused or too long would be so again.
+        again = {"invalid", "missing"} if len(batch) == 1 else {"invalid", "missing", "refused", "truncated"}
+        left = [each for each in batch if _kind(found[each.item.id]) in again]
+        middle = len(left) // 2 if len(left) == len(batch) else 0
+        for part in filter(None, (left[:middle], left[middle:])):
+            answers = self._once(part, attempt=1)
+            # Where the second question was never answered, the first error stands.
+            unanswered = {"budget", *_UNANSWERED}
+            found.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
+        return found
+
+    def _once(self, batch: list[Question], attempt: int) -> _Found:
+        """Ask about a batch in one request; an error of the whole request is that of each item."""
+        asked = named(batch, attempt)
         try:
-            reply, asked = self._exchange(batch, stop, attempt)
-            verdicts = _read(reply, asked)
+            said = read_answer(self._answer(asked, new=0 if attempt else len(batch)), asked)
         except JudgeError as error:
-            found: _Found = {each.item.id: error for each in batch}
-            middle = len(batch) // 2
-            worth = error.kind == "invalid" or (middle and error.kind in {"refused", "truncated"})
-            parts = [batch[:middle], batch[middle:]] if worth else []
-        else:
-            found = {each.item.id: verdicts[name] for name, each in asked.items()}
-            parts = [[each for each in batch if isinstance(found[each.item.id], JudgeError)]]
-        for part in parts:
-            if part and not attempt:
-                found.update(_better(found, self._about(part, stop, attempt + 1)))
-        return found
+            return {each.item.id: error for each in batch}
+        return {each.item.id: said[name] for name, each in asked.items()}
 
-    def _exchange(
-        self, questions: list[Question], stop: Event, attempt: int
-    ) -> tuple[Reply, dict[str, Question]]:
-        """Send a batch until it is answered, or there is no sense in it; a JudgeError says why."""
-        asked = named(questions, attempt)
+    def _answer(self, asked: dict[str, Question], new: int) -> str:
+        """Send one request, and return what the model writes; a JudgeError says why there is nothing."""
         content = messages(asked, self._settings.instructions)
         # A token for two bytes is more than almost any text has.
         size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
-        estimate = Spent(size // 2 + 50, 60 * len(questions) + 60)
-        new = 0 if attempt else len(questions)
-        retry = 0
-        while True:
-            with nullcontext() if self._met else self._first:
-                try:
-                    return self._sent(content, estimate, stop, new), asked
-                except Failure as failure:
-                    last = not failure.again or retry == self._settings.retries
-                    self._note(failure, last=last)
-                    if last:
-                        tries = f" (after {retry + 1} attempts)" if retry else ""
-                        raise JudgeError(failure.kind, failure.message + tries) from None
-                    wait = _pause(failure.wait, retry)
-                finally:
-                    self._met = True
-            new = 0
-            retry += 1
-            self._sleep(wait)
-
-    def _sent(self, content: list[dict[str, str]], estimate: Spent, stop: Event, new: int) -> Reply:
-        """Send a request in the endpoint's dialect; one that is refused for an option is sent without it."""
-        dialect = self._dialect
-        refused: Failure | None = None
-        while True:
-            try:
-                reply = self._send_once(content, dialect, estimate, stop, new)
-            except Failure as failure:
-                option = failure.refused_option
-                if option is None:
-                    raise
-                # Refused for the last time, it is not for its options: the first refusal says more.
-                refused = refused or failure
-                if not dialect.has(option):
-                    raise refused from None
-                dialect = dialect.without(option)
-                new = 0
-            else:
-                if refused is not None:
-                    self._dialect = dialect
-                return reply
-
-    def _send_once(
-        self, content: list[dict[str, str]], dialect: Dialect, estimate: Spent, stop: Event, new: int
-    ) -> Reply:
+        estimate = size // 2 + 50 + 60 * len(asked) + 60
         with self._slots:
-            if self._end is not None:
-                raise JudgeError(self._end.kind, self._end.message)
-            if stop.is_set():
-                raise JudgeError("connection", "interrupted before it was sent")
+            if len(failures := self._failures) >= _GIVE_UP_AFTER:
+                why = f"not asked, since the last {len(failures)} requests failed: {failures[-1].message}"
+                raise JudgeError(failures[-1].kind, why)
             self._budget.reserve(estimate)
             self._count(calls=1, items=new)
-            spent: Spent | None = None
+            used = estimate  # unless the endpoint says otherwise
             try:
-                options = dialect.options(self._settings.seed)
-                reply = self._endpoint.send(content, options, self._settings.timeout)
-            except Failure as failure:
-                spent = Spent(0, 0) if failure.free else None
-                raise
-            else:
-                spent = reply.spent
-                self._failed_in_a_row = 0
-            finally:
-                self._budget.settle(estimate, spent)
-        if spent is not None:
-            self._count(
-                prompt_tokens=spent.prompt_tokens,
-                completion_tokens=spent.completion_tokens,
-                cost=self._prices.of(spent.prompt_tokens, spent.completion_tokens),
-            )
-        return reply
-
-    def _note(self, failure: Failure, *, last: bool) -> None:
-        """Remember what will be so for every request: an endpoint that refuses us, or has gone."""
-        if failure.fatal:
-            self._end = JudgeError(failure.kind, failure.message)
-        if not (last and failure.again):
-            return
-        with self._lock:
-            self._failed_in_a_row += 1
-            if self._failed_in_a_row >= _GIVE_UP_AFTER:
-                self._end = JudgeError(
-                    failure.kind,
-                    f"not asked, for {self._failed_in_a_row} requests in a row have failed with all their "
-                    f"retries; the last one: {failure.message}",
+                completion = self._client().chat.completions.create(
+                    model=self.model,
+                    messages=content,  # type: ignore[arg-type]
+                    **self._options(),
                 )
+                if (tokens := _tokens(completion)) is not None:
+                    used = sum(tokens)
+                    self._count(prompt_tokens=tokens[0], completion_tokens=tokens[1])
+            except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
+                failure, status = self._failure(error), getattr(error, "status_code", None)
+                if status is not None:
+                    used = 0
+                if failure.kind in _UNANSWERED and status != _TOO_MANY:
+                    self._failures = (*self._failures, failure)
+                raise failure from None
+            finally:
+                self._budget.settle(estimate, used)
+        self._failures = ()
+        return self._content(completion)
 
-    def _count(self, **figures: float) -> None:
+    def _options(self) -> dict[str, Any]:
+        """Return what a request says beside the model and the messages."""
+        options = {"temperature": self._settings.temperature, "seed": self._settings.seed}
+        found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        if self._settings.structured == "json_object":
+            found["response_format"] = {"type": "json_object"}
+        if self._settings.structured == "json_schema":
+            schema = {"name": "verdicts", "strict": True, "schema": ANSWER_SCHEMA}
+            found["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return found
+
+    def _content(self, completion: Any) -> str:
+        """Return the text of a chat completion; a JudgeError if there is none."""
+        try:
+            choice = completion.choices[0]
+            content, refusal, finish = choice.message.content, choice.message.refusal, choice.finish_reason
+        except (AttributeError, LookupError, TypeError):  # the client does not look into what it is sent
+            shown = self._clean(str(completion))
+            raise JudgeError("invalid", f"the endpoint's answer is no chat completion: {shown}") from None
+        if refusal:
+            raise JudgeError("refused", f"the model does not answer: {self._clean(str(refusal))}")
+        if finish == "content_filter":
+            raise JudgeError("refused", "the endpoint's content filter stopped the answer")
+        if finish == "length":
+            raise JudgeError("truncated", "the answer ends at the limit of its length")
+        if not isinstance(content, str) or not content.strip():
+            raise JudgeError("invalid", "the judge's answer is empty")
+        return content
+
+    def _failure(self, error: Exception) -> JudgeError:
+        """Return what an exception of the client means."""
+        import openai as library
+
+        if isinstance(error, library.APITimeoutError):
+            hint = "see the settings 'timeout' and 'retries'"
+            return JudgeError("timeout", f"no answer from {self._where()} in time; {hint}")
+        if isinstance(error, library.APIConnectionError):
+            because = str(error.__cause__ or error) or type(error).__name__
+            return JudgeError("connection", f"{self._where()}: {self._clean(because)}")
+        if not isinstance(error, library.APIStatusError):
+            return JudgeError("invalid", self._clean(f"{type(error).__name__}: {error}"))
+        said = self._clean(_said(error))
+        if error.code == "content_filter":
+            return JudgeError("refused", f"the endpoint's content filter stopped the request: {said}")
+        kind = "truncated" if error.code == "context_length_exceeded" or error.status_code == 413 else "http"
+        hint = f"; {_HINTS[error.status_code]}" if kind == "http" and error.status_code in _HINTS else ""
+        return JudgeError(kind, f"{self._where()} answers {error.status_code}: {said}{hint}")
+
+    def _where(self) -> str:
+        parts = urlsplit(str(self._client().base_url))
+        return str(parts.hostname) if parts.port is None else f"{parts.hostname}:{parts.port}"
+
+    def _clean(self, text: str) -> str:
+        """Return a message on one line, not long, and without the key."""
+        line = " ".join(text.replace(str(self._client().api_key) or _NO_KEY, "***").split())
+        return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
+
+    def _client(self) -> openai.OpenAI:
+        """Return the client.
+
+        Raises:
+            ConfigurationError: the extra is not installed, or there is no key.
+        """
         with self._lock:
-            self._usage += JudgeUsage(**figures)  # type: ignore[arg-type]
+            if self._made is None:
+                self._made = self._new_client() if self._given is None else self._given
+            return self._made
+
+    def _new_client(self) -> openai.OpenAI:
+        try:
+            import openai as library
+        except ModuleNotFoundError as error:
+            if error.name != "openai":
+                raise
+            raise ConfigurationError(
+                "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
+            ) from None
+        settings = self._settings
+        limits: dict[str, Any] = {
+            "timeout": library.Timeout(settings.timeout, connect=min(_CONNECT_SECONDS, settings.timeout)),
+            "max_retries": settings.retries,
+        }
+        endpoint, version = settings.azure_endpoint, settings.api_version
+        try:
+            # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
+            if endpoint is None:
+                return library.OpenAI(base_url=settings.base_url, api_key=self._key(), **limits)
+            return library.AzureOpenAI(
+                azure_endpoint=endpoint, api_version=version, api_key=self._key(), **limits
+            )
+        except ConfigurationError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
+            raise ConfigurationError(f"no client for the judge {self.model!r}: {error}") from None
+
+    def _key(self) -> str:
+        if (own := self._own_key()) is not None:
+            return own
+        name = self._settings.api_key_env
+        if name is None:
+            if self._settings.base_url is not None:
+                return _NO_KEY
+            name = "OPENAI_API_KEY" if self._settings.azure_endpoint is None else "AZURE_OPENAI_API_KEY"
+        if key := os.environ.get(name, "").strip():
+            return key
+        raise ConfigurationError(
+            f"the judge {self.model!r} has no key: set the environment variable {name}, or take verdicts "
+            "from a cache (mode 'cached')"
+        )
+
+    def _count(self, **figures: int) -> None:
+        with self._lock:
+            self._usage += JudgeUsage(**figures)
 
 
-def _next(ended: SimpleQueue[_Found | BaseException]) -> _Found | BaseException:
-    while True:
-        # On Windows a wait without an end does not see Ctrl-C.
-        with suppress(Empty):
-            return ended.get(timeout=1)
+def _kind(answer: Verdict | JudgeError) -> str | None:
+    return answer.kind if isinstance(answer, JudgeError) else None
 
 
-def _read(reply: Reply, asked: Mapping[str, Question]) -> Mapping[str, Verdict | JudgeError]:
-    """Return verdicts by the ids of a request; a JudgeError is for all of them."""
-    if reply.refusal is not None:
-        raise JudgeError("refused", f"the model does not answer: {' '.join(reply.refusal.split())[:300]}")
-    if reply.finish == "content_filter":
-        raise JudgeError("refused", "the endpoint's content filter stopped the answer")
-    if reply.finish == "length":
-        raise JudgeError("truncated", "the answer ends at the limit of its length")
-    if not reply.content.strip():
-        raise JudgeError("invalid", "the judge's answer is empty")
-    return read_answer(reply.content, asked)
+def _tokens(completion: Any) -> tuple[int, int] | None:
+    """Return the tokens of a prompt and its answer as the endpoint counts them; None if it does not say."""
+    usage = getattr(completion, "usage", None)
+    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+    if all(type(count) is int and count >= 0 for count in counts):
+        return counts[0], counts[1]  # type: ignore[return-value]
+    return None
 
 
-def _better(before: _Found, after: _Found) -> _Found:
-    """Return what the second answer says, but for items that it never came to."""
-    passed = {"budget", "connection", "http", "timeout"}
-    return {
-        name: before[name] if isinstance(answer, JudgeError) and answer.kind in passed else answer
-        for name, answer in after.items()
-    }
-
-
-def _pause(wanted: float | None, retry: int) -> float:
-    """Return how long to wait: as the endpoint wants, or twice as long as the last time; a minute at most."""
-    if wanted is not None:
-        return min(wanted, _LONGEST_WAIT)
-    spread = random.uniform(0.5, 1.0)  # noqa: S311 - so that many that failed at once do not come back at once
-    return min(_FIRST_WAIT * 2.0**retry, _LONGEST_WAIT) * spread
+def _said(error: openai.APIStatusError) -> str:
+    """Return what an endpoint says of a status, without what its client puts around it."""
+    said = error.body.get("message") if isinstance(error.body, dict) else None
+    return (said if isinstance(said, str) else error.message).strip() or "it does not say why"

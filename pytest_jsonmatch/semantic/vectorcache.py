@@ -11,6 +11,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
+from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +35,7 @@ _CHECK: Final = 4
 _folder: Final[list[Path | None]] = [None]
 
 
-class EmbeddingCacheWarning(UserWarning):
+class EmbeddingCacheWarning(JsonMatchWarning):
     """A file of the embedding cache can't be used, and why; the vectors are made anew."""
 
 

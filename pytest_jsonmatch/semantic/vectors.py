@@ -14,7 +14,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonMatchWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class EncoderError(JsonMatchError):
     """An encoder has made no vector of a string; the message says why."""
 
 
-class EncoderWarning(UserWarning):
+class EncoderWarning(JsonMatchWarning):
     """An encoder has made no vectors of some strings, and why.
 
     (The errors of results name fields. In unordered arrays such strings are just left without a partner.)
@@ -228,12 +228,16 @@ class Vectors:
         """Return the vectors of strings; what has none is noted, with the reason."""
         encoder = self._loaded()
         try:
-            rows = _as_rows(encoder.encode(list(map(_encodable, texts))), len(texts))
+            returned = encoder.encode(list(map(_encodable, texts)))
         except Exception as error:  # noqa: BLE001 - a user's encoder: its failure is a result
-            why = str(error) if isinstance(error, _ShapeError) else f"raised {_named(error)}"
-            self._failed.update(dict.fromkeys(texts, f"the encoder {self.name!r} {why}"))
-            return {}
-        return self._fixed(texts, rows)
+            why = f"raised {type(error).__name__}: {error}".removesuffix(": ")
+        else:
+            rows = _as_rows(returned, len(texts))
+            if not isinstance(rows, str):
+                return self._fixed(texts, rows)
+            why = f"returned {rows}; it returns one row of numbers for each of the {len(texts):,} strings"
+        self._failed.update(dict.fromkeys(texts, f"the encoder {self.name!r} {why}"))
+        return {}
 
     def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, NDArray[np.int32]]:
         """Return rows at length 1, in steps of 2**-26; rows of nothing but 0 stay so."""
@@ -284,27 +288,18 @@ def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:
     rows /= by[:, None]
 
 
-@final
-class _ShapeError(Exception):
-    """What an encoder returned is not a row of numbers for each string."""
-
-
-def _as_rows(returned: Any, count: int) -> NDArray[Any]:
-    """Return what an encoder returned as `count` rows of numbers."""
+def _as_rows(returned: Any, count: int) -> NDArray[Any] | str:
+    """Return what an encoder returned as `count` rows of numbers; if it is something else, what it is."""
     import numpy as np
 
-    wanted = f"it returns one row of numbers for each of the {count:,} strings"
     try:
         rows = np.asarray(returned)
     except ValueError:
-        message = f"returned rows of different lengths; {wanted}"
-        raise _ShapeError(message) from None
+        return "rows of different lengths"
     if rows.dtype.kind not in "biuf":
-        message = f"returned {_kind(returned)} that is no array of numbers; {wanted}"
-        raise _ShapeError(message)
+        return f"a {type(returned).__name__} that is no array of numbers"
     if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] < 1:
-        message = f"returned an array of shape {rows.shape}; {wanted}"
-        raise _ShapeError(message)
+        return f"an array of shape {rows.shape}"
     return rows
 
 
@@ -319,12 +314,3 @@ def _encodable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
-
-
-def _named(error: Exception) -> str:
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pytest
 
-    from pytest_jsonmatch.report.runreport import Fault
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.report.view import Fault
+    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
     from pytest_jsonmatch.session.session import Session
@@ -25,21 +25,21 @@ _STEP_BYTES: Final = (1 << 20) - 1_000
 
 
 def with_report(session: Session, run: FinishedRun) -> FinishedRun:
-    """Return a run with the report of it, made once for all who read it."""
-    from pytest_jsonmatch.report.runreport import RunReport
+    """Return a run with the view of it, made once for all who read it."""
+    from pytest_jsonmatch.report.view import RunView
 
-    report = RunReport(
+    report = RunView(
         run.results,
-        run.checks,
-        run.on,
-        tuple(sorted(_faults(session, run.results), key=lambda fault: (fault.score, fault.case))),
-        session.settings.baseline or "",
-        run.diff,
-        session.outcomes.failed_otherwise,
-        tuple(_left_out(session)),
-        _link(),
-        run.change,
-        run.headlines,
+        gates=run.checks.gates,
+        unsettled=run.checks.unsettled_cases,
+        baseline=session.settings.baseline or "",
+        diff=run.diff,
+        proven=run.change,
+        headlines=run.headlines,
+        faults=_faults(session, run.results),
+        others_failed=session.outcomes.failed_otherwise,
+        left_out=tuple(_left_out(session)),
+        link=_link(),
     )
     return replace(run, report=report)
 
@@ -60,17 +60,17 @@ def _link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def _faults(session: Session, results: ResultSet) -> Iterator[Fault]:
-    from pytest_jsonmatch.report.runreport import failed_run, make_fault
+def _faults(session: Session, results: ResultSet) -> Sequence[Fault]:
+    from pytest_jsonmatch.report.view import faults_of
 
     crashes, rootdir = session.outcomes.crashes, session.config.rootpath
     root = _repository(rootdir)
-    for case in results.cases:
-        run = failed_run(case)
-        if run is not None:
-            crash = crashes.get((case.id, run.number))
-            place = ("", 1) if crash is None else _place(crash, rootdir, root)
-            yield make_fault(case, run, place, "" if crash is None else crash.message)
+
+    def told(case: Case, run: CaseRun) -> tuple[str, int, str]:
+        crash = crashes.get((case.id, run.number))
+        return ("", 1, "") if crash is None else (*_place(crash, rootdir, root), crash.message)
+
+    return faults_of(results, told)
 
 
 def _repository(folder: Path) -> Path:
@@ -136,7 +136,7 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
 
         yield here / settings.markdown, "report", markdown(run.report, COMMENT_BYTES).encode()
     if settings.gitlab is not None and run.report is not None:
-        from pytest_jsonmatch.report.gitlab import code_quality
+        from pytest_jsonmatch.report.ci import code_quality
 
         yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
     if settings.html is not None:
@@ -145,26 +145,27 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
 
 def _page(session: Session, run: FinishedRun) -> bytes:
     """Return the page of `--jsonmatch-html`."""
-    from pytest_jsonmatch.report.html import Page, html_page
-    from pytest_jsonmatch.report.runreport import left_out_note
+    from pytest_jsonmatch.report.html import html_page
+    from pytest_jsonmatch.report.view import RunView, left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
-    page = Page(
+    view = RunView(
         with_origin(run.results, rootdir),
         title=rootdir.name or "jsonmatch",
+        gates=run.checks.gates,
+        unsettled=run.checks.unsettled_cases,
         headlines=run.headlines,
-        checks=(*run.checks.gates, *run.checks.unsettled_cases),
         baseline="" if run.baseline is None else run.baseline.name,
         diff=run.diff,
-        verdict=run.change,
+        proven=run.change,
         details=session.outcomes.details(),
         notes=[
             *filter(None, [left_out_note(run.results)]),
             *(f"{number} {reason}, not among the cases" for reason, number in _left_out(session)),
         ],
     )
-    return html_page(page).encode()
+    return html_page(view).encode()
 
 
 def _write_step_summary(run: FinishedRun) -> str:
@@ -194,7 +195,7 @@ def show_annotations(terminalreporter: pytest.TerminalReporter, run: FinishedRun
     """Write the annotations of GitHub Actions, where these are read."""
     if run.report is None or os.environ.get("GITHUB_ACTIONS") != "true":
         return
-    from pytest_jsonmatch.report.github import workflow_commands
+    from pytest_jsonmatch.report.ci import workflow_commands
 
     lines = list(workflow_commands(run.report, unicode=unicode))
     if lines:

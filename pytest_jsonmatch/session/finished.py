@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Checks
-    from pytest_jsonmatch.report.runreport import RunReport
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
 __all__ = ["Baseline", "FinishedRun"]
@@ -57,5 +57,5 @@ class FinishedRun:
     diff: BaselineDiff | None
     change: RunChange | None
     headlines: tuple[Headline, ...]
-    report: RunReport | None
+    report: RunView | None
     notes: tuple[tuple[str, str], ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -99,13 +99,9 @@ class Judging:
 def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:
     """Return what all parts of `usage_since` come to.
 
-    >>> usage, saved, set_aside = total_usage([[1, 2, 0, 0, 10, 5, 0.0, 3, 0], [1, 1, 0, 0, 0, 0, 0.5, 0, 1]])
-    >>> usage.calls, usage.items, usage.cost, saved, set_aside
-    (2, 3, 0.5, 3, 1)
+    >>> usage, saved, set_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
+    >>> usage.calls, usage.items, saved, set_aside
+    (2, 3, 3, 1)
     """
     *used, saved, set_aside = (sum(column) for column in zip(*parts))
-    told: dict[str, Any] = {
-        each.name: float(number) if each.name == "cost" else int(number)
-        for each, number in zip(fields(JudgeUsage), used)
-    }
-    return JudgeUsage(**told), int(saved), int(set_aside)
+    return JudgeUsage(*map(int, used)), int(saved), int(set_aside)

@@ -28,6 +28,7 @@ __all__ = [
 CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
 UPDATE_MODES: Final = ("new", "failed", "all")
+UPDATE_WAYS: Final = ("dry-run", "force")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 JUDGE_MODES: Final = ("live", "cached", "off")
@@ -126,6 +127,18 @@ def _least(raw: str) -> float:
         return _threshold(raw)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{raw!r} is no number from 0 to 1") from None
+
+
+def _update(raw: str) -> tuple[str, ...]:
+    """Return which cases are updated, and how: "new,force" is ("new", "force")."""
+    words = raw.split(",")
+    mode, ways = (words[0], words[1:]) if words[0] in UPDATE_MODES else ("failed", words)
+    if set(ways) <= set(UPDATE_WAYS):
+        return mode, *ways
+    raise argparse.ArgumentTypeError(
+        f"{raw!r} is not what to update: new, failed or all, with ,dry-run or ,force behind it. "
+        "In front of a path write --jsonmatch-update=failed"
+    )
 
 
 def _drop(raw: str) -> float:
@@ -470,20 +483,17 @@ def _judging(config: pytest.Config) -> dict[str, Any]:
 def _writing(config: pytest.Config) -> dict[str, Any]:
     """Return what the command line says about writing golden files; a usage error where it must not be."""
     update, review = config.getoption("--jsonmatch-update"), config.getoption("--jsonmatch-review")
-    dry_run = config.getoption("--jsonmatch-update-dry-run")
-    forced = config.getoption("--jsonmatch-update-force")
     if update and review:
         raise pytest.UsageError("--jsonmatch-review and --jsonmatch-update can't go together; choose one")
-    if dry_run and not update:
-        raise pytest.UsageError("--jsonmatch-update-dry-run needs --jsonmatch-update=new, failed or all")
-    option = "--jsonmatch-update" if update else "--jsonmatch-review"
+    mode, *ways = update or (None,)
+    option = f"--jsonmatch-update={mode}" if update else "--jsonmatch-review"
     variable = next((name for name in CI_VARIABLES if os.environ.get(name)), None)
-    if (update or review) and not dry_run and not forced and variable is not None:
+    if (update or review) and not ways and variable is not None:
         raise pytest.UsageError(
             f"{option} does not write golden files in CI (the environment variable {variable} is set); "
-            "run it on your own machine, or add --jsonmatch-update-force"
+            f"run it on your own machine, or {f'use {option},force' if update else 'unset the variable'}"
         )
-    return {"update": update, "dry_run": dry_run, "review": review}
+    return {"update": mode, "dry_run": "dry-run" in ways, "review": review}
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -615,20 +625,14 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--jsonmatch-update",
-        choices=UPDATE_MODES,
+        metavar="WHICH",
+        nargs="?",
+        const=("failed",),
+        type=_update,
         default=None,
         help="write actual values into golden files as the expected ones: new (cases that have none), "
-        "failed (cases below their threshold) or all",
-    )
-    group.addoption(
-        "--jsonmatch-update-dry-run",
-        action="store_true",
-        help="with --jsonmatch-update: print what would change as a unified diff, and write nothing",
-    )
-    group.addoption(
-        "--jsonmatch-update-force",
-        action="store_true",
-        help="write golden files even in CI, where CI or BUILD_NUMBER is set",
+        "failed (cases below their threshold, the default) or all; with ,dry-run print the diff and write "
+        "nothing, with ,force write even in CI",
     )
     group.addoption(
         "--jsonmatch-review",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.running import DEFAULT_METRIC, Look
+from pytest_jsonmatch.running import DEFAULT_METRIC
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 
@@ -235,17 +235,16 @@ class Session:
         return self.config.get_verbosity(pytest.Config.VERBOSITY_ASSERTIONS)
 
     @cached_property
-    def look(self) -> Look:
-        """How text for this run's terminal may look."""
+    def look(self) -> tuple[bool, bool, int]:
+        """How text for this run's terminal may look: colours, more than ASCII, columns."""
         told = getattr(self.config, "workerinput", {}).get("jsonmatch_look")
         if told is not None:
-            return Look(*told)
+            color, unicode, width = told
+            return color, unicode, width
         if not self.config.pluginmanager.has_plugin("terminalreporter"):
-            return Look()
+            return False, True, 80
         writer = self.config.get_terminal_writer()
-        return Look(
-            color=writer.hasmarkup, unicode=_can_write_unicode(self._encoding), width=writer.fullwidth
-        )
+        return writer.hasmarkup, _can_write_unicode(self._encoding), writer.fullwidth
 
 
 def _can_write_unicode(encoding: str) -> bool:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import Turn
@@ -60,7 +61,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if run is not None:
         from pytest_jsonmatch.session import ci
 
-        ci.show_annotations(terminalreporter, run, unicode=session.look.unicode)
+        ci.show_annotations(terminalreporter, run, unicode=session.look[1])
 
 
 def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[StyledLine]:
@@ -68,12 +69,17 @@ def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[Styl
 
     return summary_lines(
         comparisons,
-        mode=session.settings.summary,
-        width=session.look.width,
-        unicode=session.look.unicode,
+        _look(session),
         repeats=None if session.finished is None else session.finished.repeats,
         pivot=session.settings.pivot,
+        pivot_option="--jsonmatch-pivot",
     )
+
+
+def _look(session: Session) -> Look:
+    from pytest_jsonmatch.report.look import Look
+
+    return Look(*session.look, session.settings.summary, "--jsonmatch-summary=all")
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
@@ -86,9 +92,10 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     from pytest_jsonmatch.session.judge import total_usage
 
     usage, saved, set_aside = total_usage(parts)
+    _, unicode, width = session.look
     told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
     for text, odd in told:
-        for line in fold(text, session.look.width, 2, unicode=session.look.unicode):
+        for line in fold(text, width, 2, unicode=unicode):
             yield [(line, {"yellow": True} if odd else {})]
 
 
@@ -98,14 +105,14 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
         return
     from pytest_jsonmatch.gate.headlines import field_headlines
     from pytest_jsonmatch.gate.intervals import SEED
-    from pytest_jsonmatch.report.intervals import interval_lines
+    from pytest_jsonmatch.report.checks import interval_lines
 
-    look = session.look
-    blocks = [("figures", run.headlines)]
+    look = _look(session)
+    blocks = [("figures, mean of cases", run.headlines)]
     if session.settings.summary == "all":
         blocks.append(("fields", tuple(field_headlines(run.results, session.settings.confidence))))
     for title, found in blocks:
-        yield from interval_lines(found, title=title, seed=SEED, width=look.width, unicode=look.unicode)
+        yield from interval_lines(found, look, title=title, seed=SEED)
         yield []
 
 
@@ -122,14 +129,7 @@ def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     elif run.diff is not None:
         from pytest_jsonmatch.report.baseline import baseline_lines
 
-        yield from baseline_lines(
-            run.diff,
-            verdict=run.change,
-            name=baseline.name,
-            mode=session.settings.summary,
-            width=session.look.width,
-            unicode=session.look.unicode,
-        )
+        yield from baseline_lines(run.diff, _look(session), verdict=run.change, name=baseline.name)
     yield []
 
 
@@ -144,11 +144,11 @@ def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
     from pytest_jsonmatch.report.figures import count
 
-    on, unicode, stopper = run.on, session.look.unicode, session.stopper
+    on, look, stopper = run.on, _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
-    gates = gate_lines(run.checks.gates, on=on, unicode=unicode)
-    cases = check_lines(run.checks.unsettled_cases, unicode=unicode)
+    gates = gate_lines(run.checks.gates, look, on=on)
+    cases = check_lines(run.checks.unsettled_cases, look)
     return [*gates, *([[]] if gates and cases else []), *cases]
 
 

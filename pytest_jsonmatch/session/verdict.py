@@ -165,7 +165,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks
-    from pytest_jsonmatch.report.runreport import extent
+    from pytest_jsonmatch.report.view import extent
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
 

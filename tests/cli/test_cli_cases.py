@@ -8,7 +8,7 @@ import stat
 import sys
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.cli.output import write_output

@@ -34,7 +34,7 @@ class Batches:
 
     def judge(self, items):
         self.sizes.append(len(items))
-        tokens = JudgeUsage(prompt_tokens=400, completion_tokens=40, cost=0.125)
+        tokens = JudgeUsage(prompt_tokens=400, completion_tokens=40)
         self.usage += JudgeUsage(calls=1, items=len(items), cached=1) + tokens
         return {item.id: Verdict(item.actual == "yes") for item in items}
 
@@ -130,7 +130,7 @@ def test_what_is_printed(labelled):
         '    "x" → "yes 0"\n'
         "    judge: it says yes 0\n"
         "\n"
-        "note: 13 calls for 13 pairs\n"
+        "judge: 13 calls, 13 items\n"
     )
 
 
@@ -305,12 +305,12 @@ def test_a_judge_in_batches_is_asked_in_chunks(labelled):
     labels = [pair("yes" if at % 2 else f"no {at}", same=bool(at % 2), path=f"{at}") for at in range(200)]
     ran = labelled(labels, judge="batches")
     assert sys.modules["judges"].batches.sizes == [80, 80, 40]
-    assert "note: 3 calls for 200 pairs, 3 from the cache, 1,200 + 120 tokens, cost 0.3750\n" in ran.out
+    assert "judge: 3 calls, 200 items, 3 from cache, 1,320 tokens\n" in ran.out
 
 
 def test_a_judge_that_a_plugin_registers(write, command, folder):
     write(
-        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge(lambda item: 'yes' in item.actual)\n"
+        conftest_py="def pytest_jsonmatch_register(registry):\n    registry.judge('default', lambda item: 'yes' in item.actual)\n"
     )
     write(labels_jsonl=MIXED)
     sys.modules.pop("conftest", None)
@@ -506,12 +506,12 @@ def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, 
     first = asked(labels, "--judge-cache", "kept.jsonl")
     assert (first.code, first.err, len(endpoint.requests)) == (0, "", 2)
     assert "30 of 30 pairs" in first.out
-    assert first.out.endswith("note: 2 calls for 30 pairs, 200 + 20 tokens\n")
+    assert first.out.endswith("judge: 2 calls, 30 items, 220 tokens\n")
     assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
     second = command("judge calibrate labels.jsonl --judge cached --judge-cache kept.jsonl --min-kappa 1")
     assert (second.code, len(endpoint.requests)) == (0, 2)
     assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
-    assert "note: 0 calls for 0 pairs, 30 from the cache\n" in second.out
+    assert "judge: 0 calls, 30 from cache\n" in second.out
 
 
 def test_batches_are_as_large_as_they_are_set(asked, endpoint):

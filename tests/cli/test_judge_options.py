@@ -18,7 +18,7 @@ def plugin(write, monkeypatch):
     def call(judge="lambda item: item.expected.lower() == item.actual.lower()"):
         monkeypatch.delitem(sys.modules, "jm_judge", raising=False)
         write(
-            jm_judge_py=f"def pytest_jsonmatch_register(registry):\n    registry.judge({judge})\n",
+            jm_judge_py=f"def pytest_jsonmatch_register(registry):\n    registry.judge('default', {judge})\n",
             rules_json=RULES,
             a_json={"n": "1", "city": "PARIS", "land": "France"},
             b_json={"n": "1", "city": "Paris", "land": "FRANCE"},

@@ -120,9 +120,10 @@ def test_figures_are_those_of_single_comparisons(seed):
     for result in results:
         for path, each in result.per_field.items():
             fields[path] = fields[path].merge(each) if path in fields else each
-    assert run.per_field.keys() == fields.keys()
+    assert run.all_fields.keys() == fields.keys()
+    assert list(run.per_field) == [path for path in run.all_fields if fields[path].total]
     for path, each in fields.items():
-        assert run.per_field[path].to_list() == pytest.approx(each.to_list(), abs=1e-12), path
+        assert run.all_fields[path].to_list() == pytest.approx(each.to_list(), abs=1e-12), path
     assert run.total_errors == sum(len(result.errors) for result in results)
 
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import NullHandling, compare_json, evaluate, propagate_batch_errors, reclassify_nulls
+from pytest_jsonmatch import (
+    NullHandling,
+    compare_json,
+    evaluate,
+    propagate_batch_errors,
+    reclassify_nulls,
+    register_comparator,
+)
 
 
 def statuses(expected: Any, actual: Any, **options: Any) -> list[tuple[str, str]]:
@@ -88,11 +95,39 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
     )
 
 
-def test_batch_errors_spread_over_their_record():
-    fields = list(compare_json({"a": 1, "b": 2}, {"a": 1, "c": 2}, metric="leaf_f1").field_results)
-    failed = [fields[0].replaced(status="batch_error"), *fields[1:]]
-    assert [each.status for each in propagate_batch_errors(failed)] == ["batch_error"] * 3
-    assert propagate_batch_errors(fields) == fields
+@pytest.fixture
+def some_fail():
+    def compare(items):
+        return [TimeoutError("30 s") if item.actual == 2 else 1.0 for item in items]
+
+    register_comparator("some_fail", compare, overwrite=True)
+
+
+@pytest.mark.usefixtures("some_fail")
+def test_batch_errors_spread_over_the_fields_of_their_comparator():
+    answer = {"a": 1, "b": 2, "c": 3, "d": 4}
+    rules = {name: {"compare": "some_fail"} for name in ("a", "b")}
+    fields = compare_json(answer, answer, metric="leaf_f1", fields=rules).field_results
+    assert [each.status for each in fields] == ["match", "batch_error", "match", "match"]
+    spread = propagate_batch_errors(fields)
+    assert [each.status for each in spread] == ["batch_error", "batch_error", "match", "match"]
+    assert spread[0].reason == "some_fail failed for another field"
+    unharmed = compare_json({"a": 1, "c": 1}, {"a": 1, "b": 2}, metric="leaf_f1").field_results
+    assert propagate_batch_errors(unharmed) == list(unharmed)
+
+
+@pytest.mark.usefixtures("some_fail")
+def test_a_wrong_record_is_not_made_perfect_by_a_batch_error():
+    rules = {"fields": {"b": {"compare": "some_fail"}}}
+    run = evaluate([{"a": 1, "b": 2}], [{"a": 9, "b": 2}], post_process=propagate_batch_errors, **rules)
+    assert (run.mean_f1, run.total_mismatches, run.total_batch_errors) == (0.0, 1, 1)
+
+
+def test_nulls_are_told_after_transforms_and_with_a_reason():
+    rules = {"fields": {"a": {"transform": ["strip"]}}}
+    fields = compare_json({"a": "  "}, {"a": "x"}, metric="leaf_f1", **rules).field_results
+    (found,) = reclassify_nulls(fields, NullHandling(absent_values=[""]))
+    assert (found.status, found.reason) == ("omission", 'actual is "", which counts as no value')
 
 
 def test_a_replaced_result_has_to_make_sense():

@@ -152,15 +152,6 @@ def test_the_table_says_the_same(key, expected, actual):
         assert row == pytest.approx([SCORE[key](e, a) for a in actual], abs=1e-12)
 
 
-@pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.prepare])
-@given(expected=expected_values, actual=actual_values)
-@settings(max_examples=40)
-def test_prepared_values_score_the_same(key, expected, actual):
-    scoring = SCORING[key]
-    score = scoring.prepared(scoring.prepare(expected), scoring.prepare(actual))
-    assert (type(score), score) == (float, scoring.score(expected, actual))
-
-
 @pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.rows])
 @given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
 @settings(max_examples=60)

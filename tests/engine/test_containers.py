@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import random
@@ -187,3 +188,15 @@ def test_an_alignment_as_python_shows_it():
     assert repr(_nested(1).alignments[0]) == (
         "ArrayAlignment('k', unordered, pairs=((1, 0, 0.6666666666666666),), unmatched=(1, 1))"
     )
+
+
+def test_a_result_can_be_pickled_and_copied():
+    result = compare_json(
+        {"n": [1, 2, {"a": 1}]}, {"n": [2, 1, {"a": 2}]}, metric="leaf_f1", arrays="unordered"
+    )
+    for same in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert [each.to_dict() for each in same.field_results] == [
+            each.to_dict() for each in result.field_results
+        ]
+        assert (same.score, same.signature) == (result.score, result.signature)
+        assert [each.pairs for each in same.alignments] == [each.pairs for each in result.alignments]

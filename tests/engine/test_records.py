@@ -1,4 +1,4 @@
-"""What a session keeps of comparisons is the same after its way as text, whether it was alike another or not."""
+"""What a session keeps of a comparison is the same after its way as text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("actual", "expected", "options"), CASES)
-def test_the_second_of_its_kind_says_what_the_first_says(actual, expected, options):
+def test_two_comparisons_of_one_kind_differ_in_their_ids_only(actual, expected, options):
     first, second = (kept(actual, expected, number, **options) for number in (1, 2))
     one, other = first.to_payload(), second.to_payload()
     assert (one.pop("id"), other.pop("id")) == ("t.py::t#1", "t.py::t#2")
@@ -69,21 +69,7 @@ def test_each_has_its_own_dicts():
     assert list(kept({"a": 1}, {"a": 1}).fields) == ["a"]
 
 
-def test_as_many_kinds_are_remembered_as_are_worth_it():
-    for number in range(600):
-        kept({f"a{number}": 1}, {f"a{number}": 1})
-    result = compare_json({"a": 1}, {"a": 1})
-    assert 0 < len(result._summaries) <= 256
-
-
 def test_a_changed_copy_says_what_was_changed():
     _, second = kept({"a": 1}, {"a": 1}), kept({"a": 1}, {"a": 1})
     changed = replace(second, score=0.0, warnings=("unreadable",))
     assert Comparison.from_text(changed.to_text()) == changed
-
-
-def test_long_ones_are_read_as_well():
-    wide = {f"field-{number}": 1 for number in range(2_000)}
-    text = kept(wide, wide).to_text()
-    assert len(text) > 20_000
-    assert Comparison.from_text(text) == kept(wide, wide)

@@ -11,7 +11,8 @@ from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, field_headlines, headlines
 from pytest_jsonmatch.gate.intervals import mean_interval, wilson
 from pytest_jsonmatch.report.baseline import baseline_lines
-from pytest_jsonmatch.report.intervals import interval_lines
+from pytest_jsonmatch.report.checks import interval_lines
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
@@ -118,8 +119,8 @@ def test_a_case_that_failed_before_it_compared_was_not_scored_in_another_way():
     assert diff.cases == (Delta("f.yaml::a", 0.0, 1.0),)
 
 
-def shown(diff, **options):
-    return [line_text(line) for line in baseline_lines(diff, name="main", **options)]
+def shown(diff, mode="auto", **options):
+    return [line_text(line) for line in baseline_lines(diff, Look(mode=mode), name="main", **options)]
 
 
 def test_what_is_shown_of_a_baseline():
@@ -152,8 +153,8 @@ def test_what_did_not_run_has_not_vanished():
 def test_long_lists_are_cut_unless_all_is_asked_for():
     diff = compare_runs(many(30), many(45, wrong=range(30)))
     lines = shown(diff)
-    assert lines.count("  … 20 more (--jsonmatch-summary=all)") == 1
-    assert "  … 5 more new (--jsonmatch-summary=all)" in lines
+    assert lines.count("  … 20 more (-v)") == 1
+    assert "  … 5 more new (-v)" in lines
     assert len(shown(diff, mode="all")) == 5 + 30 + 15
 
 
@@ -168,16 +169,17 @@ def test_a_refusal_spells_the_difference_out():
             for number in range(3)
             for line in (f"  f.yaml::c{number}", "    field_match, now pairwise_f1")
         ),
-        "  … 2 more (--jsonmatch-summary=all)",
+        "  … 2 more (-v)",
     ]
 
 
 @pytest.mark.parametrize("unicode", [True, False])
 def test_lines_of_intervals(unicode):
     found = headlines(many(40, wrong=range(20)))
-    lines = interval_lines(found, title="figures", seed=7, unicode=unicode)
+    lines = interval_lines(found, Look(unicode=unicode), title="figures", seed=7)
     assert line_text(lines[0]) == "figures, with 95 % confidence intervals (40 cases):"
     assert line_text(lines[1]).startswith("  score      0.75  0.6")
     assert line_text(lines[1]).endswith("(bootstrap, seed 7)")
     assert line_text(lines[5]) == "  pass rate  0.50  0.35 to 0.65  (Wilson)"
-    assert all(line_width(line) <= 40 for line in interval_lines(found, title="figures", seed=7, width=40))
+    narrow = interval_lines(found, Look(width=40), title="figures", seed=7)
+    assert all(line_width(line) <= 40 for line in narrow)

@@ -190,6 +190,8 @@ def test_a_member_that_is_not_there_is_added():
         ("[\n  1,\n  # two\n  2\n]", [1], "[\n  1,\n  # two\n]"),
         ("[\n  1,\n  2]", [1, 2, 3], "[\n  1,\n  2,\n  3]"),
         ("{\n  a: 1,\n  b: 2\n}", {"a": 1, "c": 3}, "{\n  a: 1,\n  c: 3\n}"),
+        ("{\n  a: 1,  # a\n  b: 2,  # b\n}", {"c": 3, "d": 4}, "{\n  c: 3,\n  d: 4,\n}"),
+        ("{\n  a: 1,  # a\n  b: 2  # b\n}", {"a": 1, "c": 3, "d": 4}, "{\n  a: 1,  # a\n  c: 3,\n  d: 4\n}"),
     ],
 )
 def test_between_brackets(before, new, after):
@@ -314,16 +316,16 @@ def test_a_refused_change_leaves_the_others_alone():
 
 
 def test_a_change_that_changes_something_else_is_refused_alone(monkeypatch):
-    from pytest_jsonmatch.golden.edit.yamlplanner import YamlPlanner
+    from pytest_jsonmatch.golden.edit.planner import Planner
 
-    right = YamlPlanner.replace
+    right = Planner.replace
 
-    def wrong(self, item, node, new, in_flow):
-        right(self, item, node, new, in_flow)
+    def wrong(self, item, node, new, *, in_flow):
+        right(self, item, node, new, in_flow=in_flow)
         if new == "bad":
             self.put(len(self.text), len(self.text), "more: 1\n")
 
-    monkeypatch.setattr(YamlPlanner, "replace", wrong)
+    monkeypatch.setattr(Planner, "replace", wrong)
     trails = [("a",), ("b",), ("c",)]
     result = edit(b"a: 1\nb: 1\nc: 1\n", "x.yaml", dict(zip(trails, ["good", "bad", "fine"], strict=True)))
     assert result.data == b"a: good\nb: 1\nc: fine\n"

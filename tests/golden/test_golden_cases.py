@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import Mark, load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.golden.marks import Mark
 
 
 def cases_of(text, path=Path("golden/x.golden.yaml")):
@@ -187,7 +188,7 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
             "expected_file: b.json",
             "b.json",
             b"\xff",
-            "x.golden.yaml:1:1: expected_file 'b.json' is not UTF-8 text",
+            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:1: not UTF-8 text",
         ),
         (
             "expected_file: b.json",

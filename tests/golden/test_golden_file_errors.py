@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import load_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
 
 
 def errors_of(text):

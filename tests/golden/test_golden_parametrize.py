@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import load_cases
-from pytest_jsonmatch.golden.conditions import condition
 from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.golden.marks import condition
 
 ROWS = """\
 cases:

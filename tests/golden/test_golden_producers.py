@@ -111,7 +111,7 @@ def test_an_asynchronous_producer_inside_a_running_loop(pytester, write):
         """
         import asyncio
         import pytest
-        from pytest_jsonmatch.golden.cases import default_actual
+        from pytest_jsonmatch.golden.producers import default_actual
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):

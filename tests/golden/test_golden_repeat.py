@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.loader import load_cases
 
 # Each run of a case answers by the number of its run, in whatever process it is.
 CONFTEST = """\
@@ -286,8 +286,8 @@ def jsonmatch_actual(jsonmatch_case, model):
     run.stdout.fnmatch_lines(
         [
             "score by model, [*] is the best",
-            "      small  large",
-            "n      0.33   1.00[*]",
+            "           small  large",
+            "n           0.33   1.00[*]",
             "repeats: 2 cases in 6 runs",
             "  1 of 3  0.00 to 1.00  a.golden.yaml::a[[]small[]]",
             "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",

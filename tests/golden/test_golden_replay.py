@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.cases import load_cases
+from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 CONFTEST = """\

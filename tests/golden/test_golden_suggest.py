@@ -48,7 +48,7 @@ def said(outcome):
             "leaf_f1",
             "[{ v: a }, { v: b }]",
             "[{ v: A }, { v: B }]",
-            ["fields: {'[].v': {transform: [casefold]}}"],
+            ['fields: {"[].v": {transform: [casefold]}}'],
         ),
         ("field_match", "{ v: Acme }", "{ v: Bolt }", []),
         ("field_match", "{ n: 1 }", "{ n: 2 }", []),
@@ -79,7 +79,7 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
     assert lines[start : start + 5] == [
         "would pass with  fields:",
         "items: {align: unordered}",
-        "'items[].v': {transform: [casefold]}",
+        '"items[].v": {transform: [casefold]}',
         "t: {transform: [casefold]}",
         "w: {compare: {numeric: {tolerance: {rel: 0.01}}}}",
     ]

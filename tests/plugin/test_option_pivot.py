@@ -32,9 +32,9 @@ def test_tests_in_python_are_counted_where_the_fixture_is_named(pytester, worker
     run.stdout.fnmatch_lines(
         [
             "score by prompt, [*] is the best",
-            "       short  long",
-            "prompt  0.50  0.50",
-            "n       1.00  1.00",
+            "           short  long",
+            "prompt      0.50  0.50",
+            "n           1.00  1.00",
         ]
     )
 
@@ -43,7 +43,7 @@ def test_labels_with_hyphens_can_not_be_told_from_each_other(pytester, workers):
     pytester.makepyfile(test_it=PYTHON)
     run = pytester.runpytest("--jsonmatch-pivot=model", *workers)
     run.stdout.fnmatch_lines(
-        ["score by model, [*] is the best", "       model0  model1", "prompt   0.00    1.00[*]"]
+        ["score by model, [*] is the best", "           model0  model1", "prompt       0.00    1.00[*]"]
     )
 
 
@@ -54,7 +54,7 @@ def test_labels_of_a_single_parameter_are_those_of_the_node_id(pytester, workers
         )
     )
     run = pytester.runpytest("--jsonmatch-pivot=model", *workers)
-    run.stdout.fnmatch_lines(["       gpt-mini  gpt-large", "prompt     0.00       1.00[*]"])
+    run.stdout.fnmatch_lines(["           gpt-mini  gpt-large", "prompt         0.00       1.00[*]"])
 
 
 def test_a_fixture_that_nobody_uses(pytester, workers):

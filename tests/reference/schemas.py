@@ -176,7 +176,8 @@ class Draft:
         items = made.get("items", {})
         told_apart = items.keys() & {"$ref", "anyOf", "oneOf"}
         listed = items.get("properties") or {align.get("key"): {}}
-        return "key" not in align or (not told_apart and align["key"] in listed)
+        of_objects = "object" in items.get("type", "object")
+        return "key" not in align or (of_objects and not told_apart and align["key"] in listed)
 
     def add_rules(self, made: dict[str, Any], types: list[str], values: list[Any]) -> None:
         if not values or not self.chance(0.25):

@@ -9,6 +9,7 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.results.comparison import Comparison
 
 
@@ -42,19 +43,19 @@ def test_the_worst_come_first_and_the_root_is_left_out() -> None:
     result = compare_json(
         {"n": {"a": 1}, "m": [1, 2], "x": {"y": 1}}, {"n": {"a": 1}, "m": [1, 3]}, metric="leaf_f1"
     )
-    assert text_of(container_lines(result.containers, most=2, hint="-vv")) == [
+    assert text_of(container_lines(result.containers, Look(hint="-vv"), most=2)) == [
         "objects and arrays            precision  recall    F1",
         "  x (only in actual)  object       0.00    1.00  0.00",
         "  m                   array        0.50    0.50  0.50",
         "  … 1 more (-vv)",
     ]
-    assert text_of(container_lines(compare_json({"a": 1}, {"a": 2}).containers, most=9)) == []
+    assert text_of(container_lines(compare_json({"a": 1}, {"a": 2}).containers, Look(), most=9)) == []
 
 
 def test_lines_fit_and_are_plain_text() -> None:
     name = "\x1b[31m" * 30
     result = compare_json({name: {"a": 1}}, {name: {"a": 2}}, metric="leaf_f1")
-    lines = text_of(container_lines(result.containers, most=9, width=60, unicode=False))
+    lines = text_of(container_lines(result.containers, Look(width=60, unicode=False), most=9))
     assert max(map(len, lines)) <= 60
     assert all(line.isascii() and line.isprintable() for line in lines)
 
@@ -64,5 +65,5 @@ def test_depth_costs_no_more_than_what_is_shown() -> None:
     for _ in range(3000):
         deep = {"a": deep}
     result = compare_json(deep, deep, metric="leaf_f1")
-    lines = text_of(container_lines(result.containers, most=5))
+    lines = text_of(container_lines(result.containers, Look(hint=""), most=5))
     assert (len(lines), lines[-1]) == (7, "  … 2,994 more")

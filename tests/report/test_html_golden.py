@@ -17,7 +17,8 @@ from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.details import details_of
-from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.report.html import html_page
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
@@ -43,7 +44,7 @@ ANSWERS: dict[str, tuple[str, object, object]] = {
 REPEATED = "tickets.golden.yaml::often"
 
 
-def page() -> Page:
+def page() -> RunView:
     """A run with all that a page can show: gates, a baseline, repeats, a case that failed before comparing."""
     cases, details = [], {}
 
@@ -91,14 +92,14 @@ def page() -> Page:
             Case("receipts.golden.yaml::gone", (CaseRun(1, True, (perfect,)),)),
         ),
     )
-    return Page(
+    return RunView(
         results,
         title="receipts",
         headlines=headlines(results),
-        checks=[check_gate(parse_gate(text), results) for text in ("score >= 0.3", "pass_rate >= 0.75")],
+        gates=[check_gate(parse_gate(text), results) for text in ("score >= 0.3", "pass_rate >= 0.75")],
         baseline="main",
         diff=compare_runs(before, results),
-        verdict=change_of_runs(before, results),
+        proven=change_of_runs(before, results),
         details=details,
         notes=["1 test skipped, not among the cases"],
     )

@@ -21,7 +21,8 @@ from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import Headline, headlines
 from pytest_jsonmatch.gate.intervals import Interval
 from pytest_jsonmatch.report.details import details_of
-from pytest_jsonmatch.report.html import Page, html_page
+from pytest_jsonmatch.report.html import html_page
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
@@ -157,7 +158,7 @@ ANSWERS: dict[str, tuple[object, object]] = {
 }
 
 
-def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> Page:
+def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
     cases, details = [], {}
     for name, (actual, expected) in answers.items():
         result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", extra="count")
@@ -167,10 +168,10 @@ def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> Page:
         cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
     results = ResultSet(tuple(cases))
     gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
-    return Page(results, headlines=headlines(results), checks=gates, details=details, **more)
+    return RunView(results, headlines=headlines(results), gates=gates, details=details, **more)
 
 
-def many(number: int) -> Page:
+def many(number: int) -> RunView:
     """A run of many cases with ten fields each; what differs is drawn by lot, with a seed."""
     lot = random.Random(6)
     right = FieldAggregation(1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0)
@@ -186,7 +187,7 @@ def many(number: int) -> Page:
         )
         cases.append(Case(name, (CaseRun(1, score >= 0.9, (compared,)),)))
     shown = Headline("score", Interval(0.9, 0.89, 0.91, 0.95, "bootstrap", number, number))
-    return Page(ResultSet(tuple(cases)), headlines=[shown])
+    return RunView(ResultSet(tuple(cases)), headlines=[shown])
 
 
 CASE_NAMES = "#cases .case .name bdi"
@@ -346,7 +347,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
         Case("g.yaml::fails", (CaseRun(1, False, error="failed before comparing"),)),
         Case("g.yaml::often", (CaseRun(1, True, (compared,)), CaseRun(2, False, (compared,))), 3, 0.6),
     )
-    browser.open(html_page(Page(ResultSet(cases))))
+    browser.open(html_page(RunView(ResultSet(cases))))
     assert browser.texts("#cases .case .chip") == ["failed", "undecided"]
     assert browser.find("#cases .runs").get_attribute("aria-label") == "1 of 3 runs passed"
     assert browser.texts("#cases .case > :last-child")[0] == "failed before comparing"
@@ -362,7 +363,9 @@ def test_against_a_baseline(browser: Browser) -> None:
     page = page_of(ANSWERS, baseline="main")
     browser.open(
         html_page(
-            Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+            RunView(
+                page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details
+            )
         )
     )
     change = "#cases .case > :nth-child(4)"
@@ -464,7 +467,7 @@ def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
     page = page_of(ANSWERS)
     html = html_page(
-        Page(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
+        RunView(page.results, baseline="main", diff=compare_runs(before, page.results), details=page.details)
     )
     browser.open(html, width=718)  # A4 less its margins
     browser.click("#cases .toggle")
@@ -490,11 +493,11 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     page = page_of(answers, title=HOSTILE, baseline=HOSTILE)
     browser.open(
         html_page(
-            Page(
+            RunView(
                 page.results,
                 title=HOSTILE,
                 headlines=page.headlines,
-                checks=page.checks,
+                gates=page.gates,
                 baseline=HOSTILE,
                 diff=compare_runs(before, page.results),
                 details=page.details,
@@ -586,7 +589,7 @@ def test_docubench(browser: Browser) -> None:
             details[name, name] = details_of(result)
             cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
     results = ResultSet(tuple(cases))
-    html = html_page(Page(results, title="DocuBench", headlines=headlines(results), details=details))
+    html = html_page(RunView(results, title="DocuBench", headlines=headlines(results), details=details))
     assert len(html) < 40_000_000
     browser.open(html, height=1600)
     assert browser.texts("#cases-count") == [f"{len(cases):,}"]

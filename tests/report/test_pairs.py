@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.styled import line_text
 
@@ -16,7 +17,10 @@ ACTUAL = {
 
 def text(actual, expected, *, metric="pairwise_f1", verbosity=0, unicode=True, width=80, **options):
     audits = compare_json(actual, expected, metric=metric, **options).audit()
-    return [line_text(line) for line in pair_lines(audits, verbosity=verbosity, unicode=unicode, width=width)]
+    return [
+        line_text(line)
+        for line in pair_lines(audits, Look(unicode=unicode, width=width), verbosity=verbosity)
+    ]
 
 
 def test_what_is_not_right():

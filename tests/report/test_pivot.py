@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_blocks, pivots
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.results.comparison import Comparison
@@ -29,7 +30,8 @@ def compared(actual, *, case="a", model="small", metric="field_match", **params)
 
 
 def shown(comparisons, fixture=None, **look):
-    return [line for block in pivot_blocks(comparisons, fixture, **look) for line in map(line_text, block)]
+    blocks = pivot_blocks(comparisons, Look(**look), fixture, option="--pivot")
+    return [line for block in blocks for line in map(line_text, block)]
 
 
 RIGHT, WRONG = EXPECTED, {"shop": "Corner Bakery", "total": 13}
@@ -45,11 +47,11 @@ def test_each_row_marks_the_best():
         ]
     ) == [
         "score by model, * is the best",
-        "      small  large",
-        "total  0.50   1.00*",
-        "shop   1.00   1.00",
-        "───────────────────",
-        "total  0.75   1.00*",
+        "           small  large",
+        "total       0.50   1.00*",
+        "shop        1.00   1.00",
+        "────────────────────────",
+        "all fields  0.75   1.00*",
     ]
 
 
@@ -79,7 +81,7 @@ def test_a_field_that_only_one_has():
             compared(RIGHT, model="large", metric="pairwise_f1"),
         ]
     )
-    assert "tip    0.00      –" in lines
+    assert "tip         0.00      –" in lines
 
 
 def test_a_single_parameter_makes_no_table():
@@ -90,11 +92,11 @@ def test_a_single_parameter_makes_no_table():
 def test_figures_that_differ_look_different():
     nearly = [compared(RIGHT, case=str(number)) for number in range(499)] + [compared(WRONG, case="499")]
     right = [compared(RIGHT, case=str(number), model="large") for number in range(500)]
-    assert shown(nearly + right)[2:4] == ["total  >.99   1.00*", "shop   1.00   1.00"]
+    assert shown(nearly + right)[2:4] == ["total       >.99   1.00*", "shop        1.00   1.00"]
     half = [compared(WRONG, case=str(number), model="large") for number in range(251)]
     half += [compared(RIGHT, case=str(number), model="large") for number in range(251, 500)]
     other = [compared(WRONG if number % 2 else RIGHT, case=str(number)) for number in range(500)]
-    assert shown(half + other)[2] == "total 0.500* 0.498"
+    assert shown(half + other)[2] == "total      0.500* 0.498"
 
 
 def test_other_cases_are_told():
@@ -109,23 +111,23 @@ def test_of_several_fixtures_one_is_chosen():
         for place, prompt in enumerate(("long", "short"))
     ]
     assert shown(both)[:2] == [
-        "score by model, * is the best; --jsonmatch-pivot=prompt for another",
-        "      small  large",
+        "score by model, * is the best; --pivot=prompt for another",
+        "           small  large",
     ]
     assert shown(both, "prompt")[:3] == [
         "score by prompt, * is the best",
-        "      long  short",
-        "total 1.00*  0.00",
+        "           long  short",
+        "total      1.00*  0.00",
     ]
 
 
 def test_a_fixture_that_is_not_there():
     comparisons = [compared(RIGHT), compared(RIGHT, model="large")]
     assert " ".join(shown(comparisons, "modle")) == (
-        "--jsonmatch-pivot=modle: no fixture of that name has several parameters here; there are model"
+        "--pivot=modle: no fixture of that name has several parameters here; there are model"
     )
     assert " ".join(shown([compared(RIGHT)], "model")) == (
-        "--jsonmatch-pivot=model: no fixture of that name has several parameters here"
+        "--pivot=model: no fixture of that name has several parameters here"
     )
 
 
@@ -157,8 +159,8 @@ def test_many_fields_and_how_to_see_them_all():
 
     comparisons = [of("small", f07=0), of("large")]
     lines = shown(comparisons)
-    assert lines[2] == "f07    0.00   1.00*"
-    assert "… 10 more rows (--jsonmatch-summary=all)" in lines
+    assert lines[2] == "f07         0.00   1.00*"
+    assert "… 10 more rows (-v)" in lines
     assert len(shown(comparisons, mode="all")) == 44
     assert len(shown(comparisons, mode="failed")) == 5
 
@@ -166,7 +168,7 @@ def test_many_fields_and_how_to_see_them_all():
 @pytest.mark.parametrize("width", [20, 24, 30, 40, 80])
 def test_no_line_is_wider_than_the_terminal(width):
     models = [compared(WRONG, model=model) for model in MODELS]
-    for block in pivot_blocks(models, width=width, unicode=False):
+    for block in pivot_blocks(models, Look(width=width, unicode=False), option="--pivot"):
         assert all(line_width(line) <= width for line in block)
         assert all(line_text(line).isascii() for line in block)
     text = " ".join(shown(models, width=width))

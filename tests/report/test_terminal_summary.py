@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.results.comparison import Comparison
@@ -27,7 +28,7 @@ def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", thr
 
 
 def shown(comparisons, **look):
-    return [line_text(line) for line in summary_lines(comparisons, **look)]
+    return [line_text(line) for line in summary_lines(comparisons, Look(**look))]
 
 
 def lines(text):
@@ -60,18 +61,18 @@ SESSION = [
 def test_one_row_per_field_the_worst_first_under_its_parent():
     assert shown(SESSION) == lines("""
 json_similarity   n match mismatch omitted invented score precision recall   F1
-total             4     3        1       0        0  0.75      0.75   0.75 0.75
-vendor            8     6        1       1        0  0.83      0.95   0.83 0.89
-  city            4     3        0       1        0  0.75      1.00   0.75 0.86
-  name            4     3        1       0        0  0.92      0.92   0.92 0.92
-items            13    10        2       1        0  0.84      0.91   0.68 0.78
-  (as a whole)    1     0        1       0        0  0.00      0.00   0.00 0.00
-  []             12    10        1       1        0  0.91      0.99   0.91 0.95
-    sku           6     5        0       1        0  0.83      1.00   0.83 0.91
-    price         6     5        1       0        0  0.98      0.98   0.98 0.98
-number            4     4        0       0        0  1.00      1.00   1.00 1.00
+total             4     3        1       0        –  0.75      0.75   0.75 0.75
+vendor            8     6        1       1        –  0.83      0.95   0.83 0.89
+  city            4     3        0       1        –  0.75      1.00   0.75 0.86
+  name            4     3        1       0        –  0.92      0.92   0.92 0.92
+items            13    10        2       1        –  0.84      0.91   0.68 0.78
+  (as a whole)    1     0        1       0        –  0.00      0.00   0.00 0.00
+  []             12    10        1       1        –  0.91      0.99   0.91 0.95
+    sku           6     5        0       1        –  0.83      1.00   0.83 0.91
+    price         6     5        1       0        –  0.98      0.98   0.98 0.98
+number            4     4        0       0        –  1.00      1.00   1.00 1.00
 ───────────────────────────────────────────────────────────────────────────────
-total            29    23        4       2        0  0.85      0.91   0.77 0.83
+all fields       29    23        4       2        –  0.85      0.91   0.77 0.83
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -84,10 +85,10 @@ total            29    23        4       2        0  0.85      0.91   0.77 0.83
 
 def test_a_wide_terminal_has_room_for_words_and_decimals():
     assert shown(SESSION, width=120)[:4] == lines("""
-json_similarity    n  match  mismatch  omitted  invented  score  precision  recall     F1
-total              4      3         1        0         0  0.750      0.750   0.750  0.750
-vendor             8      6         1        1         0  0.833      0.952   0.833  0.889
-  city             4      3         0        1         0  0.750      1.000   0.750  0.857
+json_similarity    n  match  mismatch  omitted     invented  score  precision  recall     F1
+total              4      3         1        0  not counted  0.750      0.750   0.750  0.750
+vendor             8      6         1        1  not counted  0.833      0.952   0.833  0.889
+  city             4      3         0        1  not counted  0.750      1.000   0.750  0.857
 """)
 
 
@@ -96,18 +97,18 @@ def test_a_narrow_ascii_terminal():
 
     assert table == lines("""
 json_similarity   n mism. omit. inv. score
-total             4     1     0    0  0.75
-vendor            8     1     1    0  0.83
-  city            4     0     1    0  0.75
-  name            4     1     0    0  0.92
-items            13     2     1    0  0.84
-  (as a whole)    1     1     0    0  0.00
-  []             12     1     1    0  0.91
-    sku           6     0     1    0  0.83
-    price         6     1     0    0  0.98
-number            4     0     0    0  1.00
+total             4     1     0    -  0.75
+vendor            8     1     1    -  0.83
+  city            4     0     1    -  0.75
+  name            4     1     0    -  0.92
+items            13     2     1    -  0.84
+  (as a whole)    1     1     0    -  0.00
+  []             12     1     1    -  0.91
+    sku           6     0     1    -  0.83
+    price         6     1     0    -  0.98
+number            4     0     0    -  1.00
 ------------------------------------------
-total            29     4     2    0  0.85
+all fields       29     4     2    -  0.85
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -122,17 +123,17 @@ total            29     4     2    0  0.85
 def test_only_what_is_not_right():
     assert shown(SESSION, mode="failed") == lines("""
 json_similarity   n match mismatch omitted invented score precision recall   F1
-total             4     3        1       0        0  0.75      0.75   0.75 0.75
-vendor            8     6        1       1        0  0.83      0.95   0.83 0.89
-  city            4     3        0       1        0  0.75      1.00   0.75 0.86
-  name            4     3        1       0        0  0.92      0.92   0.92 0.92
-items            13    10        2       1        0  0.84      0.91   0.68 0.78
-  (as a whole)    1     0        1       0        0  0.00      0.00   0.00 0.00
-  []             12    10        1       1        0  0.91      0.99   0.91 0.95
-    sku           6     5        0       1        0  0.83      1.00   0.83 0.91
-    price         6     5        1       0        0  0.98      0.98   0.98 0.98
+total             4     3        1       0        –  0.75      0.75   0.75 0.75
+vendor            8     6        1       1        –  0.83      0.95   0.83 0.89
+  city            4     3        0       1        –  0.75      1.00   0.75 0.86
+  name            4     3        1       0        –  0.92      0.92   0.92 0.92
+items            13    10        2       1        –  0.84      0.91   0.68 0.78
+  (as a whole)    1     0        1       0        –  0.00      0.00   0.00 0.00
+  []             12    10        1       1        –  0.91      0.99   0.91 0.95
+    sku           6     5        0       1        –  0.83      1.00   0.83 0.91
+    price         6     5        1       0        –  0.98      0.98   0.98 0.98
 ───────────────────────────────────────────────────────────────────────────────
-total            29    23        4       2        0  0.85      0.91   0.77 0.83
+all fields       29    23        4       2        –  0.85      0.91   0.77 0.83
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -149,17 +150,17 @@ def test_one_line_if_all_is_well():
     assert shown(perfect) == ["jsonmatch: 12 cases, 96 fields, all 1.00"]
     assert shown(perfect, mode="failed") == []
     assert shown(perfect, mode="all") == lines("""
-json_similarity   n match mismatch omitted invented score precision recall   F1
-number           12    12        0       0        0  1.00      1.00   1.00 1.00
-vendor           24    24        0       0        0  1.00      1.00   1.00 1.00
-  name           12    12        0       0        0  1.00      1.00   1.00 1.00
-  city           12    12        0       0        0  1.00      1.00   1.00 1.00
-items[]          48    48        0       0        0  1.00      1.00   1.00 1.00
-  sku            24    24        0       0        0  1.00      1.00   1.00 1.00
-  price          24    24        0       0        0  1.00      1.00   1.00 1.00
-total            12    12        0       0        0  1.00      1.00   1.00 1.00
-───────────────────────────────────────────────────────────────────────────────
-total            96    96        0       0        0  1.00      1.00   1.00 1.00
+json_similarity    n  match  mismatch  omitted     invented  score
+number            12     12         0        0  not counted  1.000
+vendor            24     24         0        0  not counted  1.000
+  name            12     12         0        0  not counted  1.000
+  city            12     12         0        0  not counted  1.000
+items[]           48     48         0        0  not counted  1.000
+  sku             24     24         0        0  not counted  1.000
+  price           24     24         0        0  not counted  1.000
+total             12     12         0        0  not counted  1.000
+──────────────────────────────────────────────────────────────────
+all fields        96     96         0        0  not counted  1.000
 """)
 
 
@@ -176,16 +177,16 @@ def test_metrics_do_not_mix():
 
     assert shown(session) == lines("""
 json_similarity, 1 case
-field     n  match  mismatch  omitted  invented  score  precision  recall     F1
-a         1      0         1        0         0  0.500      0.500   0.500  0.500
-────────────────────────────────────────────────────────────────────────────────
-total     1      0         1        0         0  0.500      0.500   0.500  0.500
+field             n  match  mismatch  omitted     invented  score
+a                 1      0         1        0  not counted  0.500
+─────────────────────────────────────────────────────────────────
+all fields        1      0         1        0  not counted  0.500
 
 field_match, 2 cases, 2 different sets of options
-field     n  match  mismatch  omitted  invented  score  precision  recall     F1
-a         2      1         1        0         0  0.500      0.500   0.500  0.500
-────────────────────────────────────────────────────────────────────────────────
-total     2      1         1        0         0  0.500      0.500   0.500  0.500
+field             n  match  mismatch  omitted     invented  score
+a                 2      1         1        0  not counted  0.500
+─────────────────────────────────────────────────────────────────
+all fields        2      1         1        0  not counted  0.500
 
 2 of 3 cases below the threshold:
   0.00 < 1.00  two
@@ -225,8 +226,8 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
 
     assert [line.split()[0] for line in table[1:4]] == ["bad1", "bad2", "good0"]
     assert len(table) == 1 + 30 + 1 + 2 + 2 + 20 + 1
-    assert table[31] == "… 972 more rows (--jsonmatch-summary=all)"
-    assert table[-1] == "  … 10 more cases (--jsonmatch-summary=all)"
+    assert table[31] == "… 972 more rows (-v)"
+    assert table[-1] == "  … 10 more cases (-v)"
     assert len(shown(session, mode="all")) == 1 + 1002 + 2 + 2 + 30
     assert len(shown(session, mode="failed")) == 1 + 2 + 2 + 2 + 20 + 1
 
@@ -265,7 +266,7 @@ def test_colours_follow_the_score():
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
 
-    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session)[1:5]}
+    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session, Look())[1:5]}
 
     assert rows == {
         "c": ("  0.00", {"red": True}),
@@ -284,7 +285,7 @@ def test_deep_paths_are_shown_to_200_levels_in_one_row():
         line for line in shown([compared("deep", actual, expected)], mode="all") if line.startswith("k")
     ]
 
-    assert row.split()[:2] == ["k.k.k.k.k.k….k.k.k.k.k.k", "1"]
+    assert row.split()[:2] == ["k.k.k.k.k.k.k.k.k.k.k…k.k.k.k.k.k.k.k.k.k.k", "1"]
 
 
 def test_ten_thousand_cases_of_fifty_fields():
@@ -331,7 +332,7 @@ COMPARISONS = st.builds(
     st.sampled_from(["auto", "failed", "all"]),
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
-    drawn = summary_lines(comparisons, mode=mode, width=width, unicode=unicode)
+    drawn = summary_lines(comparisons, Look(mode=mode, width=width, unicode=unicode))
 
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
@@ -354,7 +355,7 @@ def test_many_arrays_with_elements_without_a_partner_are_capped():
     expected = {f"rows{number}": ["a"] for number in range(12)}
     cases = [compared("one", {key: ["b"] for key in expected}, expected, metric="pairwise_f1")]
     text = shown(cases)
-    assert "  … 2 more arrays (--jsonmatch-summary=all)" in text
+    assert "  … 2 more arrays (-v)" in text
     assert sum("1 of 1 expected, 1 of 1 actual" in line for line in text) == 10
 
 
@@ -370,3 +371,33 @@ def test_cases_that_pass_narrowly_are_named_the_narrowest_first():
   0.909 ≥ 0.905   near 0.905
   0.91 ≥ 0.90     near 0.9
 """)
+
+
+def test_inventions_are_a_number_only_where_the_metric_looks_for_them():
+    session = [compared("one", {"a": 1, "b": 2}, {"a": 1, "c": 3}, metric=metric) for metric in METRICS]
+    rows = [line.split() for line in shown(session, width=120) if line.startswith("all fields")]
+    assert [row[6] for row in rows] == ["not", "1"]
+    narrow = [line.split() for line in shown(session, width=72) if line.startswith("all fields")]
+    assert [row[6] for row in narrow] == ["–", "1"]
+
+
+METRICS = ("json_similarity", "leaf_f1")
+
+
+def test_an_option_says_whether_inventions_are_counted():
+    counted = compared("one", {"a": 1, "b": 2}, {"a": 1}, extra="count")
+    assert shown([counted], width=120)[1].split()[5] == "1"
+    ignored = compared("one", {"a": 1, "b": 2}, {"a": 2}, metric="leaf_f1", extra="ignore")
+    assert "not counted" in shown([ignored], width=120)[1]
+
+
+def test_precision_recall_and_f1_are_shown_where_they_differ_from_the_score():
+    alike = compared("one", {"a": 1, "b": 2}, {"a": 2, "b": 2})
+    assert shown([alike])[0].split()[-1] == "score"
+    missing = compared("one", {"a": 1}, {"a": 1, "b": 2}, metric="leaf_f1")
+    assert shown([alike, missing], width=120)[1].split()[-3:] == ["precision", "recall", "F1"]
+
+
+def test_a_field_named_total_is_not_the_row_over_all_fields():
+    table = shown([compared("one", {"total": 1, "b": 2}, {"total": 2, "b": 2})])
+    assert [line.split()[0] for line in table if line.startswith(("total", "all"))] == ["total", "all"]

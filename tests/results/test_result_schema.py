@@ -7,6 +7,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
@@ -15,8 +16,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
-
-jsonschema = pytest.importorskip("jsonschema")
 
 FIELD = FieldAggregation(
     matches=1,
@@ -99,7 +98,7 @@ def strict(schema: Any) -> Any:
 
 
 def accepts(schema: Any, found: Any) -> bool:
-    return bool(jsonschema.Draft202012Validator(schema).is_valid(found))
+    return jsonschema_rs.is_valid(schema, found)
 
 
 def reads(found: Any) -> bool:
@@ -111,14 +110,14 @@ def reads(found: Any) -> bool:
 
 
 def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema_rs.meta.validate(SCHEMA)
     properties = SCHEMA["properties"]
     assert (properties["format"]["const"], properties["version"]["const"]) == (FORMAT, VERSION)
 
 
 @pytest.mark.parametrize("results", [FULL, SMALLEST, NO_RECORDS])
 def test_what_we_write_is_what_it_says_and_nothing_else(results: ResultSet) -> None:
-    jsonschema.validate(json.loads(to_text(results)), strict(SCHEMA))
+    jsonschema_rs.validate(strict(SCHEMA), json.loads(to_text(results)))
 
 
 def keys_in(found: Any) -> set[str]:

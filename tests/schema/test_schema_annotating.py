@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch import ConfigurationError, compare_json, register_comparator
 from pytest_jsonmatch.schema import (
     annotate_xeval,
     infer_schema,
@@ -159,6 +159,17 @@ def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
     assert dict(parse_eval_schema(schema).type_default) == {"string": "jaccard"}
 
 
+def parse_with_default(json_type: str, comparator: Any) -> None:
+    set_type_default(json_type, comparator)
+    parse_eval_schema({"type": "string"})
+
+
+def test_a_default_may_be_registered_later() -> None:
+    set_type_default("string", "later")
+    register_comparator("later", lambda expected, actual, params: 0.5, overwrite=True)
+    assert compare_json('"b"', '"a"', metric="leaf_f1", schema={"type": "string"}).score == 0.5
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -170,7 +181,7 @@ def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
         ),
     ],
 )
-def test_a_wrong_default_is_an_error_at_once(arguments: tuple[str, Any], message: str) -> None:
+def test_a_wrong_default_is_an_error_before_scoring(arguments: tuple[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        set_type_default(*arguments)
+        parse_with_default(*arguments)
     assert str(caught.value) == message

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, register_comparator
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_json, register_comparator
 from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema, schema_hash
 
 
@@ -198,7 +198,6 @@ def test_nullable_beside_all_of() -> None:
     assert node.types == {"object", "null"}
 
 
-@pytest.mark.usefixtures("without_jsonschema")
 @pytest.mark.parametrize("union", ["anyOf", "oneOf"])
 @pytest.mark.parametrize(
     ("branches", "types"),
@@ -223,7 +222,6 @@ def test_branches_that_differ_in_type_or_in_nothing_are_one_place(
     assert (node.types, node.branches) == (types, ())
 
 
-@pytest.mark.usefixtures("without_jsonschema")
 def test_the_rules_of_a_nullable_branch_are_those_of_the_place() -> None:
     node = parse_eval_schema(
         {
@@ -236,7 +234,6 @@ def test_the_rules_of_a_nullable_branch_are_those_of_the_place() -> None:
     assert (node.align, node.branches) == ({"match_by": "hungarian"}, ())
 
 
-@pytest.mark.usefixtures("without_jsonschema")
 def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
     node = parse_eval_schema(
         {
@@ -260,7 +257,6 @@ def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
     ]
 
 
-@pytest.mark.usefixtures("without_jsonschema")
 def test_a_comparator_on_a_union_makes_it_one_result() -> None:
     node = parse_eval_schema(
         {
@@ -401,7 +397,8 @@ def test_a_union_of_nothing_says_nothing() -> None:
         "ordered",
         "unordered",
         {"ordered": True},
-        {"ordered": False},
+        {"ordered": False, "match_by": "hungarian"},
+        {"ordered": False, "match_by": "key_field", "key": "id"},
         {"match_by": "ordered"},
         {"match_by": "hungarian"},
         {"match_by": "key_field", "key": "id"},
@@ -423,6 +420,58 @@ def test_every_way_to_write_an_alignment(align: object) -> None:
 def test_a_key_that_the_elements_may_have(elements: dict[str, Any]) -> None:
     align = {"match_by": "key_field", "key": "id"}
     assert parse_eval_schema({"items": elements, "x-eval-align": align}).align == align
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"items": {"type": "string"}, "x-eval-align": {"match_by": "key_field", "key": "id"}},
+            "$: x-eval-align: only objects have a member 'id', and the elements are string",
+        ),
+        (
+            {"x-eval-align": {"ordered": False}},
+            (
+                "$: x-eval-align does not say how elements are paired; "
+                'add "match_by": "hungarian", or "key_field" and a "key"'
+            ),
+        ),
+        (
+            {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
+            (
+                "$: x-eval-align is {'ordered': True, 'match_by': 'hungarian'}; "
+                "it can be 'ordered', 'unordered' or {'key': NAME}"
+            ),
+        ),
+    ],
+)
+def test_an_alignment_that_pairs_nothing(schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_eval_schema({"type": "array", **schema})
+    assert str(caught.value) == message
+
+
+def test_a_key_that_is_no_unicode_text_is_escaped_in_messages() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_eval_schema({"properties": {"a\ud800": {"x-eval-compare": "exakt"}}})
+    assert str(caught.value).startswith('["a\\ud800"]: unknown comparator')
+
+
+def test_a_list_of_synonyms_that_takes_the_whole_enum_is_odd() -> None:
+    currency = {"enum": ["EUR", "USD"], "x-eval-compare": {"oneof": {"values": ["EUR", "USD", "GBP"]}}}
+    with pytest.warns(JsonMatchWarning) as caught:
+        parse_eval_schema({"properties": {"currency": currency}})
+    (told,) = caught
+    assert str(told.message) == (
+        "currency: oneof takes every value of the enum as right; did you mean exact?"
+    )
+
+
+def test_a_list_of_synonyms_for_some_values_of_an_enum() -> None:
+    schema = {"enum": ["EUR", "euro", "USD"], "x-eval-compare": {"oneof": {"values": ["EUR", "euro"]}}}
+    result = compare_json('"euro"', '"EUR"', schema=schema, metric="leaf_f1")
+    (field,) = result.field_results
+    assert (field.status, field.reason) == ("match", "not equal, but accepted by the list of oneof")
 
 
 def test_values_too_deep_for_a_validator_are_told_apart_by_type() -> None:
@@ -637,7 +686,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
                     "a": {"anyOf": [{"properties": {"b": {}}, "required": 5}, {"properties": {"c": {}}}]}
                 }
             },
-            "a: not a valid JSON Schema: 5 is not of type 'array' (at $.properties.a.anyOf[0].required)",
+            'a: not a valid JSON Schema: 5 is not of type "array" (at /properties/a/anyOf/0/required)',
         ),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_file_that_is_gone_is_missed(tmp_path: Path) -> None:
         load_schema(path)
 
 
-def test_a_file_can_refer_to_itself_without_the_libraries(tmp_path: Path, without_jsonschema: None) -> None:
+def test_a_file_can_refer_to_itself_by_its_root(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"$id": "https://example.org/a", "items": {"$ref": "#"}})
     node = load_schema(path)
     assert node.items is node
@@ -265,23 +265,6 @@ def test_a_dict_that_contains_itself() -> None:
         ConfigurationError, match=r"contains itself \(at key 'child'\); write a recursive schema with \$ref"
     ):
         parse_eval_schema(schema)
-
-
-@pytest.mark.usefixtures("without_jsonschema")
-@pytest.mark.parametrize(
-    ("schema", "package"),
-    [
-        ({"anyOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, "jsonschema"),
-        ({"$ref": "#anchor"}, "referencing"),
-    ],
-)
-def test_what_needs_a_library_says_how_to_install_it(schema: dict[str, Any], package: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        parse_eval_schema(schema)
-    assert str(caught.value) == (
-        f"$: this schema needs the {package} library (ids, anchors, other files, alternatives of one type); "
-        'run: pip install "pytest-jsonmatch[schema]"'
-    )
 
 
 # pydantic.

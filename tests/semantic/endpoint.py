@@ -1,7 +1,7 @@
 """An endpoint on loopback that speaks the chat-completions protocol, and misbehaves as it is told.
 
 `judge` below it decides about pairs (`expected` and `actual` are the same but for case, by default); what it does
-with the N-th request is scripted: `endpoint.script = [status(429), drip(), ...]`, and plain answers after that.
+with the N-th request is scripted: `endpoint.script = [status(429), never(), ...]`, and plain answers after that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import json
 import socket
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -213,24 +213,6 @@ def never():
     return act
 
 
-def drip(where: str = "body"):
-    """Send an answer that has no end, byte by byte: its body, or its headers."""
-
-    def act(endpoint, handler, request):
-        handler.close_connection = True
-        if where == "body":
-            handler.send_response(200)
-            handler.send_header("content-length", "1000000")
-            handler.end_headers()
-        else:
-            handler.wfile.write(b"HTTP/1.1 200 OK\r\nx-slow: ")
-        while not endpoint.released.wait(0.02):
-            handler.wfile.write(b" ")
-            handler.wfile.flush()
-
-    return act
-
-
 def cut(where: str = "start"):
     """Close the connection before anything was sent, or in the middle of the body."""
 
@@ -245,27 +227,3 @@ def cut(where: str = "start"):
         handler.connection.shutdown(socket.SHUT_RDWR)
 
     return act
-
-
-def flood(size: int):
-    """Answer with very much."""
-
-    def act(endpoint, handler, request):
-        handler.send_response(200)
-        handler.send_header("content-length", str(size))
-        handler.end_headers()
-        piece = b" " * 65536
-        for _ in range(size // len(piece)):
-            handler.wfile.write(piece)
-
-    return act
-
-
-@dataclass
-class Sleeps:
-    """Takes the place of `time.sleep`: notes how long, and does not wait."""
-
-    seconds: list[float] = field(default_factory=list)
-
-    def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)

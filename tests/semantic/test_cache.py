@@ -1,20 +1,22 @@
 from __future__ import annotations
 
-import gc
 import json
 import os
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch.semantic import verdictfile
 from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.verdictfile import VerdictFile, _line, _locked, key_of
+from pytest_jsonmatch.semantic.verdictfile import _line, _writers_lock, key_of
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -203,7 +205,7 @@ def test_a_line_that_was_mended_is_read(file):
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
-def test_lines_are_appended_to_what_is_there(file, end):
+def test_lines_are_added_to_what_is_there(file, end):
     file.write_bytes(f"{LINE}{end}".encode())
     judge = CachedJudge(Counting(), file)
     judge.judge([item("b")])
@@ -266,25 +268,74 @@ def test_a_branch_merged_into_another_is_put_in_order(file):
 
 
 FILL = """
-import sys
+import sys, warnings
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
+warnings.simplefilter("error")
 judge = CachedJudge(CallableJudge(lambda item: True), sys.argv[1])
-for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):
-    judge.judge([JudgeItem("1", "city", "New York", f"n{number}")])
-judge.close()
+for number in range(int(sys.argv[2]), int(sys.argv[2]) + 40):
+    # (Lines that no pipe or page takes at once.)
+    judge.judge([JudgeItem("1", "city", "New York", f"{number} " + "x" * 5_000)])
 """
 
 
-def test_several_processes_fill_one_file(file):
-    processes = [subprocess.Popen([sys.executable, "-c", FILL, file, start]) for start in ("0", "30", "60")]
-    assert [process.wait(60) for process in processes] == [0, 0, 0]
+def test_several_processes_fill_one_file_and_none_reads_half_a_line(file):
+    starts = range(0, 120, 20)
+    processes = [subprocess.Popen([sys.executable, "-c", FILL, file, str(start)]) for start in starts]
+    reader = RecordedJudge(file)
+    reads = []
+    while any(process.poll() is None for process in processes):
+        if file.exists():
+            reader.judge([NYC])  # raises for any line that is no verdict
+            content = file.read_text(encoding="utf-8")
+            lines = content.splitlines()
+            reads.append((content[-1:] or "\n", lines == sorted(lines), len(lines)))
+            assert all(json.loads(line) for line in lines[:1] + lines[-1:])
+    assert [process.returncode for process in processes] == [0] * 6
     lines = file.read_text(encoding="utf-8").splitlines()
-    actual = [json.loads(line)["actual"] for line in lines]
-    assert (sorted(set(actual)), len(lines), lines) == (
-        sorted(f"n{n}" for n in range(120)),
-        120,
-        sorted(lines),
+    found = sorted(int(json.loads(line)["actual"].split()[0]) for line in lines)
+    assert (found, lines) == (list(range(140)), sorted(lines))
+    assert {(end, in_order) for end, in_order, _ in reads} == {("\n", True)}
+    # What was there once stays there.
+    assert [count for *_, count in reads] == sorted(count for *_, count in reads)
+
+
+def test_several_threads_of_several_judges_fill_one_file(file):
+    judges = [CachedJudge(CallableJudge(lambda one: True), file) for _ in range(3)]
+
+    def fill(number):
+        return judges[number % 3].judge(items(*(f"{at}" for at in range(number, number + 10))))
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(fill, range(30)))
+    assert {answer for each in answers for answer in each.values()} == {Verdict(True)}
+    actual = [json.loads(line)["actual"] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert sorted(map(int, actual)) == list(range(39))
+
+
+def test_a_writer_waits_for_the_others_and_a_reader_does_not(file):
+    file.write_text(LINE, encoding="utf-8")
+    with ThreadPoolExecutor(1) as threads:
+        with _writers_lock(file):
+            assert shown(CachedJudge(Counting(), file).judge([NYC])) == [True]
+            assert shown(RecordedJudge(file).judge([NYC])) == [True]
+            written = threads.submit(CachedJudge(Counting(), file).judge, [item("b")])
+            with pytest.raises(FutureTimeoutError):
+                written.result(0.2)
+        assert shown(written.result(30)) == [False]
+
+
+def test_without_the_extra_nothing_can_be_kept_but_all_can_be_read(file, monkeypatch):
+    file.write_text(LINE, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "filelock", None)
+    asked = Counting()
+    judge = CachedJudge(asked, file)
+    assert shown(judge.judge([NYC])) == [True]
+    with pytest.raises(ConfigurationError) as caught:
+        judge.judge([item("b")])
+    assert (str(caught.value), asked.asked) == (
+        "keeping verdicts needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'",
+        [],
     )
 
 
@@ -298,16 +349,6 @@ for name in "bca":
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["a", "b", "c"]
-
-
-def test_a_judge_that_is_collected_does_not_wait_for_the_lock(file):
-    """Garbage may be collected by one who holds it: it would wait for itself."""
-    judge = CachedJudge(Counting(), file)
-    judge.judge(items("b", "A"))
-    with _locked(file, needed=True):
-        del judge
-        gc.collect()
-    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["b", "A"]
 
 
 def test_another_mode_has_the_same_file_when_the_folder_changes(tmp_path, monkeypatch):
@@ -366,11 +407,11 @@ def test_a_file_that_cannot_be_written_is_told_before_anybody_is_asked(tmp_path,
 
 
 def test_verdicts_that_could_not_be_kept_stand(file, monkeypatch):
-    def full(self, lines):
-        raise OSError(28, "No space left on device", str(self.path))
+    def full(path, data):
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(VerdictFile, "_append", full)
-    with pytest.warns(RuntimeWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
+    monkeypatch.setattr(verdictfile, "write_file", full)
+    with pytest.warns(JsonMatchWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
         answers = CachedJudge(Counting(), file).judge(items("A", "b"))
     assert shown(answers) == [True, False]
 
@@ -486,7 +527,7 @@ def test_a_recording_of_two_models(file):
 def test_a_recording_that_is_not_there(file):
     with pytest.raises(ConfigurationError) as caught:
         RecordedJudge(file).judge([NYC])
-    assert str(caught.value) == f"the cache of verdicts {file} is not there"
+    assert str(caught.value) == f"the cache of verdicts {file} does not exist"
 
 
 def test_a_recording_of_values_that_are_no_json(file):

@@ -501,7 +501,7 @@ WANTED = "it returns one row of numbers for each of the 4 strings"
     [
         (ValueError("no more"), "raised ValueError: no more"),
         (KeyError(), "raised KeyError"),
-        (None, f"returned nothing that is no array of numbers; {WANTED}"),
+        (None, f"returned a NoneType that is no array of numbers; {WANTED}"),
         ("text", f"returned a str that is no array of numbers; {WANTED}"),
         ([[1.0, 2.0]], f"returned an array of shape (1, 2); {WANTED}"),
         ([1.0, 2.0, 3.0, 4.0], f"returned an array of shape (4,); {WANTED}"),

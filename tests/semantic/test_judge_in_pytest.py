@@ -114,7 +114,7 @@ def test_a_judge_of_the_hook_is_asked_where_no_fixture_says_otherwise(suite, wor
     suite.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
-            registry.judge(lambda item: item.expected.lower() == item.actual.lower())
+            registry.judge("default", lambda item: item.expected.lower() == item.actual.lower())
         """
     )
     suite.runpytest(*workers).assert_outcomes(passed=5)

@@ -20,11 +20,11 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
     [
         ({"model": ""}, "model is ''; it is a text"),
         ({"model": 4}, "model is 4; it is a text"),
-        ({"base_url": 7}, "base_url is 7; it is a text"),
+        ({"base_url": 7}, "base_url is 7; it begins with http:// or https://"),
         (
             {"api_key_env": "sk-proj-0123"},
             (
-                "api_key_env is the name of an environment variable that holds the key, such as "
+                "api_key_env: it is the name of an environment variable that holds the key, such as "
                 "GROQ_API_KEY; the key itself is never a setting"
             ),
         ),
@@ -32,8 +32,12 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
             {"base_url": "localhost:11434/v1"},
             "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
         ),
-        ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
-        ({"structured": "json-schema"}, "structured is 'json-schema'; did you mean 'json_schema'?"),
+        ({"mode": "offline"}, "mode is 'offline'; it is 'live', 'cached' or 'off'"),
+        (
+            {"structured": "auto"},
+            "structured is 'auto'; it is 'json_schema', 'json_object' or 'none'",
+        ),
+        ({"temperature": -1}, "temperature is -1; it is a number, 0 or more, or none"),
         ({"batch_size": 0}, "batch_size is 0; it is an integer, 1 or more"),
         ({"batch_size": True}, "batch_size is True; it is an integer, 1 or more"),
         ({"concurrency": 2.5}, "concurrency is 2.5; it is an integer, 1 or more"),
@@ -41,12 +45,7 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
         ({"timeout": 0}, "timeout is 0; it is a number above 0"),
         ({"timeout": float("inf")}, "timeout is inf; it is a number above 0"),
         ({"max_calls": "many"}, "max_calls is 'many'; it is an integer, 0 or more"),
-        ({"max_cost": -1}, "max_cost is -1; it is a number, 0 or more"),
         ({"cache": 3}, "cache is 3; it is the path of a file"),
-        (
-            {"max_cost": 1},
-            "max_cost needs price_per_million_prompt_tokens and price_per_million_completion_tokens",
-        ),
         ({"azure_endpoint": "https://x"}, "azure_endpoint needs an api_version, such as '2024-10-21'"),
         (
             {"azure_endpoint": "https://x", "api_version": "1", "base_url": "https://y"},
@@ -66,9 +65,7 @@ def test_settings_of_texts():
             "model": " gpt ",
             "max_calls": "10",
             "timeout": "2.5",
-            "max_cost": "1",
-            "price_per_million_prompt_tokens": ".4",
-            "price_per_million_completion_tokens": 2,
+            "temperature": "none",
             "cache": "verdicts.jsonl",
             "base_url": "",
             "seed": None,
@@ -77,9 +74,7 @@ def test_settings_of_texts():
         model="gpt",
         max_calls=10,
         timeout=2.5,
-        max_cost=1.0,
-        price_per_million_prompt_tokens=0.4,
-        price_per_million_completion_tokens=2,
+        temperature=None,
         cache="verdicts.jsonl",
     )
 

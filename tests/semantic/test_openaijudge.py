@@ -7,30 +7,28 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from email.utils import formatdate
 
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.semantic import openaijudge
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
 YES, NO = Verdict(True, "as it is"), Verdict(False, "as it is")
 
 
-@pytest.fixture
-def sleeps(acts):
-    return acts.Sleeps()
+# (So that the client does not wait half a second before it sends a request again.)
+SOON = {"retry-after-ms": "1"}
 
 
 @pytest.fixture
-def judge(endpoint, sleeps):
-    """Make a judge of the endpoint; time limits are short, and it waits for nothing between attempts."""
+def judge(endpoint):
+    """Make a judge of the endpoint; failed requests are not sent again, unless a test says so."""
     made = []
 
     def make(**options):
-        made.append(OpenAIJudge("loopback", **{"base_url": endpoint.url, "sleep": sleeps, **options}))
+        made.append(OpenAIJudge("loopback", **{"base_url": endpoint.url, "retries": 0, **options}))
         return made[-1]
 
     yield make
@@ -153,9 +151,9 @@ def test_no_items_no_request(endpoint, judge):
 
 
 def test_usage(judge):
-    one = judge(price_per_million_prompt_tokens=10, price_per_million_completion_tokens=100, batch_size=2)
+    one = judge(batch_size=2)
     one.judge(items(4))
-    assert one.usage == JudgeUsage(calls=2, items=4, prompt_tokens=200, completion_tokens=20, cost=0.004)
+    assert one.usage == JudgeUsage(calls=2, items=4, prompt_tokens=200, completion_tokens=20)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +233,9 @@ def test_unknown_ids_are_ignored(endpoint, judge, acts):
         (("raw", b'{"choices": []}'), "invalid"),
         (("raw", b"[" * 100_000), "invalid"),
         (("raw", b""), "invalid"),
-        (("flood", 20 * 2**20), "invalid"),
+        (("raw", b"null"), "invalid"),
+        (("raw", b'"text"'), "invalid"),
+        (("raw", b'{"choices": [null]}'), "invalid"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -289,177 +289,127 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
 
 
 @pytest.mark.parametrize(
-    ("refused", "forms"),
-    [
-        ((), ["json_schema"]),
-        (("json_schema",), ["json_schema", "json_object"]),
-        (("json_schema", "json_object"), ["json_schema", "json_object", None]),
-    ],
+    ("structured", "form"), [("json_schema", "json_schema"), ("json_object", "json_object"), ("none", None)]
 )
-def test_a_form_that_is_refused_is_not_asked_for_again(endpoint, judge, acts, refused, forms):
-    endpoint.always = acts.without(*refused)
-    one = judge(batch_size=1, concurrency=4)
-    assert one.judge(items(6)) == right(6)
-    one.judge(items(1))
-    tried = [request.form for request in endpoint.requests]
-    assert tried == [*forms, *[forms[-1]] * 6]
+def test_the_form_of_an_answer_is_asked_for_as_it_is_set(endpoint, judge, structured, form):
+    assert judge(structured=structured).judge(items(3)) == right(3)
+    assert [request.form for request in endpoint.requests] == [form]
 
 
-def test_other_options_that_are_refused(endpoint, judge, acts):
-    endpoint.always = acts.without("temperature", "seed")
-    one = judge(seed=1)
-    one.judge(items(1))
-    assert one.judge(items(2)) == right(2)
-    told = [("temperature" in request.body, "seed" in request.body) for request in endpoint.requests]
-    assert told == [(True, True), (False, True), (False, False), (False, False)]
+@pytest.mark.parametrize("temperature", [0.5, None])
+def test_a_temperature_is_sent_unless_there_is_none(endpoint, judge, temperature):
+    judge(temperature=temperature).judge(items(1))
+    assert endpoint.requests[0].body.get("temperature") == temperature
 
 
-def test_a_form_asked_for_by_name_stays(endpoint, judge, acts):
-    endpoint.always = acts.without("json_schema")
-    answers = judge(structured="json_schema").judge(items(2))
-    assert (
-        shown(answers)
-        == [
-            f"http: {endpoint.url[7:-3]} answers 400 Bad Request: 'response_format' of this kind is not supported"
-        ]
-        * 2
+@pytest.mark.parametrize("option", ["json_schema", "temperature"])
+def test_an_option_that_is_refused_is_an_error_that_names_the_settings(endpoint, judge, acts, option):
+    endpoint.always = acts.without(option)
+    (answer,) = judge().judge(items(1)).values()
+    name = "response_format" if option == "json_schema" else option
+    assert (answer.kind, answer.message, len(endpoint.requests)) == (
+        "http",
+        (
+            f"{endpoint.url[7:-3]} answers 400: {name!r} of this kind is not supported; for options that a model "
+            "does not take see the settings 'structured', 'temperature' and 'seed'"
+        ),
+        1,
     )
-    assert len(endpoint.requests) == 1
-
-
-def test_a_400_for_another_reason_changes_nothing(endpoint, judge, acts):
-    endpoint.script = [acts.status(400, "what?")] * 3
-    one = judge()
-    assert shown(one.judge(items(1))) == [f"http: {endpoint.url[7:-3]} answers 400 Bad Request: what?"]
-    assert (one.judge(items(1)), endpoint.requests[-1].form) == (right(1), "json_schema")
 
 
 # Endpoints that fail.
 
 
-@pytest.mark.parametrize("code", [408, 409, 429, 500, 502, 503, 529])
-def test_a_failure_that_may_pass_is_tried_again(endpoint, judge, acts, sleeps, code):
-    endpoint.script = [acts.status(code)] * 3
-    one = judge()
-    assert (one.judge(items(2)), one.usage.calls, one.usage.items) == (right(2), 4, 2)
-    bounds = [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]
-    assert [low <= wait <= high for wait, (low, high) in zip(sleeps.seconds, bounds)] == [True] * 3
+def test_a_failure_that_may_pass_is_tried_again(endpoint, judge, acts):
+    endpoint.script = [acts.status(429, headers=SOON), acts.status(503, headers=SOON)]
+    one = judge(retries=2)
+    assert (one.judge(items(2)), len(endpoint.requests)) == (right(2), 3)
+    assert (one.usage.calls, one.usage.items) == (1, 2)
 
 
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda acts: acts.status(429, "slow down"), "http: HOST answers 429 Too Many Requests: slow down"),
-        (
-            lambda acts: acts.status(500, ""),
-            "http: HOST answers 500 Internal Server Error: it does not say why",
-        ),
-        (lambda acts: acts.cut(), "connection: HOST: Connection error."),
+        (lambda acts: acts.status(429, "slow down", headers=SOON), "http: HOST answers 429: slow down"),
+        (lambda acts: acts.status(500, "", headers=SOON), "http: HOST answers 500: it does not say why"),
+        (lambda acts: acts.cut(), "connection: HOST: Server disconnected"),
         (lambda acts: acts.cut("body"), "connection: HOST: peer closed connection"),
     ],
 )
 def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
     endpoint.always = act(acts)
-    one = judge(retries=2)
+    one = judge(retries=1)
     (answer,) = one.judge(items(1)).values()
     start = message.replace("HOST", endpoint.url[7:-3])
-    assert (str(answer)[: len(start)], str(answer)[-18:]) == (start, " (after 3 attempts)"[-18:])
-    assert one.usage == JudgeUsage(calls=3, items=1, errors=1)
+    assert (str(answer)[: len(start)], len(endpoint.requests)) == (start, 2)
+    assert one.usage == JudgeUsage(calls=1, items=1, errors=1)
 
 
-@pytest.mark.parametrize("act", [("never",), ("drip", "body"), ("drip", "headers")], ids=" ".join)
-def test_an_endpoint_that_is_too_slow(endpoint, judge, acts, act):
-    endpoint.always = getattr(acts, act[0])(*act[1:])
-    one = judge(timeout=0.5, retries=1)
-    (answer,) = one.judge(items(1)).values()
-    host = endpoint.url[7:-3]
-    assert (answer.kind, answer.message.replace("no whole answer", "no answer")) == (
-        "timeout",
-        f"no answer from {host} in 0.5 s (after 2 attempts)",
+def test_an_endpoint_that_says_nothing(endpoint, judge, acts):
+    endpoint.always = acts.never()
+    (answer,) = judge(timeout=0.2, retries=1).judge(items(1)).values()
+    assert (str(answer), len(endpoint.requests)) == (
+        f"timeout: no answer from {endpoint.url[7:-3]} in time; see the settings 'timeout' and 'retries'",
+        2,
     )
-    assert len(endpoint.requests) == 2
 
 
 def test_a_slow_request_does_not_hold_up_the_others(endpoint, judge, acts):
     endpoint.script = [acts.answer(), acts.never()]
-    one = judge(batch_size=1, timeout=2, retries=0, concurrency=2)
+    one = judge(batch_size=1, timeout=1, concurrency=2)
     assert sorted(kinds(one.judge(items(5)))) == ["timeout", *["verdict"] * 4]
 
 
 def test_nobody_listens(judge):
-    (answer,) = judge(base_url="http://127.0.0.1:1/v1", retries=1).judge(items(1)).values()
+    (answer,) = judge(base_url="http://127.0.0.1:1/v1").judge(items(1)).values()
     assert (answer.kind, answer.message[:12]) == ("connection", "127.0.0.1:1:")
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"retry-after": "7"}, 7),
-        ({"retry-after": "0"}, 0),
-        ({"retry-after": "3600"}, 60),
-        ({"retry-after": "-5"}, 0),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-    ],
-)
-def test_retry_after_is_kept_to(endpoint, judge, acts, sleeps, headers, wait):
-    endpoint.script = [acts.status(429, headers=headers)]
-    assert (judge().judge(items(1)), sleeps.seconds) == (right(1), [wait])
-
-
-def test_retry_after_may_be_a_date(endpoint, judge, acts, sleeps):
-    endpoint.script = [acts.status(503, headers={"retry-after": formatdate(time.time() + 30, usegmt=True)})]
-    judge().judge(items(1))
-    assert [20 < wait <= 30 for wait in sleeps.seconds] == [True]
-
-
-@pytest.mark.parametrize("written", ["soon", "nan", "", "Sat, 99 Nov 2026 00:00:00 GMT"])
-def test_retry_after_that_says_nothing(endpoint, judge, acts, sleeps, written):
-    endpoint.script = [acts.status(429, headers={"retry-after": written})]
-    judge().judge(items(1))
-    assert [0.25 <= wait <= 0.5 for wait in sleeps.seconds] == [True]
+def test_an_endpoint_that_is_not_there_is_not_waited_for_as_long_as_one_that_thinks():
+    limits = OpenAIJudge("m", base_url="http://localhost", timeout=60)._client().timeout
+    assert (limits.connect, limits.read) == (5.0, 60.0)
 
 
 @pytest.mark.parametrize(
-    ("act", "message"),
+    ("code", "message"),
     [
-        (lambda acts: acts.status(401, "bad key"), "401 Unauthorized: bad key; check the key in MY_KEY"),
-        (lambda acts: acts.status(403, "not you"), "403 Forbidden: not you; check the key in MY_KEY"),
-        (
-            lambda acts: acts.status(404, "no such model"),
-            "404 Not Found: no such model; check the model 'loopback' and the address of the endpoint",
-        ),
-        (
-            lambda acts: acts.status(429, "no money", code="insufficient_quota"),
-            "429 Too Many Requests: no money; check the account's quota",
-        ),
+        (401, "401: no; check the key"),
+        (402, "402: no; check the account's quota"),
+        (403, "403: no; check the key"),
+        (404, "404: no; check the name of the model and the address of the endpoint"),
     ],
 )
-def test_what_will_never_work_is_tried_once(endpoint, judge, acts, monkeypatch, act, message):
-    monkeypatch.setenv("MY_KEY", "sk-secret")
-    endpoint.always = act(acts)
-    one = judge(api_key_env="MY_KEY", batch_size=1, concurrency=4)
-    said = {*shown(one.judge(items(9))), *shown(one.judge(items(2)))}
-    assert (said, len(endpoint.requests)) == ({f"http: {endpoint.url[7:-3]} answers {message}"}, 1)
+def test_what_to_check(endpoint, judge, acts, code, message):
+    endpoint.always = acts.status(code)
+    (answer,) = judge().judge(items(1)).values()
+    assert str(answer) == f"http: {endpoint.url[7:-3]} answers {message}"
 
 
-def test_a_403_after_answers_is_for_one_request(endpoint, judge, acts):
-    endpoint.script = [acts.answer(), acts.status(403, "flagged")]
-    one = judge(batch_size=1, concurrency=1)
-    assert kinds(one.judge(items(4))) == ["verdict", "http", "verdict", "verdict"]
-
-
-def test_an_endpoint_that_has_gone_is_not_asked_for_ever(endpoint, judge, acts):
+def test_an_endpoint_that_fails_for_every_request_is_not_asked_for_ever(endpoint, judge, acts):
     endpoint.always = acts.status(503, "gone")
-    one = judge(batch_size=1, retries=1, concurrency=1)
+    one = judge(batch_size=1, concurrency=1)
     answers = one.judge(items(50))
-    where = f"{endpoint.url[7:-3]} answers 503 Service Unavailable: gone"
-    assert (len(endpoint.requests), shown(answers)[5:]) == (
-        10,
+    told = f"{endpoint.url[7:-3]} answers 503: gone"
+    assert (len(endpoint.requests), shown(answers), kinds(one.judge(items(2)))) == (
+        3,
         [
-            f"http: not asked, for 5 requests in a row have failed with all their retries; the last one: {where}"
-        ]
-        * 45,
+            *[f"http: {told}"] * 3,
+            *[f"http: not asked, since the last 3 requests failed: {told}"] * 47,
+        ],
+        ["http"] * 2,
     )
+
+
+def test_a_limit_of_the_rate_ends_nothing(endpoint, judge, acts):
+    endpoint.script = [acts.status(429)] * 5
+    one = judge(batch_size=1, concurrency=1)
+    assert kinds(one.judge(items(6))) == [*["http"] * 5, "verdict"]
+
+
+def test_failures_in_between_end_nothing(endpoint, judge, acts):
+    endpoint.script = [acts.status(503), acts.status(503), acts.answer()] * 3
+    one = judge(batch_size=1, concurrency=1)
+    assert kinds(one.judge(items(9))) == ["http", "http", "verdict"] * 3
 
 
 def test_the_key_is_in_no_message(endpoint, judge, acts):
@@ -468,20 +418,19 @@ def test_the_key_is_in_no_message(endpoint, judge, acts):
     assert ("sk-secret" in str(answer), "the key *** is not known" in str(answer)) == (False, True)
 
 
-@pytest.mark.parametrize("leak", ["reason", "body", "refusal"])
-def test_the_key_is_in_nothing_that_an_endpoint_answers(endpoint, judge, acts, leak):
-    endpoint.always = {
-        "reason": acts.answer(lambda verdicts: [{**each, "reason": "by sk-secret"} for each in verdicts]),
-        "body": acts.raw(b"sk-secret"),
-        "refusal": acts.content(None, refusal="not for sk-secret"),
-    }[leak]
+@pytest.mark.parametrize(
+    ("act", "argument"),
+    [
+        ("raw", b'{"error": "sk-secret"}'),
+        ("raw", b'"sk-secret"'),
+        ("content", {"text": None, "refusal": "not for sk-secret"}),
+    ],
+)
+def test_the_key_is_in_no_error_about_an_answer(endpoint, judge, acts, act, argument):
+    made = getattr(acts, act)
+    endpoint.always = made(**argument) if isinstance(argument, dict) else made(argument)
     answers = judge(api_key="sk-secret").judge(items(1))
     assert ("sk-secret" in repr(answers), "***" in repr(answers)) == (False, True)
-
-
-@pytest.mark.parametrize("word", ["true", "none", "id", "e"])
-def test_a_word_in_the_place_of_a_key_leaves_answers_as_they_are(judge, word):
-    assert judge(api_key=word).judge(items(4)) == right(4)
 
 
 def test_the_key_is_in_no_repr(judge):
@@ -491,9 +440,10 @@ def test_the_key_is_in_no_repr(judge):
 
 def test_a_key_in_the_place_of_its_variable_is_not_shown(judge):
     with pytest.raises(ConfigurationError) as caught:
-        judge(api_key_env="gsk_0123456789012345678901234567890123456789").judge(items(1))
-    assert str(caught.value).startswith(
-        "the judge 'loopback' has no key: set the environment variable gsk_01…, or take"
+        judge(api_key_env="gsk_0123456789012345678901234567890123456789")
+    assert ("gsk" in str(caught.value), str(caught.value)[:37]) == (
+        False,
+        "api_key_env: it is the name of an env",
     )
 
 
@@ -528,12 +478,6 @@ def test_max_calls_is_exact_across_threads(endpoint, judge, concurrency):
     assert one.usage == JudgeUsage(calls=7, items=7, errors=13, prompt_tokens=700, completion_tokens=70)
 
 
-def test_retries_are_within_the_budget(endpoint, judge, acts):
-    endpoint.always = acts.status(500)
-    answers = judge(max_calls=2).judge(items(1))
-    assert (len(endpoint.requests), shown(answers)) == (2, ["budget: max_calls=2 is used up"])
-
-
 def test_the_second_question_is_within_the_budget_and_the_first_error_stands(endpoint, judge, acts):
     endpoint.always = acts.content("no")
     answers = judge(max_calls=2).judge(items(4))
@@ -551,13 +495,6 @@ def test_max_tokens(endpoint, judge):
         True,
         {"budget: max_tokens=5000 would be pass"},
     )
-
-
-def test_max_cost(endpoint, judge):
-    prices = {"price_per_million_prompt_tokens": 1, "price_per_million_completion_tokens": 2}
-    one = judge(batch_size=1, max_cost=0.005, **prices)
-    answers = one.judge(items(40))
-    assert (one.usage.cost <= 0.005, set(kinds(answers))) == (True, {"verdict", "budget"})
 
 
 def test_no_budget_no_request(endpoint, judge):
@@ -584,13 +521,13 @@ def test_as_many_at_once_as_allowed(endpoint, judge):
     assert (endpoint.most_at_once, endpoint.gate.broken) == (3, False)
 
 
-def test_a_judge_that_fails_in_itself_says_so(endpoint, acts):
-    def sleep(seconds):
-        raise RuntimeError("no sleep")
+def test_a_judge_that_fails_in_itself_says_so(judge, monkeypatch):
+    def fails(text, ids):
+        raise RuntimeError("a mistake of ours")
 
-    endpoint.always = acts.status(500)
-    with pytest.raises(RuntimeError, match="no sleep"):
-        OpenAIJudge("loopback", base_url=endpoint.url, sleep=sleep).judge(items(2))
+    monkeypatch.setattr(openaijudge, "read_answer", fails)
+    with pytest.raises(RuntimeError, match="a mistake of ours"):
+        judge().judge(items(2))
 
 
 def test_an_interrupt_is_not_kept_waiting(endpoint, acts, tmp_path):
@@ -617,7 +554,8 @@ except KeyboardInterrupt:
         output, _ = process.communicate(timeout=20)
     finally:
         process.kill()
-    assert (output, process.returncode, len(endpoint.requests)) == ("interrupted\n", 0, 1)
+    # (No batch beyond those that were under way.)
+    assert (output, process.returncode, len(endpoint.requests) <= 4) == ("interrupted\n", 0, True)
 
 
 # Keys and clients.
@@ -666,13 +604,13 @@ def test_azure(endpoint, judge, monkeypatch):
     )
 
 
-def test_a_ready_client(endpoint, sleeps, acts):
+def test_a_ready_client_keeps_its_retries_and_stays_open(endpoint, acts):
     import openai
 
-    endpoint.script = [acts.status(500)]
+    endpoint.script = [acts.status(500, headers=SOON)]
     with openai.OpenAI(base_url=endpoint.url, api_key="mine", max_retries=5) as client:
-        one = OpenAIJudge("loopback", client=client, sleep=sleeps)
-        assert (one.judge(items(1)), one.usage.calls) == (right(1), 2)
+        one = OpenAIJudge("loopback", client=client, retries=0)
+        assert (one.judge(items(1)), one.usage.calls) == (right(1), 1)
         one.close()
         assert (one.judge(items(1)), authorization(endpoint)) == (right(1), ["Bearer mine"] * 3)
 

@@ -209,8 +209,8 @@ def test_nobody_is_needed_where_there_is_no_question():
 
 def test_the_nearest_judge_is_asked():
     with session_registry() as registry:
-        registry.judge(lambda item: Verdict(equivalent=True, reason="the default"))
-        registry.judge(lambda item: Verdict(equivalent=True, reason="strict"), "strict")
+        registry.judge("default", lambda item: Verdict(equivalent=True, reason="the default"))
+        registry.judge("strict", lambda item: Verdict(equivalent=True, reason="strict"))
         fields = {"named": {"compare": {"semantic": {"judge": "strict"}}}}
         actual, expected = {"named": "x", "plain": "x"}, {"named": "y", "plain": "y"}
         found = {
@@ -239,18 +239,18 @@ def test_the_nearest_judge_is_asked():
 )
 def test_what_is_no_judge_is_refused(judge, message):
     with session_registry() as registry, pytest.raises(ConfigurationError, match=message):
-        registry.judge(lambda item: True, "strict")
+        registry.judge("strict", lambda item: True)
         compare_json({"a": "x"}, {"a": "y"}, judge=judge, **SEMANTIC)
 
 
 def test_a_registered_judge_has_to_be_one_and_its_name_free():
     with session_registry() as registry:
-        registry.judge(repr)
+        registry.judge("default", repr)
         with pytest.raises(ConfigurationError, match="judge 'default' is registered already"):
-            registry.judge(repr)
+            registry.judge("default", repr)
         with pytest.raises(ConfigurationError, match="judge 'x' is 5; it is an object with judge"):
-            registry.judge(5, "x")
-        registry.judge(len, overwrite=True)
+            registry.judge("x", 5)
+        registry.judge("default", len, overwrite=True)
         assert registry.find_judge() is len
 
 
@@ -399,8 +399,8 @@ def test_a_judge_that_can_be_pickled_reaches_other_processes():
 def test_judges_that_hold_locks_are_an_error_that_says_what_to_do(judge):
     with ProcessPoolExecutor(1) as executor, pytest.raises(ConfigurationError) as caught:
         evaluate([{"a": "x"}], [{"a": "y"}], judge=judge, executor=executor, compare={"string": "semantic"})
-    assert (str(caught.value)[:51], str(caught.value)[-52:]) == (
-        "the judge can't be sent to another process (TypeErr",
+    assert (str(caught.value)[:44], str(caught.value)[-52:]) == (
+        "the judge can't be sent to another process (",
         "or give the name of a judge that is registered there",
     )
 

@@ -40,11 +40,11 @@ from pytest_jsonmatch import (
     InvalidExpectedError,
     JsonExtractionError,
     JsonMatchError,
+    JsonMatchWarning,
     JsonParseError,
     Judge,
     JudgeError,
     JudgeItem,
-    JudgeSettings,
     JudgeUsage,
     MatchResult,
     NullHandling,
@@ -66,7 +66,6 @@ from pytest_jsonmatch import (
     evaluate,
     extract_json,
     golden_cases,
-    make_judge,
     propagate_batch_errors,
     reclassify_nulls,
     register_comparator,
@@ -269,7 +268,7 @@ def sample_registering() -> None:
     register_comparator("sample_meaning", same_meaning, overwrite=True)
     register("sample_judge", Equals(), overwrite=True)
     register_encoder("sample_letters", Letters(), overwrite=True)
-    register_judge(lambda item: True, "sample_lenient", overwrite=True)
+    register_judge("sample_lenient", lambda item: True, overwrite=True)
     register_transform("sample_dashes", lambda value: value.replace("-", ""), overwrite=True)
     register_metric("sample_lenient", base="json_similarity", leaf_threshold=0.5, overwrite=True)
     compound = CompoundComparator("sample_name", ["last", "first"], primary="last", fn=whole_name)
@@ -474,7 +473,7 @@ def sample_judges() -> None:
     assert_type(answer.equivalent, bool)
     assert_type(answer.reason, "str | None")
     assert_type(judge.usage, JudgeUsage)
-    assert_type(judge.usage.cost, float)
+    assert_type(judge.usage.calls, int)
 
 
 def sample_judges_that_are_made() -> None:
@@ -483,9 +482,9 @@ def sample_judges_that_are_made() -> None:
         model: Judge = OpenAIJudge("gpt-4.1-mini", max_calls=10, structured="none")
         cached: Judge = CachedJudge(model, path, mode="cached")
         recorded: Judge = RecordedJudge(path, model="gpt-4.1-mini")
-        made = assert_type(make_judge(JudgeSettings(model="gpt-4.1-mini", mode="off")), Judge)
+        switched_off: Judge = CachedJudge(model, None, mode="off")
         item = JudgeItem("1", "city", "Paris", "PARIS")
-        missed, off = cached.judge([item])["1"], made.judge([item])["1"]
+        missed, off = cached.judge([item])["1"], switched_off.judge([item])["1"]
         assert isinstance(missed, JudgeError)
         assert isinstance(off, JudgeError)
         assert_type(missed.kind, str)
@@ -527,3 +526,5 @@ def sample_errors_are_also_of_pythons_kinds() -> None:
     others: tuple[type[RuntimeError], ...] = (ComparatorError,)
     everything: tuple[type[Exception], ...] = (*values, *types, *others)
     assert all(issubclass(kind, JsonMatchError) for kind in everything)
+    odd: type[UserWarning] = JsonMatchWarning
+    assert issubclass(odd, UserWarning)

@@ -242,9 +242,5 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
     if bound.rows is not None:
         return bound.rows(expected, actual)
-    prepare, prepared = bound.prepare, bound.prepared
-    if prepare is None or prepared is None:
-        score: Any = bound.score
-        return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
-    left, right = list(map(prepare, expected)), list(map(prepare, actual))
-    return [{to: prepared(one, other) for to, other in enumerate(right)} for one in left]
+    score: Any = bound.score
+    return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -97,8 +97,18 @@ class _Gatherer:
         if not expected or not actual or element.skip:
             return
         _, rows, columns = twins(*Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual))
-        wanted = _strings(element, [expected[at] for at in rows])
-        found = _counterparts(wanted, element, [actual[at] for at in columns])
+        wanted: dict[PlanNode, Texts] = {}
+        for node, value in _below(element, [expected[at] for at in rows], chosen=True):
+            if _shown_to(node) is not None:
+                _note(wanted, node, value)
+        # Where a schema gives alternatives, expected chooses the node: in actual only places are known.
+        nodes: dict[PlanNode, list[PlanNode]] = {}
+        for node in wanted:
+            nodes.setdefault(node.place, []).append(node)
+        found: dict[PlanNode, Texts] = {}
+        for place, value in _below(element.place, [actual[at] for at in columns] if nodes else []):
+            for node in nodes.get(place, ()):
+                _note(found, node, value)
         for node, texts in wanted.items():
             show, others = _shown_to(node), found.get(node, {})
             met = {**texts, **others}
@@ -106,52 +116,35 @@ class _Gatherer:
                 self.texts.setdefault(show, {}).update(met)
 
 
-def _strings(element: PlanNode, values: list[JsonValue]) -> dict[PlanNode, Texts]:
-    """Return, by node, the strings below elements of expected that comparators want to see."""
-    found: dict[PlanNode, Texts] = {}
-    waiting = [(element, value) for value in reversed(values)]
+def _note(found: dict[PlanNode, Texts], node: PlanNode, value: JsonValue) -> None:
+    """Take note of a value at a node if it is a string to compare."""
+    text = node.prepare(value)
+    if type(text) is str:
+        found.setdefault(node, {})[text] = None
+
+
+def _below(
+    element: PlanNode, values: Iterable[JsonValue], *, chosen: bool = False
+) -> Iterator[tuple[PlanNode, JsonValue]]:
+    """Yield elements and all that stands in them, with their nodes.
+
+    If `chosen`, values choose among alternatives, and nothing is yielded that is skipped or in a container
+    that a comparator takes whole.
+    """
+    waiting = [(element, value) for value in values][::-1]
     while waiting:
         node, value = waiting.pop()
-        node = node.chosen(value, MISSING)
-        if node.skip:
+        if chosen:
+            node = node.chosen(value, MISSING)
+            if node.skip:
+                continue
+        yield node, value
+        if chosen and node.explicit is not None:
             continue
-        if type(value) in CONTAINERS and node.explicit is None:
-            waiting.extend(_below(node, value))
-        elif _shown_to(node) is not None:
-            text = node.prepare(value)
-            if type(text) is str:
-                found.setdefault(node, {})[text] = None
-    return found
-
-
-def _counterparts(
-    wanted: Iterable[PlanNode], element: PlanNode, values: list[JsonValue]
-) -> dict[PlanNode, Texts]:
-    """Return, by the nodes wanted, the strings that stand at their places below elements of actual.
-
-    (Where a schema gives alternatives, expected chooses the node.)
-    """
-    nodes: dict[PlanNode, list[PlanNode]] = {}
-    for node in wanted:
-        nodes.setdefault(node.place, []).append(node)
-    found: dict[PlanNode, Texts] = {}
-    waiting = [(element.place, value) for value in reversed(values)] if nodes else []
-    while waiting:
-        place, value = waiting.pop()
-        for node in nodes.get(place, ()):
-            text = node.prepare(value)
-            if type(text) is str:
-                found.setdefault(node, {})[text] = None
-        if type(value) in CONTAINERS:
-            waiting.extend(_below(place, value))
-    return found
-
-
-def _below(node: PlanNode, value: JsonValue) -> Iterable[tuple[PlanNode, JsonValue]]:
-    """Return what stands in a container, with its nodes."""
-    if type(value) is dict:
-        return ((node.children[key], item) for key, item in value.items())
-    return ((node.children[ELEMENT], item) for item in value)
+        if type(value) is dict:
+            waiting.extend((node.children[key], item) for key, item in value.items())
+        elif type(value) is list:
+            waiting.extend((node.children[ELEMENT], item) for item in value)
 
 
 def _shown_to(node: PlanNode) -> Show | None:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.score.outcome import instance_path
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.errors import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["item_of", "read_answers", "values_key"]
 
@@ -53,17 +53,7 @@ def item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 def values_key(asked: Asked) -> Hashable:
     """Return what two open places share that differ in nothing but where they stand."""
     values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
-    return (_text(asked.question.params), *map(_form, values))
-
-
-def _form(value: JsonValue) -> Hashable:
-    if type(value) is not dict and type(value) is not list:
-        return type(value), value
-    try:
-        return json.dumps(value, sort_keys=True)
-    except (RecursionError, TypeError):
-        # Nested too deep for Python's encoder, or a number beyond a double. (The order of keys then counts.)
-        return render(value)
+    return (_text(asked.question.params), *(json_key(value, strict=True) for value in values))
 
 
 def _text(params: Mapping[str, Any]) -> str:
@@ -117,7 +107,7 @@ def _checked(answer: object) -> Answer:
     if isinstance(answer, NoAnswer):
         return answer.reason
     if isinstance(answer, BaseException):
-        return f"could not score this item: {named(answer)}"
+        return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer
     # numpy's scalars and bools have __float__ as well; a string and None have not.
     number = float(score) if hasattr(type(score), "__float__") else math.nan  # type: ignore[arg-type]
@@ -126,12 +116,6 @@ def _checked(answer: object) -> Answer:
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)
-
-
-def named(error: BaseException) -> str:
-    """Return an error's type and what it says."""
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _count(number: int, what: str) -> str:

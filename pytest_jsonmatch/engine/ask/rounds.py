@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
-from pytest_jsonmatch.engine.ask.questions import item_of, named, read_answers, values_key
+from pytest_jsonmatch.engine.ask.questions import item_of, read_answers, values_key
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -185,4 +185,4 @@ class _Desk:
                 # Failures of the judge's are answers already: this says that it can't be asked at all.
                 raise
             # A user's comparator: its failure is a result.
-            return [f"raised {named(error)}"] * len(items)
+            return [f"raised {error_text(error)}"] * len(items)

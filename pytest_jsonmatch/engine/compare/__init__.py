@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, user_comparator
@@ -17,31 +16,27 @@ if TYPE_CHECKING:
 
 __all__ = ["BUILTIN", "OPTIONAL", "Comparator", "ComparatorResult", "explain", "user_comparator"]
 
-BUILTIN: Final[Mapping[str, Comparator]] = MappingProxyType(
-    {
-        comparator.name: comparator
-        for comparator in (
-            EXACT,
-            BINARY,
-            NUMERIC,
-            RELATIVE,
-            THRESHOLD,
-            LEVENSHTEIN,
-            JACCARD,
-            ONEOF,
-            NORMALIZED_TEXT,
-            DATE,
-            REGEX,
-            CONTAINS,
-        )
-    }
-)
+BUILTIN: Final[Mapping[str, Comparator]] = {
+    comparator.name: comparator
+    for comparator in (
+        EXACT,
+        BINARY,
+        NUMERIC,
+        RELATIVE,
+        THRESHOLD,
+        LEVENSHTEIN,
+        JACCARD,
+        ONEOF,
+        NORMALIZED_TEXT,
+        DATE,
+        REGEX,
+        CONTAINS,
+    )
+}
 """The comparators every registry starts with, by name."""
 
-OPTIONAL: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
-        "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
-    }
-)
+OPTIONAL: Final[Mapping[str, str]] = {
+    "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
+    "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
+}
 """Names that are built in as well, of comparators outside of the engine: imported when one is looked up."""

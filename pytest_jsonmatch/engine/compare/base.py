@@ -28,7 +28,6 @@ __all__ = [
     "Params",
     "Question",
     "Scoring",
-    "of_prepared",
     "user_comparator",
     "without_params",
 ]
@@ -92,8 +91,6 @@ class Scoring:
             never raise, except `regex`.
         table: takes u expected and v actual values, distinct ones of any types, and returns the (u, v) array
             of their scores, equal to those of `score` to 1e-12. None: there is no faster way than `score`.
-        prepare: makes of one value what `prepared` compares, so that it is made once for many pairs.
-        prepared: scores two prepared values: `score(e, a) == prepared(prepare(e), prepare(a))`.
         ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
         rows: returns, for each expected value, the positions of the actual values that do not score 0, with
             their scores: for small arrays, where that is faster than one call a pair.
@@ -106,23 +103,10 @@ class Scoring:
 
     score: Score
     table: Table | None = None
-    prepare: Callable[[JsonValue], Any] | None = None
-    prepared: Callable[[Any, Any], float] | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
     preload: Callable[[Sequence[str]], object] | None = None
-
-
-def of_prepared(
-    prepare: Callable[[JsonValue], Any], prepared: Callable[[Any, Any], float], table: Table
-) -> Scoring:
-    """Return the scoring of two values by what `prepare` makes of each; see `Scoring`."""
-
-    def score(expected: JsonValue, actual: JsonValue) -> float:
-        return prepared(prepare(expected), prepare(actual))
-
-    return Scoring(score, table, prepare, prepared)
 
 
 @final

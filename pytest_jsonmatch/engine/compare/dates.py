@@ -70,20 +70,16 @@ def _checked_formats(given: object) -> tuple[str, ...]:
     formats = (given,) if isinstance(given, str) else given
     if not isinstance(formats, (list, tuple)) or not formats:
         raise ConfigurationError(f'{_OWNER}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
-    return tuple(map(_checked_format, formats))
-
-
-def _checked_format(form: object) -> str:
-    if isinstance(form, str):
-        # Whatever strptime can't read back, or strftime can't write, is no format.
+    for form in formats:
+        if not isinstance(form, str) or "%" not in form:
+            raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
         try:
+            # Whatever strptime can't read back, or strftime can't write, is no format.
             sample = dt.datetime(2001, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc).strftime(form)
             dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only asked whether it can be read
         except (ValueError, OverflowError) as error:
             raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format: {error}") from error
-        if "%" in form:
-            return form
-    raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
+    return tuple(formats)
 
 
 def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:

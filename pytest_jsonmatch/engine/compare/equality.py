@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, of_prepared, without_params
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
@@ -52,11 +52,7 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
             equal.setdefault(prepare(value), {})[to] = 1.0
         return [equal.get(prepare(value), {}) for value in expected]
 
-    return Scoring(score, table, prepare, _same, rows=rows)
-
-
-def _same(expected: Hashable, actual: Hashable) -> float:
-    return 1.0 if expected == actual else 0.0
+    return Scoring(score, table, rows=rows)
 
 
 _EQUALITY: Final = equality_of(json_key)
@@ -133,7 +129,14 @@ def _bind_oneof(params: Params) -> Scoring:
 
         return shared_members(list(map(own, expected)), list(map(own, actual))).clip(max=1.0)
 
-    return of_prepared(own, lambda one, other: 0.0 if one.isdisjoint(other) else 1.0, table)
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
+        others = list(map(own, actual))
+        return [
+            {to: 1.0 for to, other in enumerate(others) if not mine.isdisjoint(other)}
+            for mine in map(own, expected)
+        ]
+
+    return Scoring(lambda one, other: 0.0 if own(one).isdisjoint(own(other)) else 1.0, table, rows=rows)
 
 
 def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
@@ -145,7 +148,10 @@ def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
 
         return np.tile(np.array(list(map(among, actual)), dtype=np.float64), (len(expected), 1))
 
-    return Scoring(lambda _expected, actual: among(actual), table, among, lambda _expected, actual: actual)
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
+        return [{to: 1.0 for to, value in enumerate(actual) if groups_of(value)}] * len(expected)
+
+    return Scoring(lambda _expected, actual: among(actual), table, rows=rows)
 
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:

@@ -9,19 +9,16 @@ from __future__ import annotations
 import decimal
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import (
-    check_names,
-    mapping_parameter,
-    number_parameter,
-    required,
-)
+from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
@@ -197,8 +194,13 @@ def numeric_tolerance(params: Params) -> tuple[float | None, float | None]:
     """
     owner = "comparator 'numeric'"
     check_names(owner, params, ["tolerance"])
-    example = '{"rel": 0.01} or {"abs": 0.5}'
-    tolerance = mapping_parameter(owner, "tolerance", params.get("tolerance"), example)
+    given = params.get("tolerance")
+    tolerance = {} if given is None else given
+    if not isinstance(tolerance, Mapping):
+        example = '{"rel": 0.01} or {"abs": 0.5}'
+        raise ConfigurationError(
+            f"{owner}: 'tolerance' must be a mapping such as {example}, not {shown(tolerance)}"
+        )
     check_names("the tolerance of comparator 'numeric'", tolerance, ["rel", "abs"])
     rel, absolute = (
         None if tolerance.get(name) is None else number_parameter(owner, name, tolerance[name])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from inspect import Signature
 
-__all__ = ["check_names", "mapping_parameter", "number_parameter", "required", "take_repair", "takes"]
+__all__ = ["check_names", "number_parameter", "required", "shown", "take_repair", "takes"]
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
@@ -58,23 +57,10 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
     if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
         return number
     wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"
-    raise ConfigurationError(f"{owner}: {name!r} must be {wanted}, not {_shown(value)}")
+    raise ConfigurationError(f"{owner}: {name!r} must be {wanted}, not {shown(value)}")
 
 
-def mapping_parameter(owner: str, name: str, value: object, example: str) -> Mapping[str, object]:
-    """Return `value` if it is a mapping (None counts as an empty one), or raise ConfigurationError.
-
-    >>> mapping_parameter("comparator 'numeric'", "tolerance", {"rel": 0.01}, '{"rel": 0.01}')
-    {'rel': 0.01}
-    """
-    if value is None:
-        return {}
-    if isinstance(value, Mapping):
-        return value
-    raise ConfigurationError(f"{owner}: {name!r} must be a mapping such as {example}, not {_shown(value)}")
-
-
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a value's repr, short, and safe for integers over Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"

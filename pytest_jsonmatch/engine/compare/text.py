@@ -167,7 +167,7 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
             return _jaccard(tokenize(expected), tokenize(actual))
         return equality_score(expected, actual)
 
-    return Scoring(score, table, prepare, _jaccard, rows=rows, related=related)
+    return Scoring(score, table, rows=rows, related=related)
 
 
 def _jaccard(expected: Any, actual: Any) -> float:

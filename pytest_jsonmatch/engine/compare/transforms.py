@@ -9,7 +9,6 @@ import inspect
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, required, takes
@@ -262,44 +261,45 @@ def _to_bool(value: JsonValue) -> JsonValue:
     return value == 1 if (kind is int or kind is float) and value in {0, 1} else value
 
 
-_BOOLEANS: Final[Mapping[str, bool]] = MappingProxyType(
-    {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-)
-_CONVERSIONS: Final[Mapping[str, Change]] = MappingProxyType(
-    {
-        "str": _to_text,
-        "float": _to_float,
-        "int": _to_int,
-        "bool": _to_bool,
-        "string": _to_text,
-        "number": _to_number,
-        "integer": _to_int,
-        "boolean": _to_bool,
-    }
-)
+_BOOLEANS: Final[Mapping[str, bool]] = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "0": False,
+}
+_CONVERSIONS: Final[Mapping[str, Change]] = {
+    "str": _to_text,
+    "float": _to_float,
+    "int": _to_int,
+    "bool": _to_bool,
+    "string": _to_text,
+    "number": _to_number,
+    "integer": _to_int,
+    "boolean": _to_bool,
+}
 
 
 def _bind_type_convert(params: Params) -> Change:
     return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 
-BUILTIN: Final[Mapping[str, Transform]] = MappingProxyType(
-    {
-        transform.name: transform
-        for transform in (
-            _of_strings("lowercase", str.lower),
-            _of_strings("strip", str.strip),
-            _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
-            _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
-            Transform("round_digits", _bind_round_digits),
-            Transform("type_convert", _bind_type_convert),
-            _of_strings("strip_accents", strip_accents),
-            _of_strings("casefold", str.casefold),
-            Transform("unicode", _bind_unicode),
-            _of_strings("strip_punctuation", strip_punctuation),
-        )
-    }
-)
+BUILTIN: Final[Mapping[str, Transform]] = {
+    transform.name: transform
+    for transform in (
+        _of_strings("lowercase", str.lower),
+        _of_strings("strip", str.strip),
+        _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
+        _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
+        Transform("round_digits", _bind_round_digits),
+        Transform("type_convert", _bind_type_convert),
+        _of_strings("strip_accents", strip_accents),
+        _of_strings("casefold", str.casefold),
+        Transform("unicode", _bind_unicode),
+        _of_strings("strip_punctuation", strip_punctuation),
+    )
+}
 """The transforms every registry starts with.
 
 | name | parameters | what it does |

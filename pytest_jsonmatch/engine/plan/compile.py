@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -15,8 +15,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.paths import Segment
 
@@ -47,6 +45,11 @@ class Signature:
     schema: str
     version: str
 
+    def with_options(self, more: Mapping[str, Any]) -> Signature:
+        """Return the signature with more options, which are JSON values."""
+        known = json.loads(self.options) if self.options else {}
+        return replace(self, options=_canonical({**known, **more}))
+
     def __str__(self) -> str:
         return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
 
@@ -58,8 +61,6 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.summaries: dict[Hashable, str] = {}
-        """What sessions keep of results that are alike."""
         self.target = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature = Signature(
@@ -99,7 +100,11 @@ def _options_text(preset: Options, options: Options, type_default: Mapping[str, 
             changed[name] = value
     if type_default:
         changed["type_defaults"] = _plain(type_default)
-    return json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if changed else ""
+    return _canonical(changed) if changed else ""
+
+
+def _canonical(options: Mapping[str, Any]) -> str:
+    return json.dumps(options, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
@@ -41,8 +40,6 @@ __all__ = [
     "merge_options",
 ]
 
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -60,84 +57,72 @@ class Options:
     reduce: str = "f1"
     leaf_threshold: float | None = None
     target_key: str = "*"
-    compare: Mapping[str, Spec] = field(default_factory=lambda: _NOTHING)
+    compare: Mapping[str, Spec] = field(default_factory=dict)
     transform: tuple[Spec, ...] = ()
-    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOTHING)
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     schema: SchemaNode | None = None
     memory_limit: int = 2 * 1024**3
 
 
-CHOICES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "root": ("any", "object"),
-        "granularity": ("leaves", "fields"),
-        "extra": ("count", "ignore"),
-        "unlisted": ("extra", "reject"),
-        "empties": ("leaf", "if_absent", "never"),
-        "nulls": ("value", "absent"),
-        "reduce": ("f1", "ratio"),
-    }
-)
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "root": ("any", "object"),
+    "granularity": ("leaves", "fields"),
+    "extra": ("count", "ignore"),
+    "unlisted": ("extra", "reject"),
+    "empties": ("leaf", "if_absent", "never"),
+    "nulls": ("value", "absent"),
+    "reduce": ("f1", "ratio"),
+}
 OPTION_NAMES: Final = tuple(item.name for item in fields(Options))
-OPTION_ALIASES: Final = MappingProxyType(
-    {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
-)
+OPTION_ALIASES: Final = {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
 # Source 4's words for `compare`. Its "float" is a number of which one has a fraction.
-EVALUATION_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {f"{kind}_evaluation_type": kind for kind in ("string", "boolean", "integer", "float", "number")}
-)
+EVALUATION_TYPES: Final[Mapping[str, str]] = {
+    f"{kind}_evaluation_type": kind for kind in ("string", "boolean", "integer", "float", "number")
+}
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
 """The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
-_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = MappingProxyType(
-    {
-        "compare": read_spec,
-        "transform": read_transforms,
-        "skip": read_flag,
-        "weight": read_weight,
-        "align": read_alignment,
-    }
-)
+_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
+    "compare": read_spec,
+    "transform": read_transforms,
+    "skip": read_flag,
+    "weight": read_weight,
+    "align": read_alignment,
+}
 FIELD_WORDS: Final = tuple(_WORDS)
 """What a field rule can say."""
 
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
-PRESETS: Final[Mapping[str, Options]] = MappingProxyType(
-    {
-        "field_match": _FIELD_MATCH,
-        "field_match_normalized": replace(_FIELD_MATCH, transform=("strip_accents", "casefold")),
-        "json_similarity": Options(
-            extra="ignore",
-            empties="if_absent",
-            reduce="ratio",
-            compare=MappingProxyType({"string": "levenshtein", "number": "relative"}),
-        ),
-        "pairwise_f1": Options(
-            unlisted="reject",
-            arrays="unordered",
-            array_threshold=0.3,
-            empties="never",
-            compare=MappingProxyType(
-                {
-                    "string": "jaccard",
-                    "integer": "binary",
-                    "number": {"threshold": {"threshold": 0.001, "difference_penalty_weighting": 0.1}},
-                    "boolean": "binary",
-                }
-            ),
-        ),
-        "leaf_f1": Options(compare=MappingProxyType({"number": "numeric"})),
-    }
-)
-ALIASES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "json-field-match": "field_match",
-        "json-field-match-normalized": "field_match_normalized",
-        "json-similarity": "json_similarity",
-        "structeval": "pairwise_f1",
-        "schema_f1": "leaf_f1",
-        "extract-eval": "leaf_f1",
-    }
-)
+PRESETS: Final[Mapping[str, Options]] = {
+    "field_match": _FIELD_MATCH,
+    "field_match_normalized": replace(_FIELD_MATCH, transform=("strip_accents", "casefold")),
+    "json_similarity": Options(
+        extra="ignore",
+        empties="if_absent",
+        reduce="ratio",
+        compare={"string": "levenshtein", "number": "relative"},
+    ),
+    "pairwise_f1": Options(
+        unlisted="reject",
+        arrays="unordered",
+        array_threshold=0.3,
+        empties="never",
+        compare={
+            "string": "jaccard",
+            "integer": "binary",
+            "number": {"threshold": {"threshold": 0.001, "difference_penalty_weighting": 0.1}},
+            "boolean": "binary",
+        },
+    ),
+    "leaf_f1": Options(compare={"number": "numeric"}),
+}
+ALIASES: Final[Mapping[str, str]] = {
+    "json-field-match": "field_match",
+    "json-field-match-normalized": "field_match_normalized",
+    "json-similarity": "json_similarity",
+    "structeval": "pairwise_f1",
+    "schema_f1": "leaf_f1",
+    "extract-eval": "leaf_f1",
+}
 
 
 def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
@@ -165,7 +150,7 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         changes[name] = _CHECKS.get(name, _choice)(name, value)
     comparators = given_comparators(given)
     if comparators:
-        changes["compare"] = MappingProxyType(lay_over(base.compare, comparators))
+        changes["compare"] = lay_over(base.compare, comparators)
     return replace(base, **changes)
 
 
@@ -241,7 +226,7 @@ def _compare(name: str, value: Any) -> Mapping[str, Spec]:
         )
     for kind, spec in value.items():
         read_spec(f"{name}[{kind!r}]", spec)
-    return MappingProxyType(dict(value))
+    return dict(value)
 
 
 def _schema(name: str, value: Any) -> SchemaNode | None:
@@ -264,19 +249,17 @@ def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
                     f"{where} has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}"
                 )
             _WORDS[word](f"{where}.{word}", said)
-    return MappingProxyType({pattern: MappingProxyType(dict(rule)) for pattern, rule in value.items()})
+    return {pattern: dict(rule) for pattern, rule in value.items()}
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = MappingProxyType(
-    {
-        "arrays": _arrays,
-        "array_threshold": read_share,
-        "leaf_threshold": lambda name, value: None if value is None else read_share(name, value),
-        "target_key": _target_key,
-        "compare": _compare,
-        "transform": read_transforms,
-        "fields": _field_rules,
-        "schema": _schema,
-        "memory_limit": read_bytes,
-    }
-)
+_CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
+    "arrays": _arrays,
+    "array_threshold": read_share,
+    "leaf_threshold": lambda name, value: None if value is None else read_share(name, value),
+    "target_key": _target_key,
+    "compare": _compare,
+    "transform": read_transforms,
+    "fields": _field_rules,
+    "schema": _schema,
+    "memory_limit": read_bytes,
+}

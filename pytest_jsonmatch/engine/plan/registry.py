@@ -6,7 +6,6 @@ from collections import ChainMap
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL, user_comparator
@@ -74,15 +73,13 @@ class RegisteredEncoder:
     made: dict[str, Any] = field(default_factory=dict)
 
 
-_BUILTIN: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
-    {
-        "comparator": {**BUILTIN, **OPTIONAL},
-        "transform": dict(BUILTIN_TRANSFORMS),
-        "metric": {**PRESETS, **{alias: PRESETS[name] for alias, name in ALIASES.items()}},
-        "encoder": {},
-        "judge": {},
-    }
-)
+_BUILTIN: Final[Mapping[str, dict[str, Any]]] = {
+    "comparator": {**BUILTIN, **OPTIONAL},
+    "transform": dict(BUILTIN_TRANSFORMS),
+    "metric": {**PRESETS, **{alias: PRESETS[name] for alias, name in ALIASES.items()}},
+    "encoder": {},
+    "judge": {},
+}
 """What stands under every registry and cannot be replaced, by kind and name."""
 
 
@@ -154,7 +151,7 @@ class Registry:
         start = Options() if base is None else self.find_metric(base)[1]
         self._add("metric", name, merge_options(start, options), overwrite)
 
-    def encoder(self, name: str, encoder: Encoder, overwrite: bool = False) -> None:
+    def encoder(self, name: str, encoder: Encoder, *, overwrite: bool = False) -> None:
         """Register an encoder: what `{"cosine": {"embedding_model": name}}` makes vectors with.
 
         Args:
@@ -187,21 +184,21 @@ class Registry:
         self._add("encoder", name, RegisteredEncoder(name, encoder), overwrite)
 
     def judge(
-        self, judge: JudgeLike | Callable[[Any], object], name: str = "default", overwrite: bool = False
+        self, name: str, judge: JudgeLike | Callable[[Any], object], *, overwrite: bool = False
     ) -> None:
         """Register a judge: the comparator `semantic` asks it.
 
         Args:
-            judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
             name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one named "default" is asked
                 where no name is given.
+            judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
             overwrite: replace the one of this name.
 
         Raises:
             ConfigurationError: the name is taken, or is no name; it is no judge.
 
         >>> from pytest_jsonmatch import compare_json, register_judge
-        >>> register_judge(lambda item: item.expected.lower() == item.actual.lower(), "loose")
+        >>> register_judge("loose", lambda item: item.expected.lower() == item.actual.lower())
         >>> rule = {"compare": {"semantic": {"judge": "loose"}}}
         >>> compare_json({"city": "PARIS"}, {"city": "Paris"}, fields={"city": rule}).score
         1.0

@@ -221,7 +221,7 @@ class PlanBase:
     def __reduce__(self) -> Any:
         if self.recipe is None:
             raise TypeError("plans are compiled where they are used; send options instead")
-        return _made_by, (self.recipe,)
+        return self.recipe, ()
 
     def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
         """Return the table of a place and those below it, and that of the place alone, if it has them."""
@@ -242,13 +242,6 @@ class PlanBase:
         if key not in self._tables:
             self._tables[key] = TypeTable(compare, self.registry)
         return self._tables[key]
-
-
-def _made_by(recipe: partial[Any]) -> Any:
-    """Return a plan in this process: it is compiled here, or has been."""
-    plan = recipe()
-    plan.recipe = recipe
-    return plan
 
 
 IGNORED: Final = SchemaNode(skip=True)

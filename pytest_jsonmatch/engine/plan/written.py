@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -136,8 +135,13 @@ def read_alignment(where: str, value: Any) -> Alignment:
     match value:
         case "ordered" | "unordered":
             return str(value)
-        case {"ordered": bool(ordered), **others} if not others:
-            return "ordered" if ordered else "unordered"
+        case {"ordered": True, **others} if others in ({}, {"match_by": "ordered"}):
+            return "ordered"
+        case {"ordered": False, **others} if others and others.get("match_by") != "ordered":
+            return read_alignment(where, others)
+        case {"ordered": False}:
+            how = 'add "match_by": "hungarian", or "key_field" and a "key"'
+            raise ConfigurationError(f"{where} does not say how elements are paired; {how}")
         case {"match_by": "ordered" | "hungarian" as by, **others} if not others:
             return "ordered" if by == "ordered" else "unordered"
         case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):
@@ -147,7 +151,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
     raise ConfigurationError(f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}")
 
 
-_UNITS: Final = MappingProxyType({"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30})
+_UNITS: Final = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 # Spelled so that it means the same to every editor's regular expressions.
 SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
 """A size in words, such as "512 MiB"."""

@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     instance_path,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ class FieldResult(Finding):
 
     @property
     def reason(self) -> str | None:
-        """Why the score is not 1, in a few words; None for a match."""
+        """Why the score is not 1, in a few words; for a match, that a list of synonyms made it one."""
         detail = self.detail
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason
@@ -115,10 +116,13 @@ class FieldResult(Finding):
             return "missing"
         if self.status == HALLUCINATION:
             return "not in the schema" if self.node.beyond_schema() else "not in expected"
-        if self.status != MISMATCH:
+        if self.status not in {MATCH, MISMATCH}:
             return None
         expected, actual = self.expected_compared, self.actual_compared
         name, params = self.node.comparator_for(expected, actual)
+        if self.status == MATCH:
+            by_list = name == "oneof" and not json_equal(expected, actual)
+            return "not equal, but accepted by the list of oneof" if by_list else None
         return explain(name or "exact", params, expected, actual)
 
     @property

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
 __all__ = [
+    "POSITIONS",
     "ErrorEntry",
     "FieldAggregation",
     "FieldTable",
@@ -38,7 +39,7 @@ __all__ = [
     "short_score",
 ]
 
-_POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
+POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """Where `FieldAggregation` counts a status."""
 _APPROXIMATE: Final = "the alignment is approximate"
 
@@ -112,7 +113,7 @@ class FieldAggregation:
 
 
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
-_SHOWN: Final = (*_NUMBERS[: len(_POSITIONS)], "mean_score", "precision", "recall", "f1")
+_SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1")
 
 
 def _capped(part: float, whole: float) -> float | None:
@@ -181,7 +182,7 @@ def aggregates(
         numbers = sums.get(node.place)
         if numbers is None:
             numbers = sums[node.place] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
-        numbers[_POSITIONS[status]] += 1
+        numbers[POSITIONS[status]] += 1
         if status in LEAVES:
             expected, actual = finding.weights
             numbers[6] += finding.score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.field import FieldResults
@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
 from pytest_jsonmatch.engine.score.walk import measurer
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Sums
 
 __all__ = ["MatchResult"]
-
-_FEW: Final = 100
-"""Results with more findings than this have no shape."""
 
 
 @final
@@ -137,19 +134,6 @@ class MatchResult:
         if self._per_field is None:
             self._per_field = FieldTable(aggregates_of(self._outcome))
         return self._per_field
-
-    @property
-    def _shape(self) -> Hashable:
-        """What determines the figures of a small result of plain matches: their places; else None."""
-        outcome = self._outcome
-        if outcome.findings or outcome.matches > _FEW or self.warnings or outcome.alignments:
-            return None
-        return tuple(outcome.seen.places().items())
-
-    @property
-    def _summaries(self) -> dict[Hashable, str]:
-        """What sessions have kept of results with the same plan, by shape."""
-        return self._plan.summaries
 
     @property
     def containers(self) -> Sequence[ContainerResult]:
@@ -303,16 +287,11 @@ class MatchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
+        names = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves", "counts")
         return {
             "metric": self.metric,
             "signature": str(self.signature),
-            "score": self.score,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "matched_leaves": self.matched_leaves,
-            "total_leaves": self.total_leaves,
-            "counts": self.counts,
+            **{name: getattr(self, name) for name in names},
             "field_results": [field.to_dict() for field in self.field_results],
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],

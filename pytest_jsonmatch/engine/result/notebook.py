@@ -37,16 +37,18 @@ _LEAF: Final = (
     "comparator",
     "reason",
 )
-_FIGURES: Final = (
-    "matches",
-    "mismatches",
-    "omissions",
-    "hallucinations",
-    "mean_score",
-    "precision",
-    "recall",
-    "f1",
-)
+_FIGURES: Final = {
+    "total": "n",
+    "matches": "match",
+    "mismatches": "mismatch",
+    "omissions": "omitted",
+    "hallucinations": "invented",
+    "mean_score": "score",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+}
+"""What is shown of a schema path, and the titles of its columns in HTML."""
 
 
 def data_frame(columns: Mapping[str, Sequence[Any]], library: Library | None = None) -> Any:
@@ -94,10 +96,8 @@ def leaf_columns(fields: Sequence[FieldResult]) -> dict[str, list[Any]]:
 
 def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]]:
     """Return figures by schema path as columns."""
-    columns: dict[str, list[Any]] = {"path": list(fields)}
-    for name in ("total", *_FIGURES):
-        columns[name] = [getattr(figures, name) for figures in fields.values()]
-    return columns
+    figures = {name: [getattr(each, name) for each in fields.values()] for name in _FIGURES}
+    return {"path": list(fields), **figures}
 
 
 def leaves_html(head: str, fields: Sequence[FieldResult]) -> str:
@@ -125,10 +125,8 @@ def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
         return (1.0 if mean is None else mean), path
 
     worst = sorted(fields, key=rank)
-    names = ("total", *_FIGURES)
-    cells = ((path, *(getattr(fields[path], name) for name in names)) for path in worst[:_MOST_ROWS])
-    titles = ("field", "n", "match", "mismatch", "omitted", "invented", "score", "precision", "recall", "F1")
-    return _table(head, titles, cells, len(worst) - _MOST_ROWS)
+    cells = ((path, *(getattr(fields[path], name) for name in _FIGURES)) for path in worst[:_MOST_ROWS])
+    return _table(head, ("field", *_FIGURES.values()), cells, len(worst) - _MOST_ROWS)
 
 
 def _shown(value: Any) -> str:

@@ -1,9 +1,9 @@
-"""Every exception that this package raises on purpose, and the hints that their messages share."""
+"""What this package raises and warns of on purpose, and the hints that the messages share."""
 
 from __future__ import annotations
 
+from copyreg import __newobj__ as newobj  # type: ignore[attr-defined]
 from difflib import get_close_matches
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,18 +16,28 @@ __all__ = [
     "InvalidExpectedError",
     "JsonExtractionError",
     "JsonMatchError",
+    "JsonMatchWarning",
     "JsonParseError",
     "RootTypeError",
     "TargetPathError",
     "UnlistedFieldError",
     "UnsupportedValueError",
     "did_you_mean",
+    "error_text",
     "nearest",
 ]
 
 
 class JsonMatchError(Exception):
     """The base of every error raised by pytest-jsonmatch."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Pickled by its attributes, since `__init__` takes others than the text of the message.
+        return newobj, (type(self), *self.args), self.__dict__
+
+
+class JsonMatchWarning(UserWarning):
+    """Something is odd, and does not stop a comparison."""
 
 
 class ConfigurationError(JsonMatchError, ValueError):
@@ -48,9 +58,6 @@ class JsonParseError(JsonMatchError, ValueError):
         self.column = column
         self.excerpt = excerpt
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(type(self), self.reason, line=self.line, column=self.column, excerpt=self.excerpt), ()
-
 
 class JsonExtractionError(JsonMatchError, ValueError):
     """No JSON was found in a model's output: `reason` says why, `excerpt` shows how the output begins."""
@@ -60,9 +67,6 @@ class JsonExtractionError(JsonMatchError, ValueError):
         super().__init__(f"no JSON found in the actual text: {reason}{seen}")
         self.reason = reason
         self.excerpt = excerpt
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(type(self), self.reason, excerpt=self.excerpt), ()
 
 
 class UnsupportedValueError(JsonMatchError, TypeError):
@@ -85,9 +89,6 @@ class GoldValidationError(JsonMatchError, ValueError):
         self.record_id = record_id
         self.path = path
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (str(self), self.record_id, self.path)
-
 
 class UnlistedFieldError(JsonMatchError, ValueError):
     """An answer has a field that the schema does not list, under a metric that refuses such fields.
@@ -101,9 +102,6 @@ class UnlistedFieldError(JsonMatchError, ValueError):
         super().__init__(message)
         self.path = path
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (str(self), self.path)
-
 
 class RootTypeError(JsonMatchError, TypeError):
     """The metric compares objects and was given something else; the message names suitable metrics."""
@@ -115,6 +113,16 @@ class TargetPathError(JsonMatchError, ValueError):
 
 class ComparatorError(JsonMatchError, RuntimeError):
     """A comparator raised an error, or returned a score outside [0, 1], in an assertion."""
+
+
+def error_text(error: BaseException) -> str:
+    """Return an error's type and what it says.
+
+    >>> error_text(KeyError("x")), error_text(TimeoutError())
+    ("KeyError: 'x'", 'TimeoutError')
+    """
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

@@ -74,7 +74,7 @@ def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
             if _PLAIN_KEY.fullmatch(segment):
                 parts.append(f".{segment}" if parts else segment)
             else:
-                parts.append(f"[{json.dumps(segment, ensure_ascii=False)}]")
+                parts.append(f"[{_quoted(segment)}]")
         elif segment is ELEMENT:
             parts.append("[]")
         elif segment is ANY_KEY or segment is ANY_DEPTH:
@@ -85,6 +85,16 @@ def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
     if cut:
         parts.append("…")
     return "".join(parts) or "$"
+
+
+def _quoted(key: str) -> str:
+    """Return a key as a JSON string, with lone surrogates escaped: as they are, no file takes them."""
+    text = json.dumps(key, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(key)
+    return text
 
 
 def parse_path(text: str) -> tuple[Segment, ...]:
@@ -147,13 +157,6 @@ def _segment(step: re.Match[str]) -> Segment:
     if step["any"]:
         return ANY_KEY if step["any"] == "*" else ANY_DEPTH
     return step["key"] or (int(step["index"]) if step["index"] else ELEMENT)
-
-
-def _bad_path(text: str, position: int, what: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
-        """(a.b), elements as [] or [0], other keys quoted (["unit price"]), $ for the root"""
-    )
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_jsonmatch.golden.edit.changes import Trail, identical, merge
-from pytest_jsonmatch.golden.edit.files import Edited, Editor, edit
+from pytest_jsonmatch.golden.edit.changes import identical, merge, trail_text
+from pytest_jsonmatch.golden.edit.files import Edited, edit
 
-__all__ = ["Edited", "Editor", "Trail", "edit", "identical", "merge"]
+__all__ = ["Edited", "edit", "identical", "merge", "trail_text"]

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Changes", "Trail", "identical", "merge", "of_elements", "of_members"]
+__all__ = ["Changes", "New", "changes_between", "identical", "merge", "trail_text"]
 
-Trail: TypeAlias = "tuple[str | int, ...]"
-"""Where a value stands: object keys and array indices, from the root of the document."""
+New: TypeAlias = "tuple[str | None, Any]"
+"""An item that comes: a member's key, None for an element, and the value."""
 Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"
 
-# Lists that differ in more than this (length by length) are paired element by element, in their order.
+# Lists that differ in more than this (length by length) are paired element by element, from their beginning.
 _SEARCHED: Final = 1_000_000
 
 
@@ -39,30 +40,22 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
     """
     if identical(old, new):
         return old
-    if old and new and type(old) is type(new) is dict:
-        merged = {}
-        for key, value in old.items():
-            if key in new:
-                merged[key] = merge(value, new[key], accept, (*trail, key))
+    changes = changes_between(old, new)
+    if changes is None:
+        return new if accept(trail, old, new) else old
+    merged: list[tuple[Any, Any]] = []
+    items: list[tuple[Any, Any]] = [*(old.items() if type(old) is dict else enumerate(old))]
+    for index in range(len(items) + 1):
+        for key, value in changes.added.get(index, ()):
+            if accept((*trail, index if key is None else key), MISSING, value):
+                merged.append((key, value))
+        if index < len(items):
+            (key, value), kept = items[index], changes.kept[index]
+            if kept is not None:
+                merged.append((key, merge(value, kept[0], accept, (*trail, key))))
             elif not accept((*trail, key), value, MISSING):
-                merged[key] = value
-        comes = {key: value for key, value in new.items() if key not in old}
-        return merged | {key: value for key, value in comes.items() if accept((*trail, key), MISSING, value)}
-    if old and new and type(old) is type(new) is list:
-        elements: list[Any] = []
-        changes = of_elements(old, new)
-        for index in range(len(old) + 1):
-            for _, value in changes.added.get(index, ()):
-                if accept((*trail, index), MISSING, value):
-                    elements.append(value)
-            if index < len(old):
-                kept = changes.kept[index]
-                if kept is not None:
-                    elements.append(merge(old[index], kept[0], accept, (*trail, index)))
-                elif not accept((*trail, index), old[index], MISSING):
-                    elements.append(old[index])
-        return elements
-    return new if accept(trail, old, new) else old
+                merged.append((key, value))
+    return dict(merged) if type(old) is dict else [value for _, value in merged]
 
 
 def identical(one: JsonValue, other: JsonValue) -> bool:
@@ -102,30 +95,32 @@ class Changes:
     """
 
     kept: list[list[Any] | None]
-    added: dict[int, list[tuple[str | None, Any]]] = field(default_factory=dict)
+    added: dict[int, list[New]] = field(default_factory=dict)
 
     @property
     def is_structural(self) -> bool:
         """Whether items come or go."""
         return bool(self.added) or None in self.kept
 
-    @property
-    def all_added(self) -> list[tuple[str | None, Any]]:
-        """The new items in their order."""
-        return [each for index in sorted(self.added) for each in self.added[index]]
+
+def changes_between(old: Any, new: Any) -> Changes | None:
+    """Return how the items of a container become those of another; None where it is replaced as a whole.
+
+    >>> changes_between({"a": 1}, {"a": 2, "b": 3})
+    Changes(kept=[[2]], added={1: [('b', 3)]})
+    """
+    if not old or not new or type(old) is not type(new) or type(old) not in {dict, list}:
+        return None
+    return _of_members(old, new) if type(old) is dict else _of_elements(old, new)
 
 
-def of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
-    """Return how the members of an object become those of another."""
-    found = Changes([[new[key]] if key in new else None for key in old])
-    added: list[tuple[str | None, Any]] = [(key, value) for key, value in new.items() if key not in old]
-    if added:
-        found.added[len(old)] = added
-    return found
+def _of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
+    added: list[New] = [(key, value) for key, value in new.items() if key not in old]
+    return Changes([[new[key]] if key in new else None for key in old], {len(old): added} if added else {})
 
 
-def of_elements(old: list[Any], new: list[Any]) -> Changes:
-    """Return how the elements of an array become those of another: as few as can be come and go."""
+def _of_elements(old: list[Any], new: list[Any]) -> Changes:
+    """Pair elements so that as few as can be come and go."""
     found = Changes([None] * len(old))
     ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
     # What both begin with and end with is most of a long list; the rest is all that has to be searched.
@@ -134,24 +129,15 @@ def of_elements(old: list[Any], new: list[Any]) -> Changes:
     tail = next(
         (index for index in range(shorter - head) if ours[-1 - index] != theirs[-1 - index]), shorter - head
     )
-    for index in range(head):
-        found.kept[index] = [new[index]]
-    for index in range(1, tail + 1):
-        found.kept[-index] = [new[-index]]
-    ours, theirs = ours[head : len(old) - tail], theirs[head : len(new) - tail]
-    if len(ours) * len(theirs) > _SEARCHED:
-        _pair(found, old, new, (head, len(old) - tail, head, len(new) - tail))
-        return found
-    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
-    for kind, *bounds in matcher.get_opcodes():
-        start, end, first, last = (head + bound for bound in bounds)
-        if kind == "equal" or end - start == last - first:
-            for index in range(end - start):
-                found.kept[start + index] = [new[first + index]]
-        elif kind == "insert":
-            found.added[start] = [(None, each) for each in new[first:last]]
-        elif kind == "replace":
-            _pair(found, old, new, (start, end, first, last))
+    end, last = len(old) - tail, len(new) - tail
+    _pair(found, old, new, (0, head, 0, head))
+    if (end - head) * (last - head) > _SEARCHED:
+        _pair(found, old, new, (head, end, head, last))
+    else:
+        matcher = SequenceMatcher(None, ours[head:end], theirs[head:last], autojunk=False)
+        for _, *span in matcher.get_opcodes():
+            _pair(found, old, new, [head + each for each in span])
+    _pair(found, old, new, (end, len(old), last, len(new)))
     return found
 
 
@@ -159,41 +145,26 @@ def _key(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=lambda number: {"\0": str(number)})
 
 
-def _pair(found: Changes, old: list[Any], new: list[Any], span: tuple[int, int, int, int]) -> None:
-    """Pair elements of two runs, in their order and as like each other as can be."""
+def _pair(found: Changes, old: list[Any], new: list[Any], span: Sequence[int]) -> None:
+    """Pair the elements of two runs in their order; what is left of the longer run comes or goes."""
     start, end, first, last = span
-    rows, columns = end - start, last - first
-    if rows * columns > 10_000:
-        pairs = [(start + index, first + index) for index in range(min(rows, columns))]
-    else:
-        best = [[0] * (columns + 1) for _ in range(rows + 1)]
-        for row in reversed(range(rows)):
-            for column in reversed(range(columns)):
-                paired = best[row + 1][column + 1] + _likeness(old[start + row], new[first + column])
-                best[row][column] = max(paired, best[row + 1][column], best[row][column + 1])
-        pairs = []
-        row = column = 0
-        while row < rows and column < columns:
-            paired = best[row + 1][column + 1] + _likeness(old[start + row], new[first + column])
-            # All of the shorter run are paired: what is left over may be skipped, and no more.
-            if best[row][column] == paired or (rows - row == columns - column):
-                pairs.append((start + row, first + column))
-                row, column = row + 1, column + 1
-            elif rows - row > columns - column:
-                row += 1
-            else:
-                column += 1
-    partners = dict(pairs)
-    taken = set(partners.values())
-    for one, other in pairs:
-        found.kept[one] = [new[other]]
-    following = end
-    by_partner = {other: one for one, other in pairs}
-    for index in reversed(range(first, last)):
-        if index in taken:
-            following = by_partner[index]
-        else:
-            found.added.setdefault(following, []).insert(0, (None, new[index]))
+    count = min(end - start, last - first)
+    going = _skipped(new[first:last], old[start:end]) if end - start > count else 0
+    coming = _skipped(old[start:end], new[first:last]) if last - first > count else 0
+    for index in range(count):
+        found.kept[start + going + index] = [new[first + coming + index]]
+    for place, added in ((start, new[first : first + coming]), (end, new[first + coming + count : last])):
+        if added:
+            found.added.setdefault(place, []).extend((None, each) for each in added)
+
+
+def _skipped(shorter: list[Any], longer: list[Any]) -> int:
+    """Return how many of the longer run come before those that the shorter one is most like."""
+    spare = len(longer) - len(shorter)
+    if len(shorter) * spare > _SEARCHED // 100:
+        return 0
+    likeness = [sum(map(_likeness, shorter, longer[skipped:])) for skipped in range(spare + 1)]
+    return likeness.index(max(likeness))
 
 
 def _likeness(one: Any, other: Any) -> int:
@@ -202,3 +173,12 @@ def _likeness(one: Any, other: Any) -> int:
     if type(one) is dict:
         return 2 + 4 * sum(key in other and _key(other[key]) == _key(each) for key, each in one.items())
     return 2
+
+
+def trail_text(trail: Sequence[str | int]) -> str:
+    """Return a trail as people write it; empty for the root.
+
+    >>> trail_text(("items", 0, "price"))
+    'items[0].price'
+    """
+    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in trail).removeprefix(".")

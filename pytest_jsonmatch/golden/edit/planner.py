@@ -1,27 +1,28 @@
-"""Edits of a text, planned: what YAML and JSON have in common."""
+"""Edits of a text, planned: for YAML and JSON alike, each in the style of what is there."""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.golden.edit.changes import identical, of_elements, of_members
-from pytest_jsonmatch.golden.nodes import skip_blanks, walk
+from pytest_jsonmatch.golden.edit.changes import changes_between, identical, trail_text
+from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
+from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.edit.changes import Changes, Trail
-    from pytest_jsonmatch.golden.nodes import Item, Node
+    from pytest_jsonmatch.golden.edit.changes import Changes, New
+    from pytest_jsonmatch.golden.edit.source import Item, Node, Source
+    from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["BREAK", "COMMENT_LINE", "Edit", "Planner", "RefusedError", "newline_of"]
+__all__ = ["Edit", "Planner", "RefusedError"]
 
-BREAK: Final = re.compile(r"\r\n|\r|\n")
-COMMENT_LINE: Final = re.compile(r"[ \t]*#")
 _REST_OF_ITEM: Final = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
+_COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
+_HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 
 
 class Edit(NamedTuple):
@@ -36,33 +37,27 @@ class RefusedError(Exception):
     """Why a change can't be made."""
 
 
-def newline_of(text: str) -> str:
-    """Return the first line break of a text."""
-    found = BREAK.search(text)
-    return "\n" if found is None else found[0]
+@final
+class Planner:
+    """Plans edits of one text."""
 
-
-class Planner(ABC):
-    """Plans edits of one text; those of YAML and of JSON differ in how values are written."""
-
-    def __init__(self, text: str, tree: Node) -> None:
-        self.text = text
-        self.tree = tree
-        self.newline = newline_of(text)
-        self.has_old_breaks = "\r" in text.replace("\r\n", "")
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.json = _json_style(source) if source.is_json else None
+        self.yaml = YamlWriter() if source.is_json else _yaml_style(source)
         self.edits: list[Edit] = []
 
-    def place(self, root: JsonValue, trail: Trail, new: JsonValue) -> None:
+    def place(self, trail: Trail, new: JsonValue) -> None:
         """Plan a value at a trail: a change of what stands there, or a member that is not there yet."""
-        node, item = self.tree, None
-        value: Any = root
+        node, item, value = self.source.root, None, self.source.value
         in_flow = False
         for depth, step in enumerate(trail):
-            self._must_be_own(node, trail[:depth])
+            _must_be_own(node, trail[:depth])
             index: Any = step
             if type(value) is dict:
                 if step not in value and depth == len(trail) - 1:
-                    self.change(item, node, value, {**value, str(step): new}, in_flow, trail[:depth])
+                    self.change(item, node, value, {**value, str(step): new}, trail[:depth], in_flow=in_flow)
                     return
                 index = next((index for index, key in enumerate(value) if key == step), None)
             if type(index) is not int or index >= len(node.items):
@@ -70,252 +65,425 @@ class Planner(ABC):
             in_flow |= node.style != "block"
             item = node.items[index]
             node, value = item.node, value[step]
-        self.change(item, node, value, new, in_flow, trail)
+        self.change(item, node, value, new, trail, in_flow=in_flow)
 
-    def change(self, item: Item | None, node: Node, old: Any, new: Any, in_flow: bool, trail: Trail) -> None:
+    def change(
+        self, item: Item | None, node: Node, old: Any, new: Any, trail: Trail, *, in_flow: bool
+    ) -> None:
         """Plan what makes a new value of an old one; `item` is what holds it, None for the root."""
         if identical(old, new):
             return
-        self._must_be_own(node, trail)
-        changes = None
-        if old and new and type(old) is type(new) is dict:
-            changes = of_members(old, new)
-        elif old and new and type(old) is type(new) is list:
-            changes = of_elements(old, new)
+        _must_be_own(node, trail)
+        changes = changes_between(old, new)
         if changes is None or (changes.is_structural and node.style == "pair"):
-            self._must_not_be_used(node, trail)
-            self.replace(item, node, new, in_flow)
+            _must_not_be_used(node, trail)
+            self.replace(item, node, new, in_flow=in_flow)
             return
+        in_flow |= node.style != "block"
         for index, (key, value) in enumerate(old.items() if type(old) is dict else enumerate(old)):
             kept, inner = changes.kept[index], node.items[index]
-            if kept is None:
-                self._must_not_be_used(inner.node, (*trail, key))
-                if inner.key is not None:
-                    self._must_not_be_used(inner.key, (*trail, key))
-            else:
-                self.change(
-                    inner, inner.node, value, kept[0], in_flow or node.style != "block", (*trail, key)
-                )
-        if changes.is_structural:
-            if any(each.explicit for each in node.items):
-                raise RefusedError(
-                    f"{_named(trail)} has keys behind question marks; write them as `key: value` first"
-                )
-            self.restructure(node, changes)
-
-    @abstractmethod
-    def replace(self, item: Item | None, node: Node, new: Any, in_flow: bool) -> None:
-        """Plan a new value in the place of what a node says."""
-
-    @abstractmethod
-    def restructure(self, node: Node, changes: Changes) -> None:
-        """Plan what takes items out of a container and puts new ones in."""
-
-    def _must_be_own(self, node: Node, trail: Trail) -> None:
-        """Refuse what stands somewhere else, or is what others stand for."""
-        if node.kind == "alias":
+            if kept is not None:
+                self.change(inner, inner.node, value, kept[0], (*trail, key), in_flow=in_flow)
+                continue
+            _must_not_be_used(inner.node, (*trail, key))
+            if inner.key is not None:
+                _must_not_be_used(inner.key, (*trail, key))
+        if not changes.is_structural:
+            return
+        if any(each.explicit for each in node.items):
             raise RefusedError(
-                f"{_named(trail)} is an alias, *{node.name}: a change would change what others see; "
-                "write the value itself there first"
+                f"{_named(trail)} has keys behind question marks; write them as `key: value` first"
             )
-        if node.shared:
-            raise RefusedError(
-                f"{_named(trail)} is anchored as &{node.name}, and aliases stand for it: a change would "
-                "change them too; write the value itself there first"
-            )
-
-    def _must_not_be_used(self, node: Node, trail: Trail) -> None:
-        """Refuse to take away what others stand for."""
-        for each in walk(node):
-            if each.shared:
-                raise RefusedError(
-                    f"{_named(trail)} holds &{each.name}, and aliases stand for it; "
-                    "write their values themselves there first"
-                )
-
-    # Lines, by positions in the text.
-
-    def line_start(self, position: int) -> int:
-        """Return where the line of a position begins."""
-        start = self.text.rfind("\n", 0, position) + 1
-        if self.has_old_breaks:
-            start = max(start, self.text.rfind("\r", 0, position) + 1)
-        return start
-
-    def line_end(self, position: int) -> int:
-        """Return where the line of a position ends, before its line break."""
-        found = BREAK.search(self.text, position)
-        return len(self.text) if found is None else found.start()
-
-    def next_line(self, position: int) -> int:
-        """Return where the line after that of a position begins."""
-        found = BREAK.search(self.text, position)
-        return len(self.text) if found is None else found.end()
-
-    def column(self, position: int) -> int:
-        """Return how far into its line a position is."""
-        return position - self.line_start(position)
-
-    def opens_line(self, position: int) -> bool:
-        """Tell whether only spaces stand before a position in its line."""
-        return not self.text[self.line_start(position) : position].strip(" \t")
+        if node.style == "flow":
+            self._restructure_flow(node, changes)
+        else:
+            self._restructure_block(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
         """Plan a text in the place of what stands between two positions."""
         self.edits.append(Edit(start, end, text))
 
-    def drop_lines(self, start: int, end: int, node: Node) -> None:
+    def _drop_lines(self, start: int, end: int, node: Node) -> None:
         """Take out whole lines, all but those that are comments."""
-        spans = sorted(
-            (each.body, each.end) for each in walk(node) if each.kind == "scalar" and each.end > each.body
-        )
-        begins = [span[0] for span in spans]
-        while start < end:
-            following = self.next_line(start)
-            index = bisect_right(begins, start) - 1
-            inside = index >= 0 and spans[index][0] < start < spans[index][1]
-            if inside or not COMMENT_LINE.match(self.text, start):
-                self.put(start, following, "")
-            start = following
+        for line in self.source.without_comments(start, end, node):
+            self.put(*line, "")
 
-    def has_comment(self, start: int, end: int, nodes: Sequence[Node]) -> bool:
-        """Tell whether there is a comment between two positions."""
-        spans = sorted(
-            (each.body, each.end) for node in nodes for each in walk(node) if each.kind == "scalar"
-        )
-        for first, last in [*spans, (end, end)]:
-            if first >= start and re.search(r"(?:^|\s)#", self.text[start : min(first, end)]):
-                return True
-            start = max(start, last)
-        return False
+    def _refuse_comments(self, start: int, end: int, node: Node) -> None:
+        if self.source.has_comment(start, end, node):
+            raise RefusedError("a comment stands inside what would have to go; move it first")
 
-    # What stands between brackets, in YAML or JSON.
+    # Items between brackets.
 
-    @abstractmethod
-    def entry(self, node: Node, key: str | None, value: Any, indent: str) -> str:
-        """Return a new member or element between brackets."""
-
-    def restructure_flow(self, node: Node, changes: Changes) -> None:
+    def _restructure_flow(self, node: Node, changes: Changes) -> None:
         """Plan what takes items out from between brackets and puts new ones in."""
-        items, kept = node.items, changes.kept
+        items, kept = node.items, list(changes.kept)
         count = len(items)
-        if all(each is None for each in kept):
-            self._refill(node, changes)
-            return
+        appended = list(changes.added.get(count, ()))
+        if appended and kept[-1] is None:
+            last = items[-1]
+            self._refuse_comments(last.start, last.node.end, node)
+            self.put(last.start, last.node.end, self._entry(node, appended.pop(0)))
+            comma = self._comma_after(last)
+            comment = _COMMENT.match(self.text, last.node.end if comma is None else comma + 1)
+            if comment is not None:
+                self.put(*comment.span(), "")
+            kept[-1] = []
         first = 0
-        while first < count:
-            if kept[first] is not None:
-                first += 1
-                continue
-            last = first
-            while last + 1 < count and kept[last + 1] is None:
-                last += 1
-            self._drop_run(node, first, last, is_followed=bool(changes.added.get(count)))
-            first = last + 1
+        for index in range(count):
+            if kept[index] is not None:
+                first = index + 1
+            elif index + 1 == count or kept[index + 1] is not None:
+                self._drop_run(node, first, index)
         for index, added in changes.added.items():
             if index < count:
-                self._insert_before(node, index, added)
-            else:
-                self._append(node, added, last_kept=kept[-1] is not None)
+                between, _ = self._between(node, items[index])
+                texts = [f"{self._entry(node, each)}{between}" for each in added]
+                self.put(items[index].start, items[index].start, "".join(texts))
+        if appended:
+            self._append(node, appended)
 
-    def _has_own_line(self, item: Item) -> bool:
-        return self.opens_line(item.start) and _REST_OF_ITEM.match(self.text, item.node.end) is not None
+    def _drop_run(self, node: Node, first: int, last: int) -> None:
+        """Take out items, from the first to the last."""
+        items, source = node.items, self.source
+        run = items[first : last + 1]
+        if all(
+            source.opens_line(each.start) and _REST_OF_ITEM.match(self.text, each.node.end) for each in run
+        ):
+            for each in run:
+                start, end = source.line_start(each.start), source.next_line(each.node.end)
+                self._drop_lines(start, end, each.node)
+            comma = self._comma_after(items[first - 1])
+            if self.json is not None and last + 1 == len(items) and comma is not None:
+                self.put(comma, comma + 1, "")
+            return
+        start, end = items[first - 1].node.end, items[last].node.end
+        if last + 1 < len(items):
+            start, end = items[first].start, items[last + 1].start
+        self._refuse_comments(start, end, node)
+        self.put(start, end, "")
+
+    def _append(self, node: Node, added: Sequence[New]) -> None:
+        """Put items behind the last one."""
+        last = node.items[-1]
+        between, is_lined = self._between(node, last)
+        text = between.join(self._entry(node, each) for each in added)
+        comma = self._comma_after(last)
+        at = last.node.end if comma is None else comma + 1
+        if not is_lined:
+            self.put(at, at, f"{between if comma is None else ' '}{text}")
+            return
+        if comma is None:
+            self.put(at, at, ",")
+        rest = _REST_OF_ITEM.match(self.text, at)
+        at = at if rest is None else rest.end()
+        self.put(at, at, f"{between[1:]}{text}{'' if comma is None else ','}")
 
     def _comma_after(self, item: Item) -> int | None:
         found = skip_blanks(self.text, item.node.end)
         return found if self.text[found] == "," else None
 
-    def _refill(self, node: Node, changes: Changes) -> None:
-        """Put new items in the place of all old ones."""
-        items = node.items
-        start, end = items[0].start, items[-1].node.end
-        self._refuse_comments(start, end, node)
-        indent, separator = "", self.separator(node)
-        if self.opens_line(start):
-            indent = self.text[self.line_start(start) : start]
-            separator = f",{self.newline}{indent}"
-        texts = [self.entry(node, key, value, indent) for key, value in changes.all_added]
-        self.put(start, end, separator.join(texts))
-
-    def _refuse_comments(self, start: int, end: int, node: Node) -> None:
-        if self.has_comment(start, end, [node]):
-            raise RefusedError("a comment stands inside what would have to go; move it first")
-
-    def separator(self, node: Node) -> str:
-        """Return what stands between the items of a flow collection on one line."""
+    def _between(self, node: Node, item: Item) -> tuple[str, bool]:
+        """Return what stands between items at this place, and whether each has a line of its own there."""
+        if self.source.opens_line(item.start):
+            return f",{self.source.newline}{self.source.indent(item.start)}", True
         for one, other in zip(node.items, node.items[1:]):
             between = self.text[one.node.end : other.start]
             if re.fullmatch(r"[ \t]*,[ \t]*", between):
-                return between
-        return ", "
+                return between, False
+        return ", " if self.json is None else self.json.comma, False
 
-    def _drop_run(self, node: Node, first: int, last: int, *, is_followed: bool) -> None:
+    def _entry(self, node: Node, new: New) -> str:
+        """Return a new member or element between brackets."""
+        key, value = new
+        if self.json is None:
+            quote, key_quote = self._quotes(node)
+            text = self.yaml.flow(value, style=quote, key_style=key_quote)
+            return text if key is None else f"{self.yaml.key(key, key_quote, flow=True)}: {text}"
+        first = node.items[0].start
+        is_lined = self.source.opens_line(first)
+        writer = self.json if is_lined else replace(self.json, unit=None)
+        indent = self.source.indent(first) if is_lined else ""
+        return writer.value(value, indent) if key is None else writer.member(key, value, indent)
+
+    # Another value in the place of one.
+
+    def replace(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> None:
+        """Plan a new value in the place of what a node says."""
+        if self.json is not None:
+            indent = self.source.indent(node.body if item is None else item.start)
+            is_lined = not node.items or self.source.opens_line(node.items[0].start)
+            writer = self.json if is_lined else replace(self.json, unit=None)
+            self.put(node.body, node.end, writer.value(new, indent))
+            return
+        if node.style in {"flow", "pair"}:
+            self._refuse_comments(node.body, node.end, node)
+        if self._wants_block(item, node, new, in_flow=in_flow or node.style == "pair"):
+            self._write_block(item, node, new)
+            return
+        if node.style in {"|", ">"} and type(new) is str and self._write_block_scalar(item, node, new):
+            return
+        in_flow = (in_flow and node.style != "block") or node.style == "pair"
+        if type(new) in {dict, list}:
+            quote, key_quote = self._quotes(node)
+            text = self.yaml.flow(new, style=quote, key_style=key_quote)
+        else:
+            text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=in_flow)
+        if node.style == "block" and self.source.opens_line(node.items[0].start):
+            self._drop_lines(*self._lines_of(node), node)
+            at = self._lines_of(node)[0] if item is None else _slot(item, node)
+            self.put(at, at, f"{text}{self.source.newline}" if item is None else f" {text}")
+        else:
+            self._put_inline(item, node, text)
+
+    def _put_inline(self, item: Item | None, node: Node, text: str) -> None:
+        """Put a text in the place of a value that begins behind a key, a dash or a comma."""
+        source = self.source
+        if node.style == "block":
+            first = node.items[0].start
+            self.put(first, max(min(source.line_end(first), source.line_end(node.end)), first), text)
+            self._drop_lines(source.next_line(first), source.next_line(node.end), node)
+            return
+        end = node.end
+        if node.style in {"|", ">"}:
+            end = self._header_end(node)
+            if source.line_end(end) < node.end:
+                self.put(source.line_end(end), node.end, "")
+        elif text and node.body == node.end:
+            if item is not None and item.bare:
+                text = f": {text}"
+            elif self.text[node.body - 1 : node.body] not in {" ", "\t"}:
+                text = f" {text}"
+        self.put(node.body, end, text)
+
+    def _header_end(self, node: Node) -> int:
+        found = _HEADER.match(self.text, node.body)
+        return node.body if found is None else found.end()
+
+    def _lines_of(self, node: Node) -> tuple[int, int]:
+        """Return where the lines of a block begin and end."""
+        return self.source.line_start(node.items[0].start), self.source.next_line(node.end)
+
+    def _wants_block(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> bool:
+        """Tell whether an object or array goes on lines of its own."""
+        if in_flow or type(new) not in {dict, list} or not new:
+            return False
+        if node.style == "flow":
+            inner = new.values() if type(new) is dict else new
+            if node.items or not any(type(each) in {dict, list} and each for each in inner):
+                return False
+        if node.style == "block" or (item is not None and item.key is not None):
+            return True
+        # Behind a dash there is no room for an anchor, and a comment could not stay where it is.
+        rest = self.text[node.end : self.source.line_end(node.end)]
+        return node.name is None and not rest.strip(" \t")
+
+    def _write_block(self, item: Item | None, node: Node, new: Any) -> None:
+        """Put an object or array on lines of its own in the place of any value."""
+        source = self.source
+        start = node.items[0].start if node.style == "block" else node.end
+        writer = self._writer_before(start, node.end)
+        lines = writer.lines(new, *self._quotes(node))
+        if node.style == "block" and source.opens_line(start):
+            column = source.column(start)
+            if item is not None and type(new) is dict and column <= source.column(item.start):
+                column = source.column(item.start) + writer.step
+            at, end = self._lines_of(node)
+            self.put(at, at, self._lines(lines, column))
+            self._drop_lines(at, end, node)
+        elif node.style == "block" or item is None or item.key is None:
+            if node.style == "block":
+                column = source.column(start)
+            elif item is None or node.body < node.end:
+                column = source.column(node.body)
+            else:
+                column = source.column(item.slot) + 1
+            if node.style not in {"block", "|", ">"}:  # blanks would be the last line's
+                self.put(node.end, source.line_end(node.end), "")
+            text = self._lines(lines, column).strip(" ").removesuffix(source.newline)
+            self._put_inline(item, node, text)
+        else:
+            self.put(_slot(item, node), node.body, "")
+            self._put_inline(item, node, "")
+            step = writer.step if type(new) is dict else writer.list_step
+            at = source.next_line(node.end)
+            self.put(at, at, self._lines(lines, source.column(item.start) + step))
+
+    def _write_block_scalar(self, item: Item | None, node: Node, new: str) -> bool:
+        """Put text in the place of that of a literal or folded scalar; return whether it can stand there."""
+        end = self._header_end(node)
+        content = self.source.next_line(end)
+        parent = 0 if item is None else self.source.column(item.start)
+        filled = [line for line in BREAK.split(self.text[content : node.end]) if line.strip(" ")]
+        indent = min((len(line) - len(line.lstrip(" ")) for line in filled), default=parent + self.yaml.step)
+        keeps = "+" in self.text[node.body : end]
+        block = block_scalar(new, node.style, indent=indent, parent=parent, keeps=keeps)
+        if block is None:
+            return False
+        self.put(node.body, end, block[0])
+        if content < node.end:
+            self.put(content, node.end, self.source.newline.join(block[1:]))
+        else:
+            at = self.source.line_end(end)
+            self.put(at, at, "".join(f"{self.source.newline}{line}" for line in block[1:]))
+        return True
+
+    # Items on lines of their own.
+
+    def _restructure_block(self, node: Node, changes: Changes) -> None:
+        """Plan what takes items out of a block and puts new ones in."""
+        source, items = self.source, node.items
+        begin = 0
+        if changes.kept[0] is None and not source.opens_line(items[0].start):
+            begin = self._drop_first_of_compact(node, changes)
+        for item, kept in zip(items[begin:], changes.kept[begin:]):
+            if kept is None:
+                start, end = source.line_start(item.start), source.next_line(item.node.end)
+                self._drop_lines(start, end, item.node)
+        column = source.column(items[0].start)
+        for index, added in changes.added.items():
+            at = source.next_line(items[index - 1].node.end) if index else items[0].start
+            writer = self._writer_before(at, node.end)
+            text = self._lines(
+                [line for each in added for line in self._new_lines(writer, node, each)], column
+            )
+            self.put(at, at, text if index else text.lstrip(" ") + " " * column)
+
+    def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
+        """Take out the first items of a block that begins behind a dash; return how many."""
         items = node.items
-        run = items[first : last + 1]
-        if all(self._has_own_line(item) for item in run):
-            for item in run:
-                self.drop_lines(self.line_start(item.start), self.next_line(item.node.end), item.node)
-            comma = self._comma_after(items[first - 1]) if first and last + 1 == len(items) else None
-            if comma is not None and not is_followed and self.drops_last_comma:
-                self.put(comma, comma + 1, "")
-        elif last + 1 < len(items):
-            self._refuse_comments(items[first].start, items[last + 1].start, node)
-            self.put(items[first].start, items[last + 1].start, "")
-        else:
-            self._refuse_comments(items[first - 1].node.end, items[last].node.end, node)
-            self.put(items[first - 1].node.end, items[last].node.end, "")
+        survivor = next((index for index, each in enumerate(changes.kept) if each is not None), None)
+        if survivor is not None:
+            start, end = items[0].start, items[survivor].start
+            if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
+                self.put(start, end, "")
+                return survivor
+        first, last = items[0].start, items[0].node.end
+        self.put(first, max(min(self.source.line_end(first), self.source.line_end(last)), first), "")
+        self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
+        return 1
 
-    drops_last_comma = False
+    def _new_lines(self, writer: YamlWriter, node: Node, new: New) -> list[str]:
+        key, value = new
+        quote, key_quote = self._quotes(node)
+        if type(value) in {dict, list} and value and _prefers_flow(node):
+            text = writer.flow(value, style=quote)
+            return [f"- {text}" if key is None else f"{writer.key(key, key_quote, flow=False)}: {text}"]
+        if key is None:
+            return writer.element(value, style=quote)
+        return writer.member(key, value, style=quote, key_style=key_quote)
 
-    def _insert_before(self, node: Node, index: int, added: list[tuple[str | None, Any]]) -> None:
-        start = node.items[index].start
-        if self.opens_line(start):
-            indent = self.text[self.line_start(start) : start]
-            separator = f",{self.newline}{indent}"
-        else:
-            indent, separator = "", self.separator(node)
-        texts = [self.entry(node, key, value, indent) for key, value in added]
-        self.put(start, start, "".join(f"{text}{separator}" for text in texts))
+    def _lines(self, lines: Sequence[str], column: int) -> str:
+        return "".join(f"{' ' * column if line else ''}{line}{self.source.newline}" for line in lines)
 
-    def _append(self, node: Node, added: list[tuple[str | None, Any]], *, last_kept: bool) -> None:
-        last = node.items[-1]
-        comma = self._comma_after(last)
-        start, end = last.start, last.node.end
-        lined = self.opens_line(start)
-        indent = self.text[self.line_start(start) : start] if lined else ""
-        texts = [self.entry(node, key, value, indent) for key, value in added]
-        if not lined:
-            separator = self.separator(node)
-            if comma is None or not last_kept:
-                self.put(end, end, "".join(f"{separator}{text}" for text in texts))
-            else:
-                self.put(comma + 1, comma + 1, f" {separator.join(texts)}")
-            return
-        block = f",{self.newline}{indent}".join(texts)
-        ending = "" if comma is None else ","
-        if not last_kept:
-            if self._has_own_line(last):
-                following = self.next_line(end)
-                self.put(following, following, f"{indent}{block}{ending}{self.newline}")
-            else:
-                self.put(end, end, f",{self.newline}{indent}{block}")
-            return
-        after = end
-        if comma is None:
-            self.put(end, end, ",")
-        else:
-            after = comma + 1
-        rest = _REST_OF_ITEM.match(self.text, after)
-        at = after if rest is None else rest.end()
-        self.put(at, at, f"{self.newline}{indent}{block}{ending}")
+    def _writer_before(self, start: int, end: int) -> YamlWriter:
+        """Return a writer for lines after which those from `start` to `end` go, all but the comments.
+
+        A comment behind a literal block could be taken for a part of it.
+        """
+        source = self.source
+        at = start if source.line_start(start) == start else source.next_line(start)
+        while at < len(self.text):
+            if COMMENT_LINE.match(self.text, at):
+                return replace(self.yaml, literals=False)
+            if at >= end and self.text[at : source.line_end(at)].strip(" \t"):
+                break
+            at = source.next_line(at)
+        return self.yaml
+
+    def _quotes(self, node: Node) -> tuple[str, str]:
+        """Return the quotes of the last string and of the last key of a container: empty if it has none."""
+        key = node.items[-1].key if node.items else None
+        key_quote = key.style if key is not None and key.style in {"'", '"'} else ""
+        for item in reversed(node.items):
+            text = self.text[item.node.body : item.node.end]
+            if item.node.kind == "scalar" and item.node.style in {"'", '"'}:
+                return item.node.style, key_quote
+            if item.node.kind == "scalar" and re.match(r"(?!(?:true|false|null)\Z)[^\W\d]", text):
+                break
+        return "", key_quote
 
 
-def _named(trail: Sequence[str | int]) -> str:
+def _slot(item: Item, node: Node) -> int:
+    """Return where a value has to begin: behind its anchor if it has one."""
+    return item.slot if node.name is None else node.start + 1 + len(node.name)
+
+
+def _prefers_flow(node: Node) -> bool:
+    """Tell whether the objects and arrays among the items of a container are between brackets."""
+    inner = [each.node for each in node.items if each.node.items]
+    return bool(inner) and all(each.style != "block" for each in inner)
+
+
+def _must_be_own(node: Node, trail: Trail) -> None:
+    """Refuse what stands somewhere else, or is what others stand for."""
+    if node.kind == "alias":
+        raise RefusedError(
+            f"{_named(trail)} is an alias, *{node.name}: a change would change what others see; "
+            "write the value itself there first"
+        )
+    if node.shared:
+        raise RefusedError(
+            f"{_named(trail)} is anchored as &{node.name}, and aliases stand for it: a change would "
+            "change them too; write the value itself there first"
+        )
+
+
+def _must_not_be_used(node: Node, trail: Trail) -> None:
+    """Refuse to take away what others stand for."""
+    for each in node.walk():
+        if each.shared:
+            raise RefusedError(
+                f"{_named(trail)} holds &{each.name}, and aliases stand for it; "
+                "write their values themselves there first"
+            )
+
+
+def _named(trail: Trail) -> str:
     """Return a trail as people write it, from `expected` on where it leads through that."""
     steps = list(trail)
     if "expected" in steps and steps[0] in {"cases", "expected"}:
         steps = steps[steps.index("expected") :]
-    text = ""
-    for step in steps:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return text.removeprefix(".") or "the value"
+    return trail_text(steps) or "the value"
+
+
+# -- the style of a text -----------------------------------------------------------------------------------
+
+
+def _yaml_style(source: Source) -> YamlWriter:
+    """Return a writer that indents as the text does."""
+    step = list_step = None
+    padding = ""
+    for node in source.root.walk():
+        if node.kind == "object" and node.style == "flow" and source.text[node.body + 1] == " ":
+            padding = " "
+        if node.kind != "object" or node.style != "block":
+            continue
+        for item in node.items:
+            deeper = source.column(item.node.body) - source.column(item.start)
+            if item.node.style == "block" and item.node.kind == "object":
+                step = deeper
+            elif item.node.style == "block":
+                list_step = deeper
+    return YamlWriter(step or 2, 2 if list_step is None else list_step, padding=padding)
+
+
+def _json_style(source: Source) -> JsonWriter:
+    """Return a writer with the separators, the indentation and the escapes of the text."""
+    text = source.text
+    colon = comma = unit = None
+    for node in source.root.walk():
+        for item, following in zip(node.items[:1], [*node.items[1:2], None]):
+            if item.key is not None:
+                colon = text[item.key.end : item.node.body]
+            if unit is None and source.opens_line(item.start):
+                inner, outer = source.indent(item.start), source.indent(node.body)
+                unit = inner.removeprefix(outer) if inner.startswith(outer) else "  "
+            between = "" if following is None else text[item.node.end : following.start]
+            if between.strip(" \t") == ",":
+                comma = between
+    if comma is None:
+        comma = "," if colon == ":" else ", "
+    if colon is None or colon.strip(" \t") != ":":
+        colon = ":" if comma == "," else ": "
+    is_ascii = text.isascii() and "\\u" in text
+    return JsonWriter(colon, comma, is_ascii, source.newline, unit if source.root.items else "  ")

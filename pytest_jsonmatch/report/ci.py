@@ -1,26 +1,35 @@
-"""Workflow commands of GitHub Actions: lines of a log that become annotations of a pull request."""
+"""What services for CI read: workflow commands of GitHub Actions, and a code quality report of GitLab.
+
+Workflow commands are lines of a log that become annotations of a pull request. A code quality report is JSON
+in the format of Code Climate issues.
+"""
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.runreport import message_lines
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.view import message_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.runreport import Fault, RunReport
+    from pytest_jsonmatch.report.view import Fault, RunView
 
-__all__ = ["MOST", "command", "workflow_commands"]
+__all__ = ["MOST", "code_quality", "command", "severity", "workflow_commands"]
 
 MOST: Final = 10
 """How many errors of a step GitHub shows."""
 _LINES: Final = 12
 _WIDTH: Final = 160
+_SEVERITIES: Final = ((1.0, "blocker"), (0.5, "critical"), (0.1, "major"))
+"""By how much of the score is lost; what loses less is minor."""
+_FIELDS: Final = 3
 
 
 def command(name: str, message: str, **properties: str) -> str:
@@ -41,20 +50,20 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def workflow_commands(report: RunReport, *, unicode: bool = True) -> Iterator[str]:
+def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
     """Yield a command for the gates that failed, and one for each case, the worst first; ten at most.
 
     Args:
-        report: the run.
+        view: the run.
         unicode: False keeps to ASCII.
     """
-    gates = [check for check in report.verdict.gates if check.passed is False]
+    gates = [check for check in view.gates if check.passed is False]
     if gates:
         yield command("error", "\n".join(_gates(gates, unicode)), title=f"{count(len(gates), 'gate')} failed")
     room = MOST - bool(gates)
-    for fault in report.faults[:room]:
+    for fault in view.faults[:room]:
         yield _fault(fault, unicode)
-    hidden = len(report.faults) - room
+    hidden = len(view.faults) - room
     if hidden > 0:
         text = f"{count(hidden, 'more case')} failed, none with a lower score than those above"
         yield command("notice", text, title="jsonmatch")
@@ -78,3 +87,37 @@ def _fault(fault: Fault, unicode: bool) -> str:
     text = "\n".join(message_lines(message, _LINES, width=_WIDTH, unicode=unicode))
     place = {"file": printable(fault.path), "line": str(fault.line)} if fault.path else {}
     return command("error", text, **place, title=title)
+
+
+def severity(score: float) -> str:
+    """Return how severe it is that a case has a score.
+
+    >>> [severity(score) for score in (0.0, 0.5, 0.9, 0.99)]
+    ['blocker', 'critical', 'major', 'minor']
+    """
+    return next((name for lost, name in _SEVERITIES if 1 - score >= lost - 1e-9), "minor")
+
+
+def code_quality(faults: Iterable[Fault]) -> str:
+    r"""Return a code quality report, an issue for each case.
+
+    The fingerprint is of the case's id only: an issue stays the same one while its score changes.
+
+    >>> code_quality([])
+    '[]\n'
+    """
+    return json.dumps([_issue(fault) for fault in faults], indent=2) + "\n"
+
+
+def _issue(fault: Fault) -> dict[str, object]:
+    fields = ", ".join(f"{path} {score_text(score)}" for path, score in fault.fields[:_FIELDS])
+    name = fault.case.rpartition("::")[2]
+    note = f" ({fault.note})" if fault.note else ""
+    text = f"{name}{note}: {fault.headline}{f'; worst: {fields}' if fields else ''}"
+    return {
+        "description": clip(text, 500),
+        "check_name": f"jsonmatch/{fault.metric or 'error'}",
+        "fingerprint": sha256(f"jsonmatch:{fault.case}".encode("utf-8", "backslashreplace")).hexdigest(),
+        "severity": severity(fault.score),
+        "location": {"path": fault.path or fault.case.partition("::")[0], "lines": {"begin": fault.line}},
+    }

@@ -1,17 +1,22 @@
-"""Where every value of a YAML or JSON text begins and ends, to the character: what an edit has to know."""
+"""A YAML or JSON text, and where every value in it begins and ends, to the character."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.golden.bounds import UNLIMITED
+from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Item", "Kind", "Node", "json_tree", "skip_blanks", "walk", "yaml_tree"]
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["BREAK", "COMMENT_LINE", "Item", "Node", "Source", "skip_blanks"]
 
 Kind: TypeAlias = Literal["scalar", "object", "array", "alias"]
 
@@ -42,6 +47,20 @@ class Node:
     shared: bool = False
     items: list[Item] = field(default_factory=list)
 
+    def walk(self) -> Iterator[Node]:
+        """Yield the node and all nodes below it, keys too."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += [each for item in node.items for each in (item.key, item.node) if each is not None]
+
+    def scalars(self) -> list[tuple[int, int]]:
+        """Return where scalars stand in it, in their order."""
+        return sorted(
+            (each.body, each.end) for each in self.walk() if each.kind == "scalar" and each.end > each.body
+        )
+
 
 @final
 @dataclass(slots=True, eq=False)
@@ -65,10 +84,13 @@ class Item:
     explicit: bool = False
 
 
+BREAK: Final = re.compile(r"\r\n|\r|\n")
+COMMENT_LINE: Final = re.compile(r"[ \t]*#")
+_BOM: Final = b"\xef\xbb\xbf"
 _ANCHOR: Final = re.compile(r"&[^\s,\[\]{}]+")
 _BLANKS: Final = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
 _HEADER: Final = re.compile(r"[|>]([+-]?[0-9]?[+-]?)")
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def skip_blanks(text: str, position: int) -> int:
@@ -79,18 +101,6 @@ def skip_blanks(text: str, position: int) -> int:
     """
     found = _BLANKS.match(text, position)
     return position if found is None else found.end()
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes below it, keys too."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for item in node.items:
-            if item.key is not None:
-                waiting.append(item.key)
-            waiting.append(item.node)
 
 
 def yaml_tree(text: str) -> Node:
@@ -169,23 +179,16 @@ def _node(text: str, event: Any, events: Any) -> Node:
 def _end_of_block(text: str, body: int, end: int) -> int:
     """Return where the content of a literal or folded scalar ends, without what its header tells to drop."""
     header = _HEADER.match(text, body)
-    lines: list[tuple[int, int]] = []
-    position = body
-    while position < end:
-        line = _LINE.match(text, position)
-        if line is None:
-            break
-        lines.append((position, line.end()))
-        position = line.end()
-    keeps = header is not None and "+" in header[1]
-    contents = [text[first:last].rstrip("\r\n") for first, last in lines]
-    indent = min((len(line) - len(line.lstrip(" ")) for line in contents[1:] if line.strip(" ")), default=0)
-    while len(lines) > 1 and not keeps and not contents[-1].strip(" ") and len(contents[-1]) <= indent:
-        lines.pop()
-        contents.pop()
-    if len(lines) == 1:
+    if header is None or BREAK.search(text, body, end) is None:
         return body if header is None else header.end()
-    return lines[-1][0] + len(contents[-1])
+    lines = [line[0] for line in _LINE.finditer(text, body, end)]
+    contents = [line.rstrip("\r\n") for line in lines[1:]]
+    indent = min((len(line) - len(line.lstrip(" ")) for line in contents if line.strip(" ")), default=0)
+    while contents and "+" not in header[1] and not contents[-1].strip(" ") and len(contents[-1]) <= indent:
+        contents.pop()
+    if not contents:
+        return header.end()
+    return body + sum(map(len, lines[: len(contents)])) + len(contents[-1])
 
 
 def _item(text: str, parent: Node, key: Node | None, node: Node) -> Item:
@@ -245,3 +248,88 @@ def json_tree(text: str) -> Node:
             stack.append(node)
         elif not stack:
             return node
+
+
+@final
+class Source:
+    """One file: its text with a line break at its end, its value, and where everything stands.
+
+    Args:
+        data: the file's content: YAML, or JSON.
+        name: what errors call the file.
+        is_json: whether it is JSON.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+
+    def __init__(self, data: bytes, name: str, *, is_json: bool) -> None:
+        self.name = name
+        self.is_json = is_json
+        self.has_bom = data.startswith(_BOM)
+        self.before = self.value = self.parse(data)
+        self.text = data.decode("utf-8").removeprefix("\ufeff")
+        found = BREAK.search(self.text)
+        self.newline = "\n" if found is None else found[0]
+        self.is_ended = self.text.endswith(("\n", "\r"))
+        if not self.is_ended:  # in a literal block, the line break that we add may be a part of the value
+            self.text += self.newline
+            self.value = self.parse(self.text.encode("utf-8"))
+        self.root = json_tree(self.text) if is_json else yaml_tree(self.text)
+        self._starts = [0, *(each.end() for each in BREAK.finditer(self.text))]
+
+    def parse(self, data: bytes) -> JsonValue:
+        """Return the value that this file would have with another content."""
+        return parse(data, self.name, is_json=self.is_json, limit=UNLIMITED)
+
+    def encode(self, text: str) -> bytes:
+        """Return a text as the file's content."""
+        if not self.is_ended:
+            text = re.sub(r"(?:\r\n|\r|\n)\Z", "", text)
+        return (_BOM if self.has_bom else b"") + text.encode("utf-8")
+
+    def line_start(self, position: int) -> int:
+        """Return where the line of a position begins."""
+        return self._starts[bisect_right(self._starts, position) - 1]
+
+    def next_line(self, position: int) -> int:
+        """Return where the line after that of a position begins."""
+        index = bisect_right(self._starts, position)
+        return self._starts[index] if index < len(self._starts) else len(self.text)
+
+    def line_end(self, position: int) -> int:
+        """Return where the line of a position ends, before its line break."""
+        start = self.line_start(position)
+        return start + len(self.text[start : self.next_line(position)].rstrip("\r\n"))
+
+    def column(self, position: int) -> int:
+        """Return how far into its line a position is."""
+        return position - self.line_start(position)
+
+    def indent(self, position: int) -> str:
+        """Return the blanks that the line of a position begins with."""
+        line = self.text[self.line_start(position) : position]
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def opens_line(self, position: int) -> bool:
+        """Tell whether only blanks stand before a position in its line."""
+        return len(self.indent(position)) == self.column(position)
+
+    def without_comments(self, start: int, end: int, node: Node) -> Iterator[tuple[int, int]]:
+        """Yield the lines between two positions, all but those that are comments beside a node's scalars."""
+        scalars = node.scalars()
+        while start < end:
+            following = self.next_line(start)
+            index = bisect_right(scalars, (start,)) - 1
+            is_inside = index >= 0 and scalars[index][0] < start < scalars[index][1]
+            if is_inside or not COMMENT_LINE.match(self.text, start):
+                yield start, following
+            start = following
+
+    def has_comment(self, start: int, end: int, node: Node) -> bool:
+        """Tell whether there is a comment between two positions, beside the scalars of a node."""
+        for first, last in [*node.scalars(), (end, end)]:
+            if first >= start and re.search(r"(?:^|\s)#", self.text[start : min(first, end)]):
+                return True
+            start = max(start, last)
+        return False

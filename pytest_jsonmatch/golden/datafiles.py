@@ -1,0 +1,47 @@
+"""Files of data: YAML or JSON, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.yamlevents import load
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = ["is_json_file", "parse"]
+
+
+def is_json_file(path: str) -> bool:
+    """Tell by its name whether a file holds JSON; else it is YAML.
+
+    >>> is_json_file("a/b.JSON"), is_json_file("a.yaml")
+    (True, False)
+    """
+    return path.lower().endswith(".json")
+
+
+def parse(data: bytes, name: str, *, is_json: bool, limit: int) -> JsonValue:
+    """Return the value of a YAML or JSON file.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file.
+        is_json: whether it is JSON.
+        limit: how large YAML may be in bytes, its aliases written out.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+    if not is_json:
+        return load(data, name, limit=limit).value
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    try:
+        return parse_json(data.decode("utf-8").removeprefix("\ufeff"))
+    except JsonParseError as error:
+        raise GoldenFileError(name, error.line, error.column, error.reason) from None
+    except UnicodeDecodeError as error:
+        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None

@@ -1,0 +1,355 @@
+"""The keys of golden files: one table of what may stand at each, for the loader and for editors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.plan.options import Options, merge_options
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.golden.expansion import check_rows
+from pytest_jsonmatch.golden.marks import check_marks
+from pytest_jsonmatch.results.limits import MAX_REPEATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+__all__ = [
+    "CASE_KEYS",
+    "FIGURES",
+    "FILE_KEYS",
+    "JOINED",
+    "KEYS",
+    "NOT_FILLED",
+    "PAIRS",
+    "XUNIT_NAMES",
+    "Key",
+    "article",
+    "bad_id",
+    "is_repeat",
+]
+
+Check: TypeAlias = "Callable[[JsonValue], None]"
+
+FIGURES: Final = ("score", "precision", "recall", "f1")
+# Names that pytest gives a meaning of its own when it finds them in a module.
+XUNIT_NAMES: Final = frozenset(
+    f"{when}{what}"
+    for when in ("setup", "teardown")
+    for what in ("", "_module", "_function", "_class", "_method")
+) | {"setUpModule", "tearDownModule"}
+_ID: Final = re.compile(r"[\w.@+-]+")
+_PRODUCER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_DEFAULT_OPTIONS: Final = Options()
+
+
+def _is(kind: str) -> Check:
+    """Return the check that a value is of a JSON type."""
+
+    def check(value: JsonValue) -> None:
+        found = json_type(value)
+        if found == kind:
+            return
+        hint = ""
+        if kind == "string":
+            hint = "; put it in quotes" if found in {"number", "boolean"} else "; it has to be a string"
+        raise InvalidValueError(f"is {article(found)}, not {article(kind)}{hint}")
+
+    return check
+
+
+def article(kind: str) -> str:
+    """Return the name of a JSON type with its article.
+
+    >>> article("object"), article("string"), article("null")
+    ('an object', 'a string', 'null')
+    """
+    return kind if kind == "null" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+_string: Final = _is("string")
+_object: Final = _is("object")
+
+
+def _text(missing: str) -> Check:
+    """Return the check for text that is not empty; `missing` is what to do if it is."""
+
+    def check(value: JsonValue) -> None:
+        _string(value)
+        if value == "":
+            raise InvalidValueError(f"is empty; {missing}")
+
+    return check
+
+
+_file: Final = _text("give a path, relative to this file")
+
+
+def _data_file(value: JsonValue) -> None:
+    _file(value)
+    if not value.lower().endswith((".json", ".yaml", ".yml")):
+        raise InvalidValueError(f"{value!r} has to be a .json, .yaml or .yml file")
+
+
+def _id(value: JsonValue) -> None:
+    _string(value)
+    reason = bad_id(value)
+    if reason is not None:
+        raise InvalidValueError(reason)
+
+
+def bad_id(value: str) -> str | None:
+    """Return why a test can't have this name; None if it can.
+
+    >>> bad_id("setup_module")
+    "'setup_module' is a name that pytest keeps for itself; choose another"
+    """
+    if _ID.fullmatch(value) is None:
+        return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
+    if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
+        return f"{value!r} is a name that pytest keeps for itself; choose another"
+    if value.startswith("__"):
+        return f"{value!r} begins with two underscores, as Python's own names do; choose another"
+    return None
+
+
+def _flag(value: JsonValue) -> None:
+    if type(value) is not bool:
+        raise InvalidValueError("has to be true or false")
+
+
+def _is_unit(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _unit(value: JsonValue, *at: str) -> None:
+    if not _is_unit(value):
+        raise InvalidValueError("has to be a number from 0 to 1", *at)
+
+
+def is_repeat(value: JsonValue) -> bool:
+    """Tell whether a value is a number of runs."""
+    return type(value) in {int, float} and 1 <= value <= MAX_REPEATS and value == int(value)
+
+
+def _repeat(value: JsonValue) -> None:
+    if not is_repeat(value):
+        raise InvalidValueError(f"has to be a whole number from 1 to {MAX_REPEATS:,}")
+
+
+def _threshold(value: JsonValue) -> None:
+    if _is_unit(value):
+        return
+    if type(value) is not dict:
+        figures = ", ".join(FIGURES)
+        raise InvalidValueError(f"has to be a number from 0 to 1, or a mapping of {figures} and fields")
+    for name, limit in value.items():
+        if name in FIGURES:
+            _unit(limit, name)
+        elif name != "fields":
+            raise InvalidValueError(f"has no figure {name!r}{did_you_mean(name, (*FIGURES, 'fields'))}", name)
+        elif type(limit) is not dict:
+            raise InvalidValueError("`fields` has to map path patterns to numbers from 0 to 1", name)
+        else:
+            for pattern, below in limit.items():
+                _pattern(pattern, name, pattern)
+                _unit(below, name, pattern)
+
+
+def _pattern(pattern: str, *at: str) -> None:
+    _ask_engine(at, parse_pattern, pattern)
+
+
+def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
+    """Refuse what the engine refuses to read, at a place inside the value."""
+    try:
+        read(*arguments)
+    except ConfigurationError as error:
+        raise InvalidValueError(f": {error}", *at) from None
+
+
+def _options(value: JsonValue) -> None:
+    _object(value)
+    for name, option in value.items():
+        if name == "fields":
+            raise InvalidValueError("hold no `fields`; they stand beside `options`", name)
+        if name in {"metric", "threshold", "schema"}:
+            raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
+        if name == "repair":
+            if type(option) is not bool:
+                raise InvalidValueError("`repair` has to be true or false", name)
+            continue
+        _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
+
+
+def _fields(value: JsonValue) -> None:
+    _object(value)
+    for pattern, rule in value.items():
+        _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {"fields": {pattern: rule}})
+        _pattern(pattern, pattern)
+
+
+def _schema(value: JsonValue) -> None:
+    if type(value) not in {dict, str}:
+        raise InvalidValueError("is neither the path of a JSON file nor a schema")
+    if type(value) is str:
+        _file(value)
+
+
+def _producer(value: JsonValue) -> None:
+    if type(value) is not str or _PRODUCER.fullmatch(value) is None:
+        raise InvalidValueError('has to be "module:function", such as "myproject.extract:receipt"')
+
+
+def _parametrize(value: JsonValue) -> None:
+    check_rows(value)
+    for number, row in enumerate(value if type(value) is list else ()):
+        reason = None
+        if "id" in row:
+            reason = bad_id(row["id"]) if type(row["id"]) is str else "an id is text"
+        if reason is not None:
+            raise InvalidValueError(f": {reason}", number, "id")
+
+
+_ANYTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_TEXT: Final[Mapping[str, Any]] = MappingProxyType({"type": "string"})
+_NAME: Final[Mapping[str, Any]] = MappingProxyType({"type": "string", "minLength": 1})
+_FLAG: Final[Mapping[str, Any]] = MappingProxyType({"type": "boolean"})
+_SHARE: Final[Mapping[str, Any]] = MappingProxyType({"type": "number", "minimum": 0, "maximum": 1})
+_COUNT: Final[Mapping[str, Any]] = MappingProxyType({"type": "integer", "minimum": 1, "maximum": MAX_REPEATS})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the format: all that the loader and editors need to know of it.
+
+    Args:
+        check: raises InvalidValueError for a value that can't stand there; None where every value will do.
+        form: the same rule as JSON Schema; a name stands for one of `forms.yaml`. A test holds the two to
+            each other.
+        text: what the key is for, as editors show it.
+        file_wide: whether it may stand beside `cases`, for every case that does not have it.
+        joined: whether a case's value is joined with its file's, member by member.
+        filled: whether places `${name}` in it are filled.
+    """
+
+    check: Check | None
+    form: Mapping[str, Any] | str
+    text: str
+    file_wide: bool = False
+    joined: bool = False
+    filled: bool = True
+
+
+# A new key is a row here, and a row in docs/golden-cases.md.
+_ROWS: Final[dict[str, Key]] = {
+    "id": Key(
+        _id, "id", "The name of the test: letters, digits and _ . @ + -, unique in the file.", filled=False
+    ),
+    "title": Key(_string, _TEXT, "What the case is about, in prose.", file_wide=True),
+    "input": Key(None, _ANYTHING, "What to ask: any value. The producer is called with it.", file_wide=True),
+    "input_file": Key(
+        _file,
+        _NAME,
+        "A file with the input, relative to this one: the value of a .json, .yaml or .yml file, "
+        "the text of any other.",
+        file_wide=True,
+    ),
+    "actual": Key(
+        None,
+        _ANYTHING,
+        "A recorded answer. A value is compared as it is; a string is a model's output, "
+        "in which JSON is looked for.",
+    ),
+    "actual_file": Key(
+        _file,
+        _NAME,
+        "A file with a recorded answer, relative to this one: a model's output; "
+        "a .yaml or .yml file is taken for a value.",
+    ),
+    "expected": Key(None, _ANYTHING, "What the answer should be: any value."),
+    "expected_file": Key(
+        _data_file,
+        "data_file",
+        "A .json, .yaml or .yml file with what the answer should be, relative to this one.",
+    ),
+    "metric": Key(
+        _text("name a metric"),
+        "metric",
+        "How to score: a built-in metric, or a registered one.",
+        file_wide=True,
+    ),
+    "threshold": Key(
+        _threshold,
+        "threshold",
+        "The score it must reach, from 0 to 1, or limits for several figures and fields.",
+        file_wide=True,
+    ),
+    "judge_triage": Key(
+        _flag, _FLAG, "true: a judge is asked only what can change whether the case passes.", file_wide=True
+    ),
+    "options": Key(
+        _options, "options", "The metric's options, over those of the metric.", file_wide=True, joined=True
+    ),
+    "fields": Key(
+        _fields,
+        "fields",
+        "Rules for fields, by path pattern: items[].price, **.id, items[].*",
+        file_wide=True,
+        joined=True,
+    ),
+    "schema": Key(
+        _schema,
+        "schema",
+        "An eval schema: the path of a JSON file, relative to this one, or the schema itself.",
+        file_wide=True,
+    ),
+    "producer": Key(
+        _producer,
+        "producer",
+        "The function that answers, module:function. It is called with the input.",
+        file_wide=True,
+    ),
+    "repeat": Key(
+        _repeat,
+        _COUNT,
+        "How often to run the case: `case@1`, `case@2` and so on, each with an answer of its own.",
+        file_wide=True,
+    ),
+    "min_pass_rate": Key(
+        _unit,
+        _SHARE,
+        "The share of the runs of a repeated case that have to pass. Without it all have to.",
+        file_wide=True,
+    ),
+    "marks": Key(
+        check_marks,
+        "marks",
+        "pytest marks: a list of names, or of {name: arguments}.",
+        file_wide=True,
+        filled=False,
+    ),
+    "parametrize": Key(
+        _parametrize,
+        "parametrize",
+        "Parameters: names with lists of values, or rows. The case stands for several, "
+        "which fill its places ${name}.",
+        filled=False,
+    ),
+}
+KEYS: Final[Mapping[str, Key]] = MappingProxyType(_ROWS)
+"""The keys of the format, in the order in which people write them."""
+CASE_KEYS: Final = frozenset(KEYS)
+FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
+JOINED: Final = tuple(name for name, key in KEYS.items() if key.joined)
+NOT_FILLED: Final = frozenset(name for name, key in KEYS.items() if not key.filled)
+PAIRS: Final = tuple(name for name in KEYS if f"{name}_file" in KEYS)
+"""Each of these is given as a value, or as a file: `input` or `input_file`, never both."""

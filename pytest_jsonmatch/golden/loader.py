@@ -1,0 +1,276 @@
+"""Golden files, read: every case of one, checked, with its defaults, its parameters and its runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.golden.bounds import Bounds, size_text
+from pytest_jsonmatch.golden.cases import GoldenCase
+from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
+from pytest_jsonmatch.golden.expansion import expansions, filled, written_size
+from pytest_jsonmatch.golden.keys import (
+    CASE_KEYS,
+    FILE_KEYS,
+    JOINED,
+    KEYS,
+    NOT_FILLED,
+    PAIRS,
+    article,
+    bad_id,
+    is_repeat,
+)
+from pytest_jsonmatch.golden.marks import marks_of
+from pytest_jsonmatch.golden.yamlevents import EMPTY, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.expansion import Expansion
+    from pytest_jsonmatch.golden.marks import Mark
+    from pytest_jsonmatch.golden.yamlevents import Document
+
+__all__ = ["GoldenCases", "load_cases"]
+
+_MAX_ERRORS: Final = 10
+_ANYWHERE: Final = Bounds()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GoldenCases:
+    """The cases of one file by id, in their order, and the marks that hold for all of them."""
+
+    by_id: Mapping[str, GoldenCase]
+    marks: tuple[Mark, ...]
+    document: Document
+
+
+def load_cases(
+    data: bytes,
+    path: Path,
+    name: str,
+    *,
+    may_lack_expected: bool = False,
+    repeat: int | None = None,
+    bounds: Bounds = _ANYWHERE,
+) -> GoldenCases:
+    r"""Read the cases of one YAML file.
+
+    Args:
+        data: the file's content.
+        path: the file; what its cases name is relative to its folder.
+        name: what errors call the file.
+        may_lack_expected: whether cases without `expected` are fine, because they are about to get it.
+        repeat: how often to run each case, whatever the file says; not those with a recorded answer, but for
+            cases that say `repeat` themselves.
+        bounds: how large it may be, and where the files may lie that its cases name.
+
+    Raises:
+        GoldenFileError: the file is not valid. The error stands at the first thing that is wrong; its message
+            lists up to ten.
+
+    >>> from pathlib import Path
+    >>> loaded = load_cases(b"cases:\n- {id: a, expected: 1}\n- {expected: 2}\n", Path("x.yaml"), "x.yaml")
+    >>> [(case.id, case.line, case.expected) for case in loaded.by_id.values()]
+    [('a', 2, 1), ('case-2', 3, 2)]
+    """
+    document = load(data, name, limit=bounds.size)
+    document.bounds = bounds
+    return _Reader(document, path, may_lack_expected=may_lack_expected, repeat=repeat).read()
+
+
+@final
+class _Reader:
+    """One reading of one document: collects errors, so that a person sees them at once."""
+
+    def __init__(
+        self, document: Document, path: Path, *, may_lack_expected: bool, repeat: int | None
+    ) -> None:
+        self.document = document
+        self.path = path
+        self.may_lack_expected = may_lack_expected
+        self.repeat = repeat
+        self.cases: dict[str, GoldenCase] = {}
+        self.errors: list[GoldenFileError] = []
+        self.written = 0
+
+    def read(self) -> GoldenCases:
+        top = self.document.value
+        if top is None:
+            raise GoldenFileError(self.document.name, 1, 1, EMPTY)
+        if type(top) is list:
+            raise self.document.error((), "the file is a list; write it below `cases:`")
+        if type(top) is not dict:
+            raise self.document.error((), f"the file is {article(json_type(top))}, not a case or `cases:`")
+        several = "cases" in top
+        if several:
+            self._several(top)
+        else:
+            case_id = top["id"] if "id" in top else _id_of_file(self.path)
+            self._add(case_id, self.document.position().line, top, ())
+        if self.errors:
+            raise self._all_errors()
+        marks = tuple(marks_of(top.get("marks", ()), ("marks",))) if several else ()
+        return GoldenCases(self.cases, marks, self.document)
+
+    def _all_errors(self) -> GoldenFileError:
+        first, *others = sorted(self.errors, key=lambda error: (error.line, error.column))
+        if not others:
+            return first
+        lines = [first.reason, *map(str, others[: _MAX_ERRORS - 1])]
+        if len(others) >= _MAX_ERRORS:
+            lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
+        return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
+
+    def _report(self, at: Trail, reason: str) -> None:
+        self.errors.append(self.document.error(at, reason))
+
+    def _several(self, top: dict[str, Any]) -> None:
+        self._check(top, (), FILE_KEYS)
+        listed = top["cases"]
+        if type(listed) is not list:
+            reason = f"`cases` is {article(json_type(listed))}, not a list of cases"
+            raise self.document.error(("cases",), reason)
+        if not listed:
+            raise self.document.error(("cases",), "`cases` is empty; a file without cases tests nothing")
+        defaults = {key: value for key, value in top.items() if key not in {"cases", "title", "marks"}}
+        for index, case in enumerate(listed):
+            where = ("cases", index)
+            if type(case) is not dict:
+                self._report(where, f"the case is {article(json_type(case))}, not a mapping")
+                continue
+            case_id = case["id"] if "id" in case else f"case-{index + 1}"
+            self._add(case_id, self.document.position(where).line, case, where, defaults)
+
+    def _add(
+        self,
+        case_id: Any,
+        line: int,
+        case: dict[str, Any],
+        where: Trail,
+        defaults: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Add a case, or those that it stands for."""
+        before = len(self.errors)
+        rows: Sequence[Expansion | None] = (None,)
+        if "parametrize" in case:
+            fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
+            self._check(fixed, where, CASE_KEYS, is_whole=False)
+            if len(self.errors) > before:
+                return
+            rows = expansions(case["parametrize"])
+        for row in rows:
+            own, inherited, name, unchecked = case, defaults, case_id, case
+            if row is not None:
+                own, inherited = self._filled(case, row.values, where), self._filled(defaults, row.values, ())
+                name = f"{case_id}-{row.suffix}"
+                unchecked = {key: value for key, value in own.items() if key not in NOT_FILLED}
+            self._check(unchecked, where, CASE_KEYS)
+            if type(case_id) is not str:
+                return
+            given = _over(inherited, own) if inherited else own
+            if row is not None:
+                self._count_written(given, where)
+            runs = self._runs(own, given)
+            for run in range(1, runs + 1):
+                of_run = name if runs == 1 else f"{name}@{run}"
+                if of_run in self.cases:
+                    self._taken(of_run, where, has_name="id" in case or row is not None)
+                params = {} if row is None else row.values
+                self.cases[of_run] = GoldenCase(
+                    of_run, self.path, line, given, self.document, where, params, run, runs
+                )
+            if row is not None and len(self.errors) > before:
+                return
+
+    def _filled(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Trail) -> dict[str, Any]:
+        return {
+            key: value if key in NOT_FILLED else filled(value, values, self._report, (*where, key))
+            for key, value in given.items()
+        }
+
+    def _runs(self, own: Mapping[str, Any], given: Mapping[str, Any]) -> int:
+        """Return how often a case runs: a recorded answer is the same each time, unless the case asks."""
+        if "repeat" not in own and ("actual" in given or "actual_file" in given):
+            return 1
+        runs = given.get("repeat", 1) if self.repeat is None else self.repeat
+        return int(runs) if is_repeat(runs) else 1
+
+    def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
+        """Count what rows of parameters come to; it is to be no more than a file may say by itself."""
+        self.written += written_size(given)
+        limit = self.document.bounds.size
+        if self.written > limit:
+            raise self.document.error(
+                (*where, "parametrize"),
+                f"written out, the cases of `parametrize` come to more than {size_text(limit)}; "
+                "make fewer of them, or raise the ini option jsonmatch_yaml_limit",
+            )
+
+    def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:
+        what = f"the id {case_id!r}"
+        if not has_name:
+            what += ", which a case without one gets by its place,"
+        first = self.cases[case_id].line
+        self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
+
+    def _check(
+        self, given: dict[str, Any], where: Trail, keys: frozenset[str], *, is_whole: bool = True
+    ) -> None:
+        """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
+        before = len(self.errors)
+        for key, value in given.items():
+            if key not in keys:
+                self._unknown(key, where, keys)
+            elif (check := KEYS[key].check if key in KEYS else None) is not None:
+                try:
+                    check(value)
+                except InvalidValueError as error:
+                    subject = f"`{key}`" if error.reason.startswith(":") else f"`{key}` "
+                    self._report((*where, key, *error.at), subject + error.reason)
+        for pair in PAIRS:
+            if pair in given and f"{pair}_file" in given:
+                self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
+        is_case = is_whole and keys is CASE_KEYS and not self.may_lack_expected
+        if is_case and given.keys().isdisjoint({"expected", "expected_file"}) and len(self.errors) == before:
+            several = "" if where else "; a file of several cases lists them below `cases:`"
+            self._report(where, f"the case has no `expected` and no `expected_file`{several}")
+
+    def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
+        if key in CASE_KEYS:
+            reason = f"`{key}` belongs to a case and can't stand beside `cases`"
+        elif key == "cases":
+            reason = "`cases` can't stand inside a case"
+        else:
+            known = keys if where else keys | {"cases"}
+            reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
+        self._report((*where, key), reason)
+
+
+def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a case with its file's defaults: some keys member by member, all else as a whole."""
+    merged = dict(defaults)
+    if "input" in case or "input_file" in case:
+        merged.pop("input", None)
+        merged.pop("input_file", None)
+    merged.update(case)
+    for key in JOINED:
+        if key in defaults and key in case and type(defaults[key]) is type(case[key]) is dict:
+            # The case's own come last: of two patterns that fit equally well, the last one holds.
+            inherited = {name: value for name, value in defaults[key].items() if name not in case[key]}
+            merged[key] = {**inherited, **case[key]}
+    return merged
+
+
+def _id_of_file(path: Path) -> str:
+    """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
+    stem = re.sub(r"(\.golden)?\.(yaml|yml)$", "", path.name, flags=re.IGNORECASE)
+    case_id = re.sub(r"[^\w.@+-]+", "-", stem).strip("-.")
+    return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")

@@ -1,0 +1,141 @@
+"""How lines of text may look, and the shapes that all of them are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
+
+__all__ = ["Look", "joined"]
+
+_LEAST: Final = 12
+"""So many columns are kept for what is cut to make a row fit."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How text may look, and how much of it is wanted.
+
+    Args:
+        color: whether there are ANSI colours.
+        unicode: False keeps to ASCII; other characters of the data become escapes.
+        width: columns of the terminal.
+        mode: "auto" shows the worst, "failed" only what is under 1 or below a limit, "all" everything,
+            however long, "none" nothing.
+        hint: the option that shows what is left out.
+    """
+
+    color: bool = False
+    unicode: bool = True
+    width: int = 80
+    mode: str = "auto"
+    hint: str = "-v"
+
+    @property
+    def mark(self) -> str:
+        """The sign for text left out."""
+        return mark(self.unicode)
+
+    def most(self, number: int) -> int | None:
+        """Return how many of a list to show: this number, or None, which is all of them."""
+        return None if self.mode == "all" else number
+
+    def printable(self, text: str) -> str:
+        """Return text with every character as an escape that can't be shown."""
+        return printable(text, ascii_only=not self.unicode)
+
+    def clip(self, text: str, width: int) -> str:
+        """Return text in at most `width` columns, cut at its end."""
+        return clip(text, width, unicode=self.unicode)
+
+    def middle(self, text: str, width: int) -> str:
+        """Return text in at most `width` columns, cut in its middle."""
+        return clip_middle(text, width, unicode=self.unicode)
+
+    def score(self, value: float | None) -> str:
+        """Return a score as short as it can be without saying what is not so."""
+        return score_text(value, unicode=self.unicode)
+
+    def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
+        """Return a line of text that fits."""
+        return [(self.clip(text, self.width), markup)]
+
+    def title(self, text: str) -> StyledLine:
+        """Return a line that others stand below."""
+        return self.line(text, BOLD)
+
+    def more(self, what: str, indent: str = "  ") -> StyledLine:
+        """Return the line that says how much is left out, and how to see it."""
+        hint = f" ({self.hint})" if self.hint else ""
+        return self.line(f"{indent}{self.mark} {what}{hint}", DIM)
+
+    def rule(self, columns: int) -> StyledLine:
+        """Return a line below a table."""
+        return [(("─" if self.unicode else "-") * min(columns, self.width), DIM)]
+
+    def folded(self, text: str, rows: int, markup: Markup = PLAIN, indent: str = "") -> list[StyledLine]:
+        """Return text on at most so many lines."""
+        room = max(self.width - len(indent), 20)
+        return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
+
+    def named(self, lead: str, markup: Markup, name: str) -> StyledLine:
+        """Return a line of figures, and a name that is cut in its middle if there is no room for it."""
+        return [(lead, markup), (self.middle(name, max(self.width - display_width(lead), 1)), PLAIN)]
+
+    def rows(
+        self, rows: Sequence[StyledLine], *, cut: int | None = -1, indent: str = "  "
+    ) -> list[StyledLine]:
+        """Return lines whose cells stand below each other.
+
+        Args:
+            rows: the cells of each line, of all lines as many.
+            cut: which column is cut in the middle so that the lines fit; None cuts lines at their end.
+            indent: what stands before each line.
+        """
+        shorten = self.clip if cut is None else self.middle
+        shown = [[shorten(text, self.width) for text, _ in row] for row in rows]
+        widths = [max(map(display_width, column)) for column in zip(*shown, strict=True)]
+        if cut is not None and rows:
+            others = len(indent) + sum(widths) - widths[cut] + 2 * (len(widths) - 1)
+            widths[cut] = min(widths[cut], max(self.width - others, _LEAST))
+        lines = []
+        for row in rows:
+            cells = [
+                (pad(shorten(text, width), width) + "  ", markup)
+                for (text, markup), width in zip(row, widths, strict=True)
+            ]
+            cells[-1] = (cells[-1][0].rstrip(), cells[-1][1])
+            lines.append(self.fitting([(indent, PLAIN), *cells]))
+        return lines
+
+    def fitting(self, line: StyledLine) -> StyledLine:
+        """Return a line cut at its end, if it is too long."""
+        room = self.width
+        found: StyledLine = []
+        for text, markup in line:
+            found.append((self.clip(text, room), markup))
+            room -= display_width(found[-1][0])
+            if room <= 0:
+                break
+        return found
+
+
+def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
+    """Return the lines of all blocks that have any, with an empty one between two of them.
+
+    >>> joined([[[("a", {})]], [], [[("b", {})]]])
+    [[('a', {})], [], [('b', {})]]
+    """
+    lines: list[StyledLine] = []
+    for block in filter(None, blocks):
+        lines += [[], *block] if lines else block
+    return lines

@@ -1,0 +1,314 @@
+"""One view of a run, which terminal, Markdown, HTML and CI lay out, each in its own way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.report.escape import clip, mark
+from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.gate.headlines import Headline, RunChange
+    from pytest_jsonmatch.gate.intervals import Interval
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.fieldtable import Section
+    from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
+
+__all__ = [
+    "Fault",
+    "Headfigure",
+    "RunView",
+    "baseline_changes",
+    "baseline_extent",
+    "extent",
+    "faults_of",
+    "gone",
+    "left_out_note",
+    "made_of",
+    "message_lines",
+    "whole_corpus",
+    "worst_fields",
+]
+
+# Colours of ours in a failure message; those of the data are escapes by then.
+_COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A case that failed: how, and where to look.
+
+    Args:
+        case: the case's id.
+        metric: by which it was compared; empty if it failed before.
+        score: its score, the mean of its runs.
+        fields: the scores of its fields below 1, the worst first, in the run that is shown.
+        path: of the file in which it failed, from the root of the repository; empty if that is unknown.
+        line: in that file, counted from 1.
+        message: what the test said, as it was said.
+        note: of which runs that is, such as "run 2 of 3"; empty for a case that runs once.
+    """
+
+    case: str
+    metric: str
+    score: float
+    fields: tuple[tuple[str, float], ...] = ()
+    path: str = ""
+    line: int = 1
+    message: str = ""
+    note: str = ""
+
+    @property
+    def headline(self) -> str:
+        r"""The first line of what the test said, without the name of the exception that every failure has.
+
+        >>> Fault("a", "m", 0.5, message="AssertionError: m score 0.50 < 1.00\n2 fields").headline
+        'm score 0.50 < 1.00'
+        """
+        first = next(message_lines(self.message, 1), "")
+        return first.removeprefix("AssertionError: ")
+
+
+class Headfigure(NamedTuple):
+    """A figure of the run as a whole, with its interval if there is one."""
+
+    title: str
+    value: float | None
+    interval: Interval | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """What is shown of a run.
+
+    Args:
+        results: the run.
+        title: what it is called.
+        gates: what it was judged by as a whole.
+        unsettled: repeated cases that failed, or that could not be decided.
+        baseline: the name of the run that it is compared with; empty without one.
+        diff: how it differs from that; None if there is no such run yet.
+        proven: what the difference proves; None if nothing was asked of it.
+        headlines: its figures with their confidence intervals.
+        faults: the cases that failed, the worst first.
+        others_failed: how many tests failed that compare nothing.
+        left_out: how many tests do not count, by reason.
+        link: an address that, with a file and `#L12` after it, leads to a line; empty if there is none.
+        differences: what differs, where two values were compared and nothing else; else empty.
+        details: by (node id, id) of a comparison what `details_of` gave.
+        notes: what else is to be said.
+    """
+
+    results: ResultSet
+    title: str = "jsonmatch"
+    gates: Sequence[Check] = ()
+    unsettled: Sequence[Check] = ()
+    baseline: str = ""
+    diff: BaselineDiff | None = None
+    proven: RunChange | None = None
+    headlines: Sequence[Headline] = ()
+    faults: Sequence[Fault] = ()
+    others_failed: int = 0
+    left_out: Sequence[tuple[str, int]] = ()
+    link: str = ""
+    differences: str = ""
+    details: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
+        if any(check.passed is False for check in (*self.gates, *self.unsettled)):
+            return True
+        return self.results.corpus is None and bool(self.faults)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything was asked of the run: two files may be compared without a threshold."""
+        if self.gates or self.unsettled:
+            return True
+        return self.results.corpus is None and (
+            any(case.verdict != "passed" for case in self.results.cases)
+            or any(each.threshold for each in self.results.comparisons)
+        )
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the run did not come to its end."""
+        return not {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed)
+
+    @property
+    def sections(self) -> Sequence[Section]:
+        """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
+        corpus = self.results.corpus
+        if corpus is None:
+            return summarize(self.results.comparisons).sections
+        return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
+
+    @property
+    def figures(self) -> list[Headfigure]:
+        """The mean figures of the run, and then its pass rate."""
+        intervals = {each.name: each.interval for each in self.headlines}
+        values = {str(name): self.results.mean(name) for name in FIGURES}
+        values["pass_rate"] = self.results.pass_rate
+        return [
+            Headfigure(_TITLES.get(name, name), value, intervals.get(name)) for name, value in values.items()
+        ]
+
+
+# -- cases that failed -------------------------------------------------------------------------------------
+
+
+def faults_of(
+    results: ResultSet, told: Callable[[Case, CaseRun], tuple[str, int, str]] | None = None
+) -> tuple[Fault, ...]:
+    """Return what is to be said of each case that failed, the worst first.
+
+    Args:
+        results: the run.
+        told: gives file and line at which a run of a case failed, and what the test said; without it the
+            errors of comparators are all that is known.
+    """
+    found = []
+    for case in results.cases:
+        run = _failed_run(case)
+        if run is not None:
+            found.append(_fault(case, run, *(told or _errors_of)(case, run)))
+    return tuple(sorted(found, key=lambda fault: (fault.score, fault.case)))
+
+
+def _errors_of(_: Case, run: CaseRun) -> tuple[str, int, str]:
+    return "", 1, "\n".join(error for each in run.comparisons for error in each.errors)
+
+
+def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:
+    return Fault(
+        case.id,
+        run.comparisons[0].metric if run.comparisons else "",
+        case.figure("score"),
+        tuple(worst_fields(Case(case.id, (run,)))),
+        path,
+        max(line, 1),
+        message or run.error,
+        "" if case.of == 1 else f"run {run.number} of {case.of}",
+    )
+
+
+def _failed_run(case: Case) -> CaseRun | None:
+    """Return, of a case that failed, the run to show: of those that did not pass the one that scores least.
+
+    None of a case that did not fail, or of which that is not settled yet.
+    """
+    is_judged_as_a_whole = case.min_pass_rate is not None and case.of > 1
+    if case.verdict != "failed" if is_judged_as_a_whole else case.passed:
+        return None
+    return min(
+        (run for run in case.runs if not run.passed), key=lambda run: run.figure("score"), default=None
+    )
+
+
+def worst_fields(case: Case) -> list[tuple[str, float]]:
+    """Return the fields of a case that score below 1, the worst first."""
+    scores = ((path, figures.mean_score) for path, figures in merged_fields([case]).items())
+    wrong = [(path, score) for path, score in scores if score is not None and score < 1]
+    return sorted(wrong, key=lambda each: (each[1], each[0]))
+
+
+def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:
+    r"""Yield the first lines of a message, each printable and clipped.
+
+    >>> list(message_lines("one\ntwo \x1b[31mred\x1b[0m\nthree", 2))
+    ['one', 'two red', '…']
+    """
+    lines = _COLORS.sub("", message[: most * width * 20]).splitlines()
+    for line in lines[:most]:
+        yield clip(line.rstrip(), width, unicode=unicode)
+    if len(lines) > most > 1:
+        yield mark(unicode)
+
+
+# -- the extent of a run -----------------------------------------------------------------------------------
+
+
+def extent(results: ResultSet) -> str:
+    """Return what was evaluated.
+
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> extent(ResultSet(collected=3, narrowed=("-k",)))
+    '0 of 3 cases (-k)'
+    """
+    if results.corpus is not None:
+        return count(results.corpus.records, "record")
+    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
+
+
+def left_out_note(results: ResultSet) -> str:
+    """Return what has to be said beside the figures of what they leave out; empty if that is nothing.
+
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> left_out_note(ResultSet())
+    ''
+    """
+    failed = results.batch_errors
+    return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
+
+
+def whole_corpus(corpus: Corpus) -> Comparison:
+    """Return the figures of a corpus as one comparison, of which tables read the fields."""
+    failed = sum(each.batch_errors for each in corpus.fields.values())
+    score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
+    return Comparison(
+        id="",
+        nodeid="",
+        metric=corpus.metric,
+        signature=corpus.signature,
+        score=score,
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        passed=True,
+        fields=corpus.fields,
+        counts={"batch_error": failed} if failed else {},
+    )
+
+
+# -- the baseline ------------------------------------------------------------------------------------------
+
+
+def made_of(results: ResultSet) -> str:
+    """Return the day and the commit of a run, as far as they are known."""
+    return ", ".join(filter(None, [results.created[:10], results.commit[:10]]))
+
+
+def gone(diff: BaselineDiff) -> str:
+    """Return what has become of cases that only the baseline has, as far as that is known."""
+    after = diff.after
+    return "not run" if after.narrowed or len(after.cases) < (after.collected or 0) else "vanished"
+
+
+def baseline_extent(diff: BaselineDiff) -> list[str]:
+    """Return how many cases two runs have in common, and how many only one of them has."""
+    parts = [f"{count(len(diff.cases), 'case')} in both"]
+    if diff.of_corpora:
+        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
+    for what, names in (("new", diff.new), (gone(diff), diff.vanished)):
+        parts += [f"{count(len(names))} {what}"] if names else []
+    return parts
+
+
+def baseline_changes(diff: BaselineDiff) -> Iterable[tuple[str, list[Delta]]]:
+    """Return the fields and the cases whose score has changed."""
+    return ("field", [each for each in diff.fields if each.change]), ("case", list(diff.changed()))

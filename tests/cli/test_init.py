@@ -1,0 +1,50 @@
+"""`jsonmatch init`: what it writes runs, and passes and fails as its comments say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+FILES = ["evals/conftest.py", "evals/receipts.golden.yaml", "evals/pytest.ini"]
+
+
+def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
+    ran = command("init")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        *(f"wrote {name}" for name in FILES),
+        "",
+        "Two cases pass and one fails: pytest evals",
+    ]
+    told = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[1]).read_text()))
+    suite = subprocess.run(
+        [sys.executable, "-m", "pytest", "evals", "-rA", "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    outcomes = {
+        case: {"PASSED": "passes", "FAILED": "fails"}[outcome]
+        for outcome, case in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", suite.stdout, re.MULTILINE)
+    }
+    assert outcomes == told == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite.stdout
+    assert re.search('currency  .*"GBP" (→|->) "EUR"', suite.stdout)
+
+
+def test_a_folder_can_be_named(folder, command):
+    assert command("init", "tests/my evals").code == 0
+    assert (folder / "tests/my evals/conftest.py").is_file()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_overwritten(folder, refused, name):
+    (folder / "evals").mkdir()
+    (folder / name).write_text("mine")
+    assert refused("init") == (
+        f"jsonmatch init: {name} exists, so nothing was written; name another folder: jsonmatch init FOLDER"
+    )
+    assert [path.name for path in (folder / "evals").iterdir()] == [name.rpartition("/")[2]]
+    assert (folder / name).read_text() == "mine"
