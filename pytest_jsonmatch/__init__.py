@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         register_transform,
     )
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
     from pytest_jsonmatch.engine.value.errors import (
         ComparatorError,
@@ -155,7 +155,7 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.result.field": ("FieldResult",),
+    "engine.score.field": ("FieldResult",),
     "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
     "engine.plan.compile": ("Signature",),
     "engine.result.match": ("MatchResult",),

@@ -12,7 +12,6 @@ from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult,
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -21,6 +20,7 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value

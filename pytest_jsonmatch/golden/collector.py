@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.loader import GoldenCases

@@ -15,8 +15,8 @@ from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, val
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import register_comparator
     from pytest_jsonmatch.engine.plan.registry import register_comparator as register
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError
     from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
     from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
@@ -64,7 +64,7 @@ _HOMES = {
     "engine.value.errors": ("GoldValidationError",),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.plan.registry": ("register_comparator",),
-    "engine.result.field": ("FieldResult",),
+    "engine.score.field": ("FieldResult",),
     "engine.result.figures": ("FieldAggregation",),
     "corpus.result": ("RecordResult", "RunResult"),
     "engine.plan.schemanode": ("SchemaNode",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
+from urllib.parse import quote
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import json_copy
@@ -94,6 +95,16 @@ def _prepared(document: Schema) -> Any:
         raise ConfigurationError(message)
     if isinstance(copy, dict) and "json-schema.org/" not in str(copy.get("$schema")):
         copy.pop("$schema", None)
+    waiting = [copy]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is dict:
+            waiting.extend(value.values())
+            if isinstance(reference := value.get("$ref"), str):
+                # The validator takes addresses in ASCII only.
+                value["$ref"] = quote(reference, safe=_ADDRESS)
+        elif type(value) is list:
+            waiting.extend(value)
     return copy
 
 
@@ -120,6 +131,7 @@ def is_validatable(value: Any) -> bool:
     return False
 
 
+_ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 

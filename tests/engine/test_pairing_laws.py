@@ -163,7 +163,8 @@ class Elements(NamedTuple):
         aligner = Aligner(self.plan, measurer(self.plan), count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
         grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
-        grid.stands_at(element, None, sources(self.expected), sources(self.actual))
+        sides = [(array, range(len(array))) for array in (self.expected, self.actual)]
+        grid.stands_at(element, None, *sides)
         grid.finish()
         return grid
 
@@ -173,10 +174,6 @@ class Elements(NamedTuple):
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]
-
-
-def sources(array: list[Any]) -> list[Source]:
-    return [Source(array, at) for at in range(len(array))]
 
 
 def bounds_of(grid: Grid, case: Elements) -> Any:

@@ -377,3 +377,11 @@ def test_a_plain_schema_imports_no_library() -> None:
         "parse_eval_schema({'$ref': '#/$defs/a', '$defs': {'a': {'anyOf': [{'type': 'string'}, {'type': 'null'}]}}})"
     )
     assert loaded & {"jsonschema", "referencing", "pydantic", "numpy", "rapidfuzz", "yaml"} == set()
+
+
+def test_alternatives_may_refer_to_names_that_are_not_ascii() -> None:
+    branches = [{"$ref": "#/$defs/Größe in cm"}, {"properties": {"b": {"type": "string"}}}]
+    size = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    node = parse_eval_schema({"anyOf": branches, "$defs": {"Größe in cm": size}})
+    assert [accepts({"a": 1}) for accepts, _ in node.branches] == [True, True]
+    assert [accepts({"b": "x"}) for accepts, _ in node.branches] == [False, True]
