@@ -1,4 +1,4 @@
-"""The verdict on a session: everything that was checked once all tests had reported."""
+"""The checks of a session: everything that was checked once all tests had reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Check", "Checks"]
 @final
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a session is judged by.
+    """One thing that a run is held against.
 
     Args:
         subject: what was looked at: a case, the whole run.
@@ -54,7 +54,7 @@ class Checks:
 
     Args:
         gates: gates on the run as a whole.
-        cases: cases that are judged by all of their runs.
+        cases: repeated cases, each held against its own limit by all of its runs.
 
     >>> Checks(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=False),)).failed
     True
