@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,8 +91,8 @@ def compare_values(
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
-    if triage is not None and (triage.saved or triage.set_aside):
-        _note_triage(triage)
+    if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
+        run.note_triage(triage)
     return MatchResult(plan, (expected, actual), outcome, warnings)
 
 
@@ -134,21 +135,12 @@ def _bench(plan: Plan, judge: object) -> object:
     """Return whom the plan's comparators ask; None where none of them asks a judge."""
     if not plan.has_batch:
         return None
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import bench
-
-        return bench(judge)
+    run = current_run()
+    if run is not None:
+        return run.bench(judge)
     from pytest_jsonmatch.semantic.bench import Bench
 
     return judge if isinstance(judge, Bench) else Bench(judge)
-
-
-def _note_triage(triage: Triage) -> None:
-    """Let the running session, if there is one, know what triage has left out."""
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import note_triage
-
-        note_triage(triage)
 
 
 def compare_corpus(

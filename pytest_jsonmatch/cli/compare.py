@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
@@ -149,13 +149,13 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
 
 
-def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
-    from pytest_jsonmatch.limits import reaches
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+def _failures(result: MatchResult, options: Namespace) -> list[Measured]:
+    from pytest_jsonmatch.limits import Measured
 
     value = result.score if options.beta is None else result.f_beta(options.beta)
     what = "score" if options.beta is None else _f_name(options.beta)
-    return [] if reaches(value, options.threshold) else [ThresholdFailure(what, value, options.threshold)]
+    found = Measured(what, value, options.threshold)
+    return [] if found.is_reached else [found]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
@@ -171,7 +171,7 @@ def _shown(
     comparison: Comparison,
     title: str,
     options: Namespace,
-    failures: list[ThresholdFailure],
+    failures: list[Measured],
 ) -> RunView:
     """Return what reports other than the text are made of."""
     from pytest_jsonmatch.report.details import details_of
@@ -190,9 +190,7 @@ def _shown(
     return RunView(results, title)
 
 
-def _text(
-    result: MatchResult, comparison: Comparison, options: Namespace, failures: list[ThresholdFailure]
-) -> str:
+def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     look = look_of(options)
@@ -219,7 +217,7 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
     )
 
 
-def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFailure], look: Look) -> str:
+def _message(result: MatchResult, options: Namespace, failures: list[Measured], look: Look) -> str:
     """Return how the two differ, the worst fields first."""
     from pytest_jsonmatch.report.failure import MARGIN, failure_message
     from pytest_jsonmatch.report.figures import score_text
@@ -250,7 +248,7 @@ def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLi
     return pair_lines(result.audit(), look, verbosity=options.verbose)
 
 
-def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:
+def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.failure import failure_message
 
     return failure_message(result, threshold={}, failures=failures).partition("\n")[0]

@@ -377,7 +377,12 @@ class Settings:
     judge_triage: bool = False
 
     @property
-    def judges(self) -> bool:
+    def writes_cases(self) -> bool:
+        """Whether golden files are written anew."""
+        return self.review or self.update is not None
+
+    @property
+    def asks_of_run(self) -> bool:
         """Whether something is asked of the run as a whole."""
         reports = self.json or self.html or self.save or self.markdown or self.gitlab
         return bool(self.gates or self.asked_gates or reports or self.baseline)
@@ -398,6 +403,13 @@ class Settings:
         for option, other in _NEEDED:
             if config.getoption(option) not in {None, False} and not config.getoption(other):
                 raise pytest.UsageError(f"{option} needs {other}")
+        if (
+            config.getoption("--jsonmatch-record") is not None
+            and config.getoption("--jsonmatch-replay") is not None
+        ):
+            raise pytest.UsageError(
+                "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
+            )
         return cls(
             metric=METRIC.read(config),
             threshold=THRESHOLD.read(config),
