@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.decorator import golden_cases
     from pytest_jsonmatch.reading.extract import Extraction, extract_json
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
     from pytest_jsonmatch.semantic.judging import (
         CallableJudge,
         Judge,
@@ -96,7 +96,6 @@ __all__ = [
     "OpenAIJudge",
     "Partner",
     "RecordResult",
-    "RecordedJudge",
     "Registry",
     "RootTypeError",
     "RunError",
@@ -163,7 +162,7 @@ _HOMES = {
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
-    "semantic.cache": ("CachedJudge", "RecordedJudge"),
+    "semantic.cache": ("CachedJudge",),
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }

@@ -68,7 +68,7 @@ def configured_judge(session: Session) -> object:
     if not dict(settings.judge).keys() - {"mode"}:
         return None
     if session.judge is None:
-        from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+        from pytest_jsonmatch.semantic.making import make_judge
 
         given: dict[str, Any] = {**dict(settings.judge), "mode": settings.judge_mode or "live"}
         if given.get("cache"):
@@ -76,7 +76,7 @@ def configured_judge(session: Session) -> object:
             # As short as can be: messages name it.
             given["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
-            judge = make_judge(JudgeSettings.of(given))
+            judge = make_judge(given)
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
         session.judge = judge

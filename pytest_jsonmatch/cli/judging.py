@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
-    from pytest_jsonmatch.semantic.making import JudgeSettings
     from pytest_jsonmatch.triage import Triage
 
 __all__ = ["add_judge", "bench_of", "name_of_judge", "questions_at_once", "tell_usage", "triage_of"]
@@ -119,9 +118,15 @@ def _judge_of(options: Namespace) -> Judge | None:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     if options.judge == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.making import make_judge
 
-    return make_judge(_read({**settings, "model": options.judge_model, "mode": options.judge}))
+    try:
+        return make_judge({**settings, "model": options.judge_model, "mode": options.judge})
+    except ConfigurationError as error:
+        # What is wrong with a setting is said of the option that gives it.
+        name, space, rest = str(error).partition(" ")
+        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
 
 def name_of_judge(options: Namespace) -> str | None:
@@ -131,21 +136,17 @@ def name_of_judge(options: Namespace) -> str | None:
 
 
 def questions_at_once(options: Namespace) -> int:
-    """Return how many questions keep the judge of the options busy: so many are asked in one call.
-
-    Raises:
-        CommandError: a setting is not what it can be.
-    """
+    """Return how many questions keep the judge of the options busy: so many are asked in one call."""
     from pytest_jsonmatch.semantic.judging import CallableJudge
-    from pytest_jsonmatch.semantic.making import JudgeSettings
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+    from pytest_jsonmatch.semantic.settings import read_settings
 
-    if options.judge_from is None:
-        settings = _read(_settings(options))
-    elif isinstance(_imported(options.judge_from), CallableJudge):
+    if options.judge_from is not None and isinstance(_imported(options.judge_from), CallableJudge):
         return 1
-    else:
-        settings = JudgeSettings()
-    return settings.batch_size * settings.concurrency
+    settings = read_settings(_settings(options))
+    batch_size: int = settings.get("batch_size", OpenAIJudge.batch_size)
+    concurrency: int = settings.get("concurrency", OpenAIJudge.concurrency)
+    return batch_size * concurrency
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
@@ -160,18 +161,6 @@ def _settings(options: Namespace) -> dict[str, Any]:
             raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
         found[name] = value
     return found
-
-
-def _read(settings: dict[str, Any]) -> JudgeSettings:
-    """Return settings checked; what is wrong with one is said of the option that gives it."""
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.making import JudgeSettings
-
-    try:
-        return JudgeSettings.of(settings)
-    except ConfigurationError as error:
-        name, space, rest = str(error).partition(" ")
-        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
 
 def _option(settings: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
-    from pytest_jsonmatch.semantic.making import Mode
+    from pytest_jsonmatch.semantic.settings import Mode
 
 __all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]
 

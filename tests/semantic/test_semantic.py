@@ -14,7 +14,6 @@ from pytest_jsonmatch import (
     CachedJudge,
     ConfigurationError,
     OpenAIJudge,
-    RecordedJudge,
     compare_json,
     evaluate,
 )
@@ -391,7 +390,7 @@ def test_a_judge_that_can_be_pickled_reaches_other_processes():
     [
         OpenAIJudge("some-model"),
         CachedJudge(OpenAIJudge("some-model"), "verdicts.jsonl"),
-        RecordedJudge("verdicts.jsonl"),
+        CachedJudge(None, "verdicts.jsonl"),
         CallableJudge(everything_is_the_same),
     ],
     ids=lambda judge: type(judge).__name__,
