@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,8 +17,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.engine.plan.registry import Encoder
 
 __all__ = ["DEFAULT_MODEL", "PACKAGED", "find_vectors"]
@@ -169,8 +167,7 @@ def _load(model: str, source: str, revision: str | None) -> Encoder:
         message = f"{_OWNER}: sentence-transformers can't be imported: {type(error).__name__}: {error}"
         raise ConfigurationError(message) from error
     try:
-        with _no_progress_bars():
-            return _SentenceModel(SentenceTransformer(source, revision=revision))
+        return _SentenceModel(SentenceTransformer(source, revision=revision))
     except Exception as error:  # no such model, no network, a damaged file
         said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
@@ -199,20 +196,6 @@ def _in_hub_cache(model: str, revision: str | None) -> Path | None:
                 if isinstance(found, str):
                     return Path(found).parent
     return None
-
-
-@contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    """Keep the bar of weights loaded from the terminal."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 @final
