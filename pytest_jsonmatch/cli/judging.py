@@ -29,10 +29,6 @@ _OPTIONS: Final = MappingProxyType(
 )
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge cached takes verdicts from a file: name it with --judge-cache"
-_HINT: Final = (
-    "the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
-    "(-p MODULE; docs/judge.md)"
-)
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -81,14 +77,10 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     parser.add_argument("--judge", choices=modes, help="; ".join(told[mode] for mode in modes))
 
 
-def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
+def bench_of(options: Namespace) -> Bench:
     """Return who judges: the judge of the options, else the one that a plugin has registered.
 
     To be called while plugins are known. Nobody is asked before there is a question.
-
-    Args:
-        options: of the command line.
-        hint: what is said where there is no judge.
 
     Raises:
         CommandError: an option is not what it can be.
@@ -96,7 +88,7 @@ def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
     from pytest_jsonmatch.semantic.bench import Bench
 
     judge = None if options.judge == "off" else _judge_of(options)
-    return Bench(judge, mode=options.judge, hint=hint)
+    return Bench(judge, mode=options.judge)
 
 
 def _judge_of(options: Namespace) -> Judge | None:

@@ -7,7 +7,6 @@ from collections import deque
 from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
-from urllib.parse import urlsplit
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.answers import read_answer
@@ -321,8 +320,7 @@ class OpenAIJudge:
         return JudgeError(kind, f"{self._where()} answers {error.status_code}: {said}{hint}")
 
     def _where(self) -> str:
-        parts = urlsplit(str(self._client().base_url))
-        return str(parts.hostname) if parts.port is None else f"{parts.hostname}:{parts.port}"
+        return self._client().base_url.netloc.decode()
 
     def _clean(self, text: str) -> str:
         """Return a message on one line, not long, and without the key."""

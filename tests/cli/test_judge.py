@@ -11,6 +11,11 @@ import pytest
 
 from pytest_jsonmatch.cli.labels import Label, read_labels
 
+NO_JUDGE = (
+    "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set jsonmatch_judge "
+    "or override the fixture of this name; on the command line give --judge-model, --judge-from or -p MODULE "
+    "(docs/judge.md)"
+)
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -416,7 +421,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl",
-            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+            NO_JUDGE,
         ),
         (
             "labels.jsonl --judge-from judges",
@@ -554,7 +559,7 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
         ),
         (
             "--judge cached",
-            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+            NO_JUDGE,
         ),
         (
             "--judge cached --judge-model m",

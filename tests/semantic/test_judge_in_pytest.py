@@ -150,7 +150,7 @@ def test_the_judge_of_the_call_goes_first(pytester):
 def test_without_a_judge_each_test_says_how_to_get_one(suite):
     outcome = suite.runpytest()
     outcome.assert_outcomes(failed=5)
-    outcome.stdout.fnmatch_lines(["*comparator 'semantic' has no judge to ask*jsonmatch_judge*"])
+    outcome.stdout.fnmatch_lines(["*there is no judge to ask*jsonmatch_judge*"])
     assert judge_line(outcome) is None
 
 
