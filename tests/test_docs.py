@@ -331,6 +331,16 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_examples_import_public_names_only() -> None:
+    private = [
+        f"{block.where}: {line}"
+        for block in ALL_BLOCKS
+        for line in block.text.splitlines()
+        if re.search(r"\b(?:from|import) pytest_jsonmatch\.(?!schema(?: |$))", line)
+    ]
+    assert private == []
+
+
 def test_readme_has_exactly_two_commands() -> None:
     commands = [
         line

@@ -213,24 +213,24 @@ class _Scorer:
     # -- reading -------------------------------------------------------------------------------------------
 
     def _read(self, pair: Pair) -> _Read:
-        gold, extracted, without_id = pair.gold, pair.extracted, self._task.reading.without_id
+        actual, expected, without_id = pair.actual, pair.expected, self._task.reading.without_id
         if pair.is_read:
-            return _Read(pair, gold, extracted, warnings=pair.warnings)
-        if type(gold) is dict and type(extracted) is dict:
-            one, other = flat_copy(gold), flat_copy(extracted)
+            return _Read(pair, expected, actual, warnings=pair.warnings)
+        if type(expected) is dict and type(actual) is dict:
+            one, other = flat_copy(expected), flat_copy(actual)
             if one is not None and other is not None:
                 return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
-        expected = read_gold(gold, pair.record_id, pair.where)
+        expected = read_gold(expected, pair.record_id, pair.where)
         read = _Read(pair, expected, MISSING, warnings=pair.warnings)
         try:
-            if extracted is MISSING:
+            if actual is MISSING:
                 read.error = "there is no answer for it"
-            elif isinstance(extracted, TEXT):
+            elif isinstance(actual, TEXT):
                 repair = self._task.reading.repair
-                extraction = extract_json(extracted, want=kind_of(expected), repair=repair)
+                extraction = extract_json(actual, want=kind_of(expected), repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
-                read.actual = to_json_value(extracted, side="actual")
+                read.actual = to_json_value(actual, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
         if type(read.expected) is dict:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import heapq
-import json
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
 from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
 from pytest_jsonmatch.report.look import Look
@@ -20,10 +17,10 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.paths import Pattern
+    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["MARGIN", "STATUS_WORDS", "ThresholdFailure", "failure_message"]
+__all__ = ["MARGIN", "STATUS_WORDS", "failure_message"]
 
 STATUS_WORDS: Final = {
     "match": "match",
@@ -50,19 +47,6 @@ _ALSO: Final = 3
 _NOTES: Final = 2
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class ThresholdFailure:
-    """A figure that is below its limit; `value` is None where there is no such figure.
-
-    `what` is "score", "precision", "recall", "f1" or 'fields["PATTERN"]', the pattern as a JSON string.
-    """
-
-    what: str
-    value: float | None
-    limit: float
-
-
 class _Volume(NamedTuple):
     """How much is shown at one verbosity; None: everything."""
 
@@ -78,7 +62,7 @@ def failure_message(
     result: MatchResult,
     *,
     threshold: Mapping[str, object],
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     verbosity: int = 0,
     color: bool = False,
     unicode: bool = True,
@@ -119,7 +103,7 @@ def failure_message(
 def _head(
     result: MatchResult,
     threshold: Mapping[str, object],
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     name: str | None,
     look: Look,
 ) -> list[StyledLine]:
@@ -143,7 +127,7 @@ def _head(
     return [*lines, _counts(result, look)]
 
 
-def _below(failure: ThresholdFailure, look: Look) -> StyledLine:
+def _below(failure: Measured, look: Look) -> StyledLine:
     what = look.middle("F1" if failure.what == "f1" else failure.what, look.width // 2)
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
@@ -176,7 +160,7 @@ class _Entry(NamedTuple):
 
 def _fields(
     result: MatchResult,
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     volume: _Volume,
     room: int | None,
     space: Space,
@@ -207,46 +191,20 @@ def _fields(
 
 
 def _worst(
-    result: MatchResult, failures: Sequence[ThresholdFailure], limit: int | None
+    result: MatchResult, failures: Sequence[Measured], limit: int | None
 ) -> tuple[list[FieldResult], int]:
     """Return the fields to show, the worst first, and how many others there are."""
     counts = result.counts
     total = sum(number for status, number in counts.items() if status not in _QUIET)
     found = (field for field in result.field_results if field.status not in _QUIET)
-    patterns = _patterns(failures)
-    if patterns:
-        # Only fields failed: those that a failed limit speaks of come first.
-        cause = _Cause(patterns)
-        keys = lambda field: (not cause(field), not field.weight, field.score)  # noqa: E731
+    causes = {failure.field for failure in failures}
+    if causes and None not in causes:
+        # Only fields failed: they come first.
+        keys = lambda field: (field.path not in causes, not field.weight, field.score)  # noqa: E731
     else:
         keys = lambda field: (False, not field.weight, field.score)  # noqa: E731
     shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
     return shown, total - len(shown)
-
-
-def _patterns(failures: Iterable[ThresholdFailure]) -> list[Pattern]:
-    """Return the patterns of the limits on fields, if nothing but fields is too low."""
-    patterns: list[Pattern] = []
-    for failure in failures:
-        if not failure.what.startswith("fields["):
-            return []
-        patterns.append(parse_pattern(json.loads(failure.what[len("fields[") : -1])))
-    return patterns
-
-
-class _Cause:
-    """Whether a field is one that a failed limit speaks of; each schema path is looked at once."""
-
-    def __init__(self, patterns: list[Pattern]) -> None:
-        self._patterns = patterns
-        self._known: dict[str, bool] = {}
-
-    def __call__(self, field: FieldResult) -> bool:
-        path = field.path
-        if path not in self._known:
-            segments = parse_path(path)
-            self._known[path] = any(pattern.matches(segments) for pattern in self._patterns)
-        return self._known[path]
 
 
 def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry], int]:

@@ -139,7 +139,7 @@ class CachedJudge:
         return JudgeError(
             "cache miss",
             f"no verdict of {self.model!r} on this pair in {place}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge=live, jsonmatch --judge live)",
+            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
         )
 
     def _ask(self, judge: Judge, unknown: Mapping[Key, Sequence[JudgeItem]]) -> Answers:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
 from pytest_jsonmatch.limits import measured, reaches, read_limits
 from pytest_jsonmatch.triage import Triage
 
@@ -233,4 +233,4 @@ def test_a_threshold_is_needed(triage, message):
 
 def test_a_corpus_needs_every_verdict():
     with pytest.raises(ConfigurationError, match="judge_triage is for a comparison with a threshold"):
-        evaluate([{"a": 1}], [{"a": 1}], judge_triage=0.5)
+        compare_corpus([{"a": 1}], [{"a": 1}], judge_triage=0.5)

@@ -186,7 +186,7 @@ def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
         ("golden.a.golden.yaml", "three", "golden/a.golden.yaml", "7"),
     ]
     (failure,) = cases[1].iter("failure")
-    assert failure.get("message", "").startswith("AssertionError: field_match score 0.00 < 1.00")
+    assert failure.get("message", "").startswith("AssertionError: leaf_f1 score 0.00 < 1.00")
     assert ">     expected: {n: 0}" in (failure.text or "")
 
 

@@ -161,7 +161,7 @@ def test_junit_knows_file_and_case(pytester, write):
     pytester.runpytest("--junitxml=out.xml")
     written = (pytester.path / "out.xml").read_text(encoding="utf-8")
     assert 'classname="golden.a.golden.yaml" name="first"' in written
-    assert '<failure message="AssertionError: field_match score 0.00 &lt; 1.00' in written
+    assert '<failure message="AssertionError: leaf_f1 score 0.00 &lt; 1.00' in written
 
 
 @pytest.mark.parametrize("option", ["--setup-plan", "--fixtures-per-test"])

@@ -151,9 +151,9 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
             "AssertionError: a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?",
         ),
         (
-            "actual: [1]\n  expected: {a: 1}",
-            "expected: {a: 1}",
-            "AssertionError: a.golden.yaml:4:3: field_match compares two objects * actual is an array*",
+            "actual: [1]\n  expected: {a: 1}\n  metric: field_match",
+            "metric: field_match",
+            "AssertionError: a.golden.yaml:5:3: field_match compares two objects * actual is an array*",
         ),
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b}",
@@ -193,7 +193,7 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}}",
             "expected: {a: 1}",
-            'AssertionError: field_match fields[[]"b"] has no figure, needs 1.00',
+            'AssertionError: leaf_f1 fields[[]"b"] has no figure, needs 1.00',
         ),
     ],
 )

@@ -132,7 +132,7 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
             "*= REPEATED CASES =*",
             "*_ flaky: run 2 of 5, the worst _*",
             ">       n: 1",
-            "E       AssertionError: field_match score 0.00 < 1.00",
+            "E       AssertionError: leaf_f1 score 0.00 < 1.00",
             "*= jsonmatch =*",
             "repeats: 2 cases in 7 runs",
             "  pass@1 0.45  pass@2 0.85  pass^2 0.05  flip rate 0.80",
@@ -262,7 +262,9 @@ cases:
     run = suite.runpytest()
     assert run.ret == pytest.ExitCode.OK
     # Counts of all runs, and the mean of 0 (four times) and 1.
-    run.stdout.fnmatch_lines("n                5     1        4       0        0  0.50      0.50   0.50 0.50")
+    run.stdout.fnmatch_lines(
+        "n         5      1         4        0         0  0.500      0.500   0.500  0.500"
+    )
 
 
 def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write):

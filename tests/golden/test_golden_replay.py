@@ -6,7 +6,6 @@ import enum
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
-from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 CONFTEST = """\
 import pytest
@@ -377,9 +375,7 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         writer.pytest_sessionstart()
     for number in range(3):
         for writer, name in ((one, "one"), (other, "other")):
-            line = f'{{"case": "{name}{number}", "text": ""}}'
-            report = SimpleNamespace(**{REPORT_ATTRIBUTE: {"outputs": [line]}})
-            writer.pytest_runtest_logreport(report)
+            writer.write([f'{{"case": "{name}{number}", "text": ""}}'])
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         f"out.jsonl.{os.getpid()}-1.partial",
         f"out.jsonl.{os.getpid()}.partial",

@@ -10,7 +10,7 @@ REGISTER = """
     def pytest_jsonmatch_register(registry):
         registry.comparator("same_length", lambda expected, actual, params: len(expected) == len(actual))
         registry.transform("no_dashes", lambda value: value.replace("-", ""))
-        registry.metric("by_length", compare={"string": "same_length"})
+        registry.metric("by_length", {"compare": {"string": "same_length"}})
 """
 USE = """
     from pytest_jsonmatch import assert_json_match, compare_json
@@ -42,10 +42,13 @@ def test_register_in_the_conftest_of_a_subdirectory(pytester):
 
 
 def test_register_in_several_conftests(pytester):
-    pytester.makeconftest("def pytest_jsonmatch_register(registry): registry.metric('outer', reduce='ratio')")
+    pytester.makeconftest(
+        "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
+    )
     folder = pytester.mkpydir("deep")
     folder.joinpath("conftest.py").write_text(
-        "def pytest_jsonmatch_register(registry): registry.metric('inner', base='outer')", encoding="utf-8"
+        "def pytest_jsonmatch_register(registry): registry.metric('inner', {'base': 'outer'})",
+        encoding="utf-8",
     )
     folder.joinpath("test_it.py").write_text(
         "def test_inner(assert_json_match): assert_json_match([1], [1], metric='inner')", encoding="utf-8"
@@ -105,7 +108,7 @@ def test_compared_sees_every_comparison_and_its_test(pytester, workers):
     pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(failed=1)
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
     seen = [line.split('"')[0] for line in junit.split('name="seen" value="')[1:]]
-    assert [text.rpartition(" ")[0] for text in seen] == ["test_one field_match", "test_one json_similarity"]
+    assert [text.rpartition(" ")[0] for text in seen] == ["test_one leaf_f1", "test_one json_similarity"]
 
 
 def test_compared_of_another_folder_hears_nothing(pytester):

@@ -114,7 +114,7 @@ def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
         [
             "  3 cases not scored as they were then: no comparison is made",
             "  test_it.py::test_it[[]a[]]",
-            "    *field_match*, now *json_similarity*",
+            "    *leaf_f1*, now *json_similarity*",
             "  FAILED   --jsonmatch-baseline=main  3 cases scored in another way",
         ]
     )

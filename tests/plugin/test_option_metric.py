@@ -37,13 +37,13 @@ def test_it_reaches_the_workers(pytester, workers):
     pytester.runpytest(*workers).assert_outcomes(passed=1)
 
 
-def test_without_it_the_metric_is_field_match(pytester):
+def test_without_it_the_metric_is_leaf_f1(pytester):
     pytester.makepyfile(
         """
         from pytest_jsonmatch import assert_json_match
 
         def test_default():
-            assert assert_json_match({}, {}).metric == "field_match"
+            assert assert_json_match({}, {}).metric == "leaf_f1"
         """
     )
     pytester.runpytest().assert_outcomes(passed=1)
@@ -66,7 +66,7 @@ def test_it_may_name_a_metric_of_the_conftest(pytester):
     pytester.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
-            registry.metric("ours", base="json_similarity", leaf_threshold=0.9)
+            registry.metric("ours", {"base": "json_similarity", "leaf_threshold": 0.9})
         """
     )
     pytester.makepyfile(

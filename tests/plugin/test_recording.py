@@ -388,7 +388,7 @@ def test_figures_are_properties_of_the_test_in_junit(pytester, workers, family):
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
     found = re.findall('<property name="jsonmatch_([^"]*)" value="([^"]*)"', junit)
     assert found == [
-        ("score", "0.75"),
+        ("score", "0.8333333333333333"),
         ("precision", "1.0"),
         ("recall", "0.75"),
         ("f1", "0.8333333333333333"),
@@ -477,13 +477,13 @@ UNREADABLE = """
     from pytest_jsonmatch import assert_json_match
 
     def test_truncated():
-        assert_json_match('{"a": 1, "b": ', {"a": 1, "b": 2}, threshold=0)
+        assert_json_match('{"a": 1, "b": ', {"a": 1, "b": 2}, metric="field_match", threshold=0)
 
     def test_of_another_type():
-        assert_json_match([1], {"a": 1})
+        assert_json_match([1], {"a": 1}, metric="field_match")
 
     def test_fine():
-        assert_json_match({"a": 1}, {"a": 1})
+        assert_json_match({"a": 1}, {"a": 1}, metric="field_match")
 """
 
 

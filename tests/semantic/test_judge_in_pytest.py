@@ -7,7 +7,7 @@ import json
 import pytest
 
 SUITE = """
-    from pytest_jsonmatch import assert_json_match, compare_json, evaluate
+    from pytest_jsonmatch import assert_json_match, compare_json, compare_corpus
 
     RULES = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 
@@ -21,7 +21,7 @@ SUITE = """
         assert compare_json({"city": "LIMA"}, {"city": "Lima"}, **RULES).score == 1.0
 
     def test_evaluate():
-        run = evaluate([{"city": "Oslo"}], [{"city": "OSLO"}], compare={"string": "semantic"})
+        run = compare_corpus([{"city": "OSLO"}], [{"city": "Oslo"}], compare={"string": "semantic"})
         assert run.mean_f1 == 1.0
 """
 CASES = """
@@ -366,11 +366,11 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers):
     )
     endpoint.requests.clear()
     write_settings(suite, "ini", "http://127.0.0.1:9/v1")  # nobody is there
-    again = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    again = suite.runpytest("--jsonmatch-judge-mode=cached", *workers)
     again.assert_outcomes(passed=5)
     assert (judge_line(again), endpoint.requests) == ("judge: 0 calls, 5 from cache", [])
     (suite.path / "cases.golden.yaml").write_text(CASES.replace("FINE", "GOOD"), encoding="utf-8")
-    missed = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    missed = suite.runpytest("--jsonmatch-judge-mode=cached", *workers)
     missed.assert_outcomes(passed=4, failed=1)
     missed.stdout.fnmatch_lines(
         [
@@ -405,14 +405,14 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint, workers):
 
 def test_off_asks_nobody_and_fails_what_has_a_question(suite):
     suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge=off", "-k", "imported or works")
+    outcome = suite.runpytest("--jsonmatch-judge-mode=off", "-k", "imported or works")
     outcome.assert_outcomes(failed=2, deselected=3)
     outcome.stdout.fnmatch_lines(["*off: no judge is asked*", "judge: 0 calls, 2 errors"])
 
 
 def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite):
     suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge=cached", "-k", "imported")
+    outcome = suite.runpytest("--jsonmatch-judge-mode=cached", "-k", "imported")
     outcome.assert_outcomes(failed=1, deselected=4)
     outcome.stdout.fnmatch_lines(["*cache miss: this judge keeps no*"])
 
@@ -440,7 +440,7 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     pytester.makefile(".golden.yaml", cases=CASES)
     pytester.runpytest().assert_outcomes(passed=1)
     asked = (pytester.path / "asked.txt").read_text()
-    outcome = pytester.runpytest("--jsonmatch-judge=cached")
+    outcome = pytester.runpytest("--jsonmatch-judge-mode=cached")
     outcome.assert_outcomes(passed=1)
     assert (asked, (pytester.path / "asked.txt").read_text(), judge_line(outcome)) == (
         "x",
@@ -453,8 +453,8 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     ("option", "said"),
     [
         ([], "judge: 0 calls, 1 error"),
-        (["--jsonmatch-judge=live"], "judge: 1 call, 1 item"),
-        (["--jsonmatch-judge=off"], "judge: 0 calls, 1 error"),
+        (["--jsonmatch-judge-mode=live"], "judge: 1 call, 1 item"),
+        (["--jsonmatch-judge-mode=off"], "judge: 0 calls, 1 error"),
     ],
 )
 def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, option, said):

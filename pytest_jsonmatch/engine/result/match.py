@@ -46,7 +46,7 @@ class MatchResult:
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"name": "Ann", "age": 31}, {"name": "Ann", "age": 30})
     >>> result
-    <MatchResult field_match score=0.5: 1 match, 1 mismatch>
+    <MatchResult leaf_f1 score=0.5: 1 match, 1 mismatch>
     >>> result.per_field["age"].mismatches
     1
     """

@@ -259,11 +259,15 @@ def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trai
     return new_trail((trail, expected_key, actual_key))
 
 
-def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
-    """Return the path of a place on one side, cut after `limit` levels."""
+def instance_trail(place: Trail | None, side: Side) -> tuple[Any, ...]:
+    """Return the keys and indices that lead to a place on one side."""
     keys: list[Any] = []
     while place is not None:
         keys.append(place.expected_key if side == "expected" else place.actual_key)
         place = place.parent
-    keys.reverse()
-    return format_path(keys, limit)
+    return tuple(reversed(keys))
+
+
+def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
+    """Return the path of a place on one side, cut after `limit` levels."""
+    return format_path(instance_trail(place, side), limit)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_jsonmatch.assertions import answer_of_case
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review
 from pytest_jsonmatch.report.escape import printable
@@ -16,62 +15,31 @@ from pytest_jsonmatch.report.escape import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.golden.update import FileUpdate, Request
-    from pytest_jsonmatch.recording import Session
+    from pytest_jsonmatch.session.session import Session
 
-__all__ = ["check_terminal", "make_updater", "show", "write"]
-
-_UPDATES: pytest.StashKey[list[FileUpdate]] = pytest.StashKey()
+__all__ = ["check_terminal", "show", "write"]
 
 
-def make_updater(session: Session) -> update.Updater:
-    """Return what decides for the cases of a session which of them are written anew."""
-
-    def ask(request: Request) -> None:
-        if session.running is not None:
-            session.running.updates.append(request.to_text())
-
-    def is_exempt() -> bool:
-        running = session.running
-        return (
-            running is not None
-            and running.item.get_closest_marker("xfail") is not None
-            and not session.config.getoption("runxfail", default=False)
-        )
-
-    settings = session.settings
-    return update.Updater(
-        settings.update or "failed",
-        dry_run=settings.dry_run or settings.review,
-        answer=answer_of_case,
-        ask=ask,
-        is_exempt=is_exempt,
-    )
-
-
-def write(config: pytest.Config, session: Session) -> bool:
-    """Write the golden files of a run that has come to its end; return whether any case was refused."""
-    requests = [update.Request.from_text(text) for _, text in session.outcomes.updates]
+def write(session: Session) -> list[update.FileUpdate]:
+    """Write the golden files of a run that has come to its end; return what became of each."""
+    requests = [update.Request.from_text(text) for text in session.outcomes.updates]
     if session.settings.review:
-        requests = _review(config, requests)
-    updates = config.stash[_UPDATES] = update.plan_updates(requests)
-    if session.settings.dry_run:
-        return False
-    for each in updates:
-        update.write(each)
-    # A test may have passed because its case was about to be updated.
-    return any(each.refused for each in updates)
+        requests = _review(session.config, requests)
+    updates = update.plan_updates(requests)
+    if not session.settings.dry_run:
+        for each in updates:
+            update.write(each)
+    return updates
 
 
-def show(terminalreporter: pytest.TerminalReporter, config: pytest.Config, session: Session) -> None:
+def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Say what was written."""
     settings = session.settings
     terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
-    updates = config.stash.get(_UPDATES, None)
-    if updates is None:
+    if session.updates is None:
         terminalreporter.write("the run did not come to its end: nothing was written\n")
         return
-    for line, color in update.summary_lines(updates, dry_run=settings.dry_run):
+    for line, color in update.summary_lines(session.updates, dry_run=settings.dry_run):
         terminalreporter.write(f"{printable(line)}\n", **({color: True} if color else {}))
 
 
@@ -100,7 +68,7 @@ def _terminal(config: pytest.Config) -> Iterator[None]:
             capture.resume()
 
 
-def _review(config: pytest.Config, requests: list[Request]) -> list[Request]:
+def _review(config: pytest.Config, requests: list[update.Request]) -> list[update.Request]:
     with _terminal(config):
 
         def show(text: str) -> None:
