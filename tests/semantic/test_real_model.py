@@ -327,7 +327,18 @@ def test_the_configuration_file_of_source_4_works_as_it_stands(tmp_path, monkeyp
     documents = {"config": config, "test": {"city": "NYC", "age": 31}, "gt": {"city": "New York", "age": 30}}
     for name, value in documents.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    arguments = ["--test", "test.json", "--gt", "gt.json", "--config", "config.json", "--report", "json"]
+    arguments = [
+        "--test",
+        "test.json",
+        "--gt",
+        "gt.json",
+        "--config",
+        "config.json",
+        "--report",
+        "json",
+        "--threshold",
+        "0.5",
+    ]
     monkeypatch.chdir(tmp_path)
     assert main(["compare", *arguments]) == 0
     (case,) = json.loads(capsys.readouterr().out)["cases"]
