@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -10,21 +9,20 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
     from pytest_jsonmatch.semantic.settings import Mode
 
 __all__ = ["Bench", "Memory", "as_judge", "usage_text"]
 
 Answer: TypeAlias = "Verdict | JudgeError"
-Question: TypeAlias = "tuple[str | None, ...]"
+Question: TypeAlias = "tuple[Hashable, ...]"
 """What an item is about, without its id."""
 
 _NO_JUDGE: Final = (
@@ -184,15 +182,8 @@ def _checked(answers: object, number: str) -> Answer:
 
 
 def _question(item: JudgeItem) -> Question:
-    return item.path, item.description, item.criterion, _form(item.expected), _form(item.actual)
-
-
-def _form(value: JsonValue) -> str:
-    try:
-        return json.dumps(value, sort_keys=True)
-    except (RecursionError, TypeError):
-        # Nested too deep for Python's encoder, or a number beyond a double. (The order of keys then counts.)
-        return render(value)
+    values = (json_key(value, strict=True) for value in (item.expected, item.actual))
+    return item.path, item.description, item.criterion, *values
 
 
 def _usage_of(judge: object) -> JudgeUsage:
