@@ -64,11 +64,10 @@ class OpenAIJudge:
     JudgeError.
 
     Args:
-        model: the model's name at the endpoint (for Azure that of the deployment).
+        model: the model's name at the endpoint (at Azure that of the deployment).
         base_url: the endpoint, such as `http://localhost:11434/v1`; None: OpenAI's.
         api_key: the key; None: the one in the environment variable `api_key_env`.
-        api_key_env: None: `OPENAI_API_KEY` (Azure: `AZURE_OPENAI_API_KEY`), but none for a `base_url`.
-        azure_endpoint, api_version: a resource of Azure instead.
+        api_key_env: None: `OPENAI_API_KEY`, but none for a `base_url`.
         client: a ready client of the `openai` package instead of all these; its timeout and retries count.
         batch_size: pairs in a request, at most.
         concurrency: requests under way at once, at most, of all threads.
@@ -97,8 +96,6 @@ class OpenAIJudge:
     base_url: str | None = None
     api_key: InitVar[str | None] = None
     api_key_env: str | None = None
-    azure_endpoint: str | None = None
-    api_version: str | None = None
     client: InitVar[openai.OpenAI | None] = None
     batch_size: int = 20
     concurrency: int = 4
@@ -116,10 +113,6 @@ class OpenAIJudge:
             value = getattr(self, each.name)
             if value is not None or each.default is not None:
                 check_setting(each.name, value)
-        if self.azure_endpoint is not None and self.api_version is None:
-            raise ConfigurationError("azure_endpoint needs an api_version, such as '2024-10-21'")
-        if self.azure_endpoint is not None and self.base_url is not None:
-            raise ConfigurationError("base_url and azure_endpoint are two endpoints; give one")
         self.prompt = prompt_version(self.instructions)
         # (A function: whatever shows this object does not show the key.)
         self._own_key: Callable[[], str | None] = lambda: api_key
@@ -347,17 +340,11 @@ class OpenAIJudge:
             raise ConfigurationError(
                 "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
             ) from None
-        limits: dict[str, Any] = {
-            "timeout": library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout)),
-            "max_retries": self.retries,
-        }
-        endpoint, version = self.azure_endpoint, self.api_version
+        timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
         try:
             # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
-            if endpoint is None:
-                return library.OpenAI(base_url=self.base_url, api_key=self._key(), **limits)
-            return library.AzureOpenAI(
-                azure_endpoint=endpoint, api_version=version, api_key=self._key(), **limits
+            return library.OpenAI(
+                base_url=self.base_url, api_key=self._key(), timeout=timeout, max_retries=self.retries
             )
         except ConfigurationError:
             raise
@@ -371,7 +358,7 @@ class OpenAIJudge:
         if name is None:
             if self.base_url is not None:
                 return _NO_KEY
-            name = "OPENAI_API_KEY" if self.azure_endpoint is None else "AZURE_OPENAI_API_KEY"
+            name = "OPENAI_API_KEY"
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(

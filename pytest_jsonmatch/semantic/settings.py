@@ -94,13 +94,12 @@ def _one_of(words: tuple[str, ...]) -> _Rule:
 
 
 _TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it is a text")
-_ADDRESS: Final = _Rule(
-    lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
-    "it begins with http:// or https://",
-)
 _RULES: Final[Mapping[str, _Rule]] = {
     "model": _TEXT,
-    "base_url": _ADDRESS,
+    "base_url": _Rule(
+        lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
+        "it begins with http:// or https://",
+    ),
     # (A value that breaks this rule may be a key: it is not shown.)
     "api_key_env": _Rule(
         lambda value: (
@@ -110,8 +109,6 @@ _RULES: Final[Mapping[str, _Rule]] = {
         "is never a setting",
         shown=False,
     ),
-    "azure_endpoint": _ADDRESS,
-    "api_version": _TEXT,
     "mode": _one_of(MODES),
     "cache": _Rule(
         lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it is the path of a file"

@@ -45,11 +45,6 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
         ({"timeout": 0}, "timeout is 0; it is a number above 0"),
         ({"timeout": float("inf")}, "timeout is inf; it is a number above 0"),
         ({"max_calls": "many"}, "max_calls is 'many'; it is an integer, 0 or more"),
-        ({"azure_endpoint": "https://x"}, "azure_endpoint needs an api_version, such as '2024-10-21'"),
-        (
-            {"azure_endpoint": "https://x", "api_version": "1", "base_url": "https://y"},
-            "base_url and azure_endpoint are two endpoints; give one",
-        ),
     ],
 )
 def test_arguments_that_are_wrong(given, message):
