@@ -113,13 +113,13 @@ def test_an_unknown_command(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "foreign"),
     [
-        (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
-        (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
-        (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema"]),
+        (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
+        (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
+        (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "pytest", "jsonschema_rs"]),
         *(
             (
                 [*command.split()],
-                ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema", "shtab"],
+                ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs", "shtab"],
             )
             for command in (
                 "compare a.json a.json",

@@ -59,8 +59,8 @@ HEAD = """\
 
 | field | n | match | mismatch | omitted | invented | score |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-| `["na\\|me"]` | 1 | 0 | 1 | 0 | not counted | 0.00 |
-| `n` | 4 | 2 | 2 | 0 | not counted | 0.67 |
+| `["na\\|me"]` | 1 | 0 | 1 | 0 | 0 | 0.00 |
+| `n` | 4 | 2 | 2 | 0 | 0 | 0.67 |
 """
 
 

@@ -666,6 +666,6 @@ def test_source_4_s_configuration_file_works_as_it_stands(trigrams, tmp_path, ca
             "0.4",
         ]
         paths = [str(tmp_path / each) if each.endswith("json") else each for each in arguments]
-        assert main(["compare", *paths]) == 0
+        assert main(["compare", *paths, "--threshold", "0"]) == 0
         assert encoder.calls == [["NYC", "New York"]]
     assert "name" in capsys.readouterr().out
