@@ -655,16 +655,7 @@ def test_source_4_s_configuration_file_works_as_it_stands(trigrams, tmp_path, ca
         # (The name is the registered encoder's, so that no model is needed here.)
         encoder = Trigrams()
         registry.encoder("all-MiniLM-L6-v2", encoder)
-        arguments = [
-            "--test",
-            "test.json",
-            "--gt",
-            "gt.json",
-            "--config",
-            "config.json",
-            "--threshold",
-            "0.4",
-        ]
+        arguments = ["--test", "test.json", "--gt", "gt.json", "--config", "config.json"]
         paths = [str(tmp_path / each) if each.endswith("json") else each for each in arguments]
         assert main(["compare", *paths, "--threshold", "0"]) == 0
         assert encoder.calls == [["NYC", "New York"]]
