@@ -119,7 +119,7 @@ class VectorCache:
             yield
         except (OSError, sqlite3.OperationalError) as error:
             _warn(f"{self.path} can't be used ({error}); vectors are made anew")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, TypeError, ValueError) as error:  # or a row that is no vector
             for name in (self.path, Path(f"{self.path}-journal")):
                 with suppress(OSError):
                     name.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -118,6 +119,18 @@ def test_an_empty_file_is_filled(folder):
     folder.mkdir(parents=True)
     VectorCache(folder, "lengths", "1").path.touch()
     encoded({"a": "x"}, {"a": "y"}, Lengths())
+    assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
+
+
+@pytest.mark.parametrize("change", ["substr(vector, 2)", "x'00'", "'text'", "1"])
+def test_a_damaged_row_is_a_damaged_file(folder, change):
+    encoded({"a": "x"}, {"a": "y"}, Lengths())
+    (path,) = folder.iterdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE vectors SET vector = {change}")
+    connection.close()
+    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is written anew"):
+        assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
 
 
