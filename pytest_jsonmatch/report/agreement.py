@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, score_markup
 from pytest_jsonmatch.report.valuetext import Space, value_lines
@@ -114,7 +115,7 @@ def _by_field(
         if sum(sizes[each] + 2 for each in kept) + _LEAST > look.width:
             kept.remove(at)
     room = max(look.width - sum(sizes[each] + 2 for each in kept), _LEAST)
-    labels = ["field", *(look.middle(path or "(no path)", room) for path, _ in shown), "total"]
+    labels = ["field", *(look.middle(path or "(no path)", room) for path, _ in shown), ALL_FIELDS]
     first = max(map(display_width, labels))
     texts = [
         "  ".join((pad(label, first), *(pad(row[at], sizes[at], right=True) for at in kept)))

@@ -114,6 +114,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "about": " · ".join(filter(None, map(_plain, about))),
         "made": versions or f"pytest-jsonmatch {__version__}",
         "on": on,
+        "means_of": view.means_of,
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
@@ -263,6 +264,7 @@ class _Data:
         before = {} if diff is None else {each.name: each.before for each in diff.cases}
         return {
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
+            "extra": [int(section.extra) for section in self._sections],
             "fields": list(self._fields(() if diff is None else diff.fields)),
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import summarize
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
 
@@ -40,7 +40,7 @@ __all__ = [
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
-_TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
+_TITLES: Final[dict[str, str]] = {"f1": "F1"}
 
 
 @final
@@ -85,6 +85,13 @@ class Headfigure(NamedTuple):
     title: str
     value: float | None
     interval: Interval | None
+
+    @property
+    def ends(self) -> str:
+        """The two ends of the interval."""
+        if self.interval is None:
+            return "–"
+        return f"{score_text(self.interval.low)}–{score_text(self.interval.high)}"
 
 
 @final
@@ -157,14 +164,21 @@ class RunView:
         return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
 
     @property
+    def means_of(self) -> str:
+        """What the figures of the run are means of; those of fields are of leaves."""
+        return "mean of cases" if self.results.corpus is None else "mean of records"
+
+    @property
     def figures(self) -> list[Headfigure]:
-        """The mean figures of the run, and then its pass rate."""
+        """The mean figures of the run, of which all but the score may repeat it, and then its pass rate."""
         intervals = {each.name: each.interval for each in self.headlines}
-        values = {str(name): self.results.mean(name) for name in FIGURES}
-        values["pass_rate"] = self.results.pass_rate
-        return [
-            Headfigure(_TITLES.get(name, name), value, intervals.get(name)) for name, value in values.items()
+        means = [
+            Headfigure(_TITLES.get(name, name), self.results.mean(name), intervals.get(name))
+            for name in FIGURES
         ]
+        if len({(score_text(each.value), each.ends) for each in means}) == 1:
+            means = means[:1]
+        return [*means, Headfigure("pass rate", self.results.pass_rate, intervals.get("pass_rate"))]
 
 
 # -- cases that failed -------------------------------------------------------------------------------------
