@@ -149,7 +149,7 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
         return []
     shown = sorted(found, key=lambda each: each.same)[: look.most(_MAX_SHOWN)]
     lines: list[StyledLine] = [[(f"{count(len(found), 'disagreement')}:", BOLD)]]
-    space = Space(look.width - 4, look.most(_REACH), look.unicode)
+    space = Space(look.less(4), look.most(_REACH))
     for each in shown:
         said = "people: same, judge: different" if each.same else "people: different, judge: same"
         named = f"{each.where}  {each.path}" if each.path else each.where

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table
 
@@ -60,7 +60,7 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     columns: list[StyledLine] = []
     for title, value in _COLUMNS:
         values = map(value, shown)
-        cells = [(fixed_figure(each, unicode=look.unicode), score_markup(each)) for each in values]
+        cells = [(look.fixed(each), score_markup(each)) for each in values]
         columns.append([(title, BOLD), *cells])
     lines = draw_table(names, columns, look).lines
     if hidden := len(inner) - len(shown):

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
+from pytest_jsonmatch.report.escape import display_width, fold, pad
+from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
@@ -107,7 +107,7 @@ def failure_message(
     tail = _notes(errors, "error: ", RED, volume, look)
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = None if volume.lines is None else volume.lines - len(head) - len(tail)
-    body = _fields(result, failures, volume, room, Space(look.width - _INDENT, reach, unicode), locate)
+    body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=color) for line in rest)])
@@ -273,13 +273,10 @@ def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry]
 def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
     path = field.short_path(_PATH_LEVELS)
     if volume.lines is not None:
-        return clip_middle(path, space.width - 24, unicode=space.unicode)
-    cut = path.endswith("…")  # never the data's own: a key that is not a plain word is quoted
-    return (
-        printable(path[:-1], ascii_only=not space.unicode) + mark(space.unicode)
-        if cut
-        else printable(path, ascii_only=not space.unicode)
-    )
+        return space.look.middle(path, space.look.width - 24)
+    if path.endswith("…"):  # never the data's own: a key that is not a plain word is quoted
+        return space.look.printable(path[:-1]) + space.look.mark
+    return space.look.printable(path)
 
 
 class _Cell(NamedTuple):
@@ -309,21 +306,18 @@ def _cell(
     figure: StyledLine = []
     if field.status == "batch_error":
         # Nobody has said what it is worth: it is in no figure.
-        figure = [(pad(dash(space.unicode), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
+        figure = [(pad(space.look.score(None), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
     elif score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
-        figure = [(fixed_figure(score, unicode=space.unicode), score_markup(score)), ("  ", PLAIN)]
+        figure = [(space.look.fixed(score), score_markup(score)), ("  ", PLAIN)]
     note = STATUS_WORDS.get(field.status, field.status)
     # The values themselves say that one of them is missing.
     reason = None if field.status in {"omission", "hallucination"} else field.reason
     if field.error:
         note += ", comparator failed"  # how, is said below
     elif reason:
-        whole = space.reach is None
-        note += ", " + (
-            printable(reason, ascii_only=not space.unicode)
-            if whole
-            else clip(reason, space.width, unicode=space.unicode)
-        )
+        look = space.look
+        shown = look.printable(reason) if space.reach is None else look.clip(reason, look.width)
+        note += f", {shown}"
     if not field.weight:
         note += ", weight 0"
     place = locate(field) if locate is not None else None
@@ -332,7 +326,7 @@ def _cell(
         score=figure,
         values=_values(field, space),
         note=note,
-        place="" if place is None else printable(place, ascii_only=not space.unicode),
+        place="" if place is None else space.look.printable(place),
     )
 
 
@@ -343,7 +337,7 @@ def _columns(cells: list[_Cell], limit: int, part: str) -> int:
 
 def _draw(cell: _Cell, columns: tuple[int, int], space: Space) -> list[StyledLine]:
     """Draw path, score, values and note on one line if they fit, else the values below the rest."""
-    inner = space.width + _INDENT
+    inner = space.look.width + _INDENT
     lead: StyledLine = [("  ", PLAIN), (pad(cell.path, columns[0]), BOLD), ("  ", PLAIN), *cell.score]
     place: StyledLine = [("  ", PLAIN), (cell.place, DIM)] if cell.place else []
     below: list[StyledLine] = []
@@ -380,7 +374,7 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
         return [line]
     label = "compared as "
     raw = value_lines(expected, actual, space, marks=False)
-    after = value_lines(*compared, Space(space.width - len(label), space.reach, space.unicode))
+    after = value_lines(*compared, Space(space.look.less(len(label)), space.reach))
     if space.reach == 0 and not any(map(has_marks, after)):
         return raw  # a second pair of unmarked texts says little
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
@@ -400,8 +394,8 @@ def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine
     else:
         what = f"{count(others, 'more field')}, {count(leaves, 'more difference')} in these"
         hint = "-vv: all"
-    text = f"{mark(space.unicode)} and {what} ({hint})"
-    return [("  ", PLAIN), (clip(text, space.width + _INDENT - 2, unicode=space.unicode), DIM)]
+    text = f"{space.look.mark} and {what} ({hint})"
+    return [("  ", PLAIN), (space.look.clip(text, space.look.width + _INDENT - 2), DIM)]
 
 
 # -- what went wrong beside the data -----------------------------------------------------------------------

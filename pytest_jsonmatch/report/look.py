@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.escape import (
+    clip,
+    clip_middle,
+    clip_start,
+    display_width,
+    fold,
+    mark,
+    pad,
+    printable,
+)
+from pytest_jsonmatch.report.figures import change_text, fixed_figure, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
 
 if TYPE_CHECKING:
@@ -45,6 +54,15 @@ class Look:
         """The sign for text left out."""
         return mark(self.unicode)
 
+    @property
+    def arrow(self) -> str:
+        """The sign between what was and what is."""
+        return "→" if self.unicode else "->"
+
+    def less(self, columns: int) -> Look:
+        """Return the look of lines that have so many columns less."""
+        return replace(self, width=self.width - columns)
+
     def most(self, number: int) -> int | None:
         """Return how many of a list to show: this number, or None, which is all of them."""
         return None if self.mode == "all" else number
@@ -57,6 +75,10 @@ class Look:
         """Return text in at most `width` columns, cut at its end."""
         return clip(text, width, unicode=self.unicode)
 
+    def start(self, text: str, width: int) -> str:
+        """Return text in at most `width` columns, cut at its start."""
+        return clip_start(text, width, unicode=self.unicode)
+
     def middle(self, text: str, width: int) -> str:
         """Return text in at most `width` columns, cut in its middle."""
         return clip_middle(text, width, unicode=self.unicode)
@@ -64,6 +86,14 @@ class Look:
     def score(self, value: float | None) -> str:
         """Return a score as short as it can be without saying what is not so."""
         return score_text(value, unicode=self.unicode)
+
+    def fixed(self, value: float | None, digits: int = 2) -> str:
+        """Return a score in the same width whatever it is."""
+        return fixed_figure(value, digits, unicode=self.unicode)
+
+    def change(self, value: float) -> str:
+        """Return a change with its sign."""
+        return change_text(value, unicode=self.unicode)
 
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
         """Return a line of text that fits."""

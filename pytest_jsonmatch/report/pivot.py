@@ -165,7 +165,7 @@ def _column(label: str, place: int, rows: Sequence[PivotRow], digits: int, look:
     """Return the cells of a parameter, each with a sign or a space behind it."""
     cells: StyledLine = [(look.middle(label, _MAX_LABEL) + " ", BOLD)]
     for row in rows:
-        figure, is_best = fixed_figure(row.scores[place], digits, unicode=look.unicode), place in row.best
+        figure, is_best = look.fixed(row.scores[place], digits), place in row.best
         cells.append((figure + ("*" if is_best else " "), GREEN if is_best else PLAIN))
     return cells
 

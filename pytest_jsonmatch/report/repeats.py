@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import DIM, PLAIN, score_markup
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _fields(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
     yield look.title("stability of fields (1 less the mean difference of a score between two runs):")
     for field in shown:
         path = f"{field.path}  ({field.metric})" if several else field.path
-        figure = fixed_figure(field.stability, unicode=look.unicode)
+        figure = look.fixed(field.stability)
         yield look.named(f"  {figure}  ", score_markup(field.stability), path)
     if hidden := len(fields) - len(shown):
         yield look.more(count(hidden, "more field"))

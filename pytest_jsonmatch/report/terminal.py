@@ -13,7 +13,7 @@ from pytest_jsonmatch.report.fieldtable import (
     summarize,
     worst_rows,
 )
-from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure
+from pytest_jsonmatch.report.figures import compare_figures, count
 from pytest_jsonmatch.report.look import joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table, roomiest
@@ -172,11 +172,11 @@ def _column(
         value = column.value(each)
         if column.key == "hallucinations" and not extra:
             is_wide = attempt.long and attempt.gap > 1
-            cells.append((NOT_COUNTED if is_wide else dash(look.unicode), DIM))
+            cells.append((NOT_COUNTED if is_wide else look.score(None), DIM))
         elif column.kind == "count":
             cells.append((count(int(value or 0)), PLAIN if value else DIM))
         else:
-            cells.append((fixed_figure(value, attempt.digits, unicode=look.unicode), score_markup(value)))
+            cells.append((look.fixed(value, attempt.digits), score_markup(value)))
     return cells
 
 
