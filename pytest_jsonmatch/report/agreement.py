@@ -104,7 +104,7 @@ def _by_field(
 ) -> list[StyledLine]:
     """Return a row for each field, that with the lowest accuracy first, and one for all of them."""
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
-    shown = worst[: look.most(_MAX_FIELDS)]
+    shown, more = look.cut(worst, _MAX_FIELDS, "field", indent="")
     names = [Name("field", BOLD), *(Name(path or "(no path)", _markup(found)) for path, found in shown)]
     names.append(Name(ALL_FIELDS))
     markups = [BOLD, *(_markup(found) for _, found in shown), PLAIN]
@@ -117,10 +117,7 @@ def _by_field(
     ]
     drawn = roomiest(draw_table(names, each, look) for each in kept)
     *lines, total = drawn.lines
-    lines += [drawn.rule, total]
-    if hidden := len(fields) - len(shown):
-        lines.append(look.more(count(hidden, "more field"), indent=""))
-    return lines
+    return [*lines, drawn.rule, total, *more]
 
 
 def _markup(found: Agreement) -> Markup:
@@ -147,7 +144,7 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
     """
     if not found:
         return []
-    shown = sorted(found, key=lambda each: each.same)[: look.most(_MAX_SHOWN)]
+    shown, more = look.cut(sorted(found, key=lambda each: each.same), _MAX_SHOWN)
     lines: list[StyledLine] = [[(f"{count(len(found), 'disagreement')}:", BOLD)]]
     space = Space(look.less(4), look.most(_REACH))
     for each in shown:
@@ -159,6 +156,4 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
         if each.reason:
             rows = look.most(_REASON_ROWS) or len(each.reason)
             lines += look.folded(f"judge: {each.reason}", rows, DIM, indent="    ")
-    if hidden := len(found) - len(shown):
-        lines.append(look.more(f"{count(hidden)} more"))
-    return lines
+    return [*lines, *more]

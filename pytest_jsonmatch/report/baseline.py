@@ -74,9 +74,8 @@ def _delta(delta: Delta, look: Look) -> StyledLine:
 def _refusal(diff: BaselineDiff, look: Look) -> Iterator[StyledLine]:
     number = count(len(diff.mismatches), "case")
     yield look.line(f"  {number} not scored as they were then: no comparison is made", RED)
-    shown = diff.mismatches[: look.most(_MOST_REFUSED)]
+    shown, more = look.cut(diff.mismatches, _MOST_REFUSED)
     for each in shown:
         yield [(f"  {look.printable(each.case)}", PLAIN)]
         yield [(f"    {look.printable(each.difference)}", PLAIN)]
-    if hidden := len(diff.mismatches) - len(shown):
-        yield look.more(f"{count(hidden)} more")
+    yield from more

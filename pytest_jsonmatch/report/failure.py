@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.paths import Pattern
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["MARGIN", "STATUS_WORDS", "ThresholdFailure", "failure_message"]
@@ -187,7 +187,10 @@ def _fields(
     if not entries:
         return []
     cells = [_cell(entry, entries, volume, space, locate) for entry in entries]
-    columns = _columns(cells, _PATH_COLUMN, "path"), _columns(cells, _VALUE_COLUMN, "value")
+    columns = (
+        _column((display_width(cell.path) for cell in cells), _PATH_COLUMN),
+        _column((line_width(cell.values[0]) for cell in cells if len(cell.values) == 1), _VALUE_COLUMN),
+    )
     lines: list[StyledLine] = [[]]
     marked = False
     for index, cell in enumerate(cells):
@@ -213,40 +216,25 @@ def _worst(
     counts = result.counts
     total = sum(number for status, number in counts.items() if status not in _QUIET)
     found = (field for field in result.field_results if field.status not in _QUIET)
-    patterns = _patterns(failures)
-    if patterns:
-        # Only fields failed: those that a failed limit speaks of come first.
-        cause = _Cause(patterns)
-        keys = lambda field: (not cause(field), not field.weight, field.score)  # noqa: E731
-    else:
-        keys = lambda field: (False, not field.weight, field.score)  # noqa: E731
+    # Where nothing but fields is too low, those that a limit speaks of come first.
+    is_cause = _causes(failures)
+    keys = lambda field: (not is_cause(field.path), not field.weight, field.score)  # noqa: E731
     shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
     return shown, total - len(shown)
 
 
-def _patterns(failures: Iterable[ThresholdFailure]) -> list[Pattern]:
-    """Return the patterns of the limits on fields, if nothing but fields is too low."""
-    patterns: list[Pattern] = []
-    for failure in failures:
-        if not failure.what.startswith("fields["):
-            return []
-        patterns.append(parse_pattern(json.loads(failure.what[len("fields[") : -1])))
-    return patterns
+def _causes(failures: Sequence[ThresholdFailure]) -> Callable[[str], bool]:
+    """Return what tells whether a failed limit speaks of a schema path, if only limits on fields failed."""
+    if any(not failure.what.startswith("fields[") for failure in failures):
+        return lambda _: False
+    patterns = [parse_pattern(json.loads(failure.what[len("fields[") : -1])) for failure in failures]
 
+    @cache
+    def is_cause(path: str) -> bool:
+        segments = parse_path(path)
+        return any(pattern.matches(segments) for pattern in patterns)
 
-class _Cause:
-    """Whether a field is one that a failed limit speaks of; each schema path is looked at once."""
-
-    def __init__(self, patterns: list[Pattern]) -> None:
-        self._patterns = patterns
-        self._known: dict[str, bool] = {}
-
-    def __call__(self, field: FieldResult) -> bool:
-        path = field.path
-        if path not in self._known:
-            segments = parse_path(path)
-            self._known[path] = any(pattern.matches(segments) for pattern in self._patterns)
-        return self._known[path]
+    return is_cause
 
 
 def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry], int]:
@@ -288,11 +276,6 @@ class _Cell(NamedTuple):
     note: str
     place: str
 
-    def width_of(self, part: str) -> int:
-        if part == "path":
-            return display_width(self.path)
-        return line_width(self.values[0]) if len(self.values) == 1 else 0
-
 
 def _cell(
     entry: _Entry,
@@ -330,9 +313,9 @@ def _cell(
     )
 
 
-def _columns(cells: list[_Cell], limit: int, part: str) -> int:
-    """Return the width in which most cells line up; a few long ones stick out."""
-    return max((width for cell in cells if (width := cell.width_of(part)) <= limit), default=0)
+def _column(widths: Iterable[int], limit: int) -> int:
+    """Return the width in which most line up; a few long ones stick out."""
+    return max((width for width in widths if width <= limit), default=0)
 
 
 def _draw(cell: _Cell, columns: tuple[int, int], space: Space) -> list[StyledLine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, TypeVar, final
 
 from pytest_jsonmatch.report.escape import (
     clip,
@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import change_text, fixed_figure, score_text
+from pytest_jsonmatch.report.figures import change_text, count, fixed_figure, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["Look", "joined"]
+
+T = TypeVar("T")
 
 _LEAST: Final = 12
 """So many columns are kept for what is cut to make a row fit."""
@@ -107,6 +109,15 @@ class Look:
         """Return the line that says how much is left out, and how to see it."""
         hint = f" ({self.hint})" if self.hint else ""
         return self.line(f"{indent}{self.mark} {what}{hint}", DIM)
+
+    def cut(
+        self, items: Sequence[T], number: int, noun: str = "", indent: str = "  "
+    ) -> tuple[Sequence[T], list[StyledLine]]:
+        """Return the items to show of a list, and the line that says how many are not, if there are any."""
+        shown = items[: self.most(number)]
+        hidden = len(items) - len(shown)
+        what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
+        return shown, [self.more(what, indent)] if hidden else []
 
     def rule(self, columns: int) -> StyledLine:
         """Return a line below a table."""

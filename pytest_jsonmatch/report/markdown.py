@@ -278,7 +278,7 @@ def _figures(view: RunView) -> Iterator[str]:
     intervals = [each.interval for each in shown if each.interval is not None]
     if intervals:
         confidence = f"{intervals[0].confidence * 100:g} % confidence"
-        rows.append([confidence, *(each.ends for each in shown)])
+        rows.append([confidence, *("–".join(each.ends) or "–" for each in shown)])
     yield from _table(header, rows)
 
 

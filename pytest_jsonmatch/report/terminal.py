@@ -190,7 +190,7 @@ def _title(section: Section, look: Look) -> StyledLine:
 def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
     if arrays:
         yield look.title("elements without a partner:")
-    shown = arrays[: look.most(_MAX_ARRAYS)]
+    shown, more = look.cut(arrays, _MAX_ARRAYS, "array")
     for each in shown:
         counts = (
             f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)} expected, "
@@ -198,8 +198,7 @@ def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
         )
         path = look.middle(each.path, max(look.width - len(counts) - 4, 4))
         yield look.line(f"  {path}  {counts}")
-    if hidden := len(arrays) - len(shown):
-        yield look.more(count(hidden, "more array"))
+    yield from more
 
 
 # -- the cases ---------------------------------------------------------------------------------------------
@@ -208,15 +207,12 @@ def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
 def _cases(title: str, cases: Sequence[BelowLimit], look: Look) -> list[StyledLine]:
     if not cases:
         return []
-    shown = cases[: look.most(_MAX_CASES)]
+    shown, more = look.cut(cases, _MAX_CASES, "case")
     rows: list[StyledLine] = [
         [(_comparison(case, max(look.width // 2, 12), look), score_markup(case.value)), (case.id, PLAIN)]
         for case in shown
     ]
-    lines = [look.title(title), *look.rows(rows)]
-    if hidden := len(cases) - len(shown):
-        lines.append(look.more(count(hidden, "more case")))
-    return lines
+    return [look.title(title), *look.rows(rows), *more]
 
 
 def _comparison(case: BelowLimit, width: int, look: Look) -> str:

@@ -40,6 +40,7 @@ __all__ = [
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_DIGITS: Final = 6
 _TITLES: Final[dict[str, str]] = {"f1": "F1"}
 
 
@@ -87,11 +88,17 @@ class Headfigure(NamedTuple):
     interval: Interval | None
 
     @property
-    def ends(self) -> str:
-        """The two ends of the interval."""
+    def ends(self) -> tuple[str, ...]:
+        """Both ends of the interval, with as many decimals as it takes to tell them apart."""
         if self.interval is None:
-            return "–"
-        return f"{score_text(self.interval.low)}–{score_text(self.interval.high)}"
+            return ()
+        low, high = self.interval.low, self.interval.high
+        ends = score_text(low), score_text(high)
+        for digits in range(3, _DIGITS):
+            if low == high or ends[0] != ends[1]:
+                break
+            ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
+        return ends
 
 
 @final
