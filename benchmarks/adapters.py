@@ -137,12 +137,12 @@ def _compare_json(metric: str, options: dict[str, object]) -> Callable[..., Any]
 
 def _ours_evaluate(shape: Shape) -> CorpusScorer:
     """Run source 5's own workflow: a corpus, a schema as a dict, the mean F1."""
-    from pytest_jsonmatch import evaluate
+    from pytest_jsonmatch import compare_corpus
 
     schema = eval_schema(shape)
 
     def score(expected: list[Json], actual: list[Json]) -> float:
-        mean = evaluate(gold=expected, extracted=actual, schema=schema, keep="none").mean_f1
+        mean = compare_corpus(actual, expected, schema=schema, keep="none").mean_f1
         return 0.0 if mean is None else mean
 
     return score
@@ -150,12 +150,12 @@ def _ours_evaluate(shape: Shape) -> CorpusScorer:
 
 def _ours_evaluate_with_details(shape: Shape) -> CorpusScorer:
     """Do so with all field results kept, and look at each, which source 5 always keeps."""
-    from pytest_jsonmatch import evaluate
+    from pytest_jsonmatch import compare_corpus
 
     schema = eval_schema(shape)
 
     def score(expected: list[Json], actual: list[Json]) -> float:
-        run = evaluate(gold=expected, extracted=actual, schema=schema, keep="all")
+        run = compare_corpus(actual, expected, schema=schema, keep="all")
         for record in run.records:
             _look_at(record.field_results)
         return 0.0 if run.mean_f1 is None else run.mean_f1

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import tables
 
-from pytest_jsonmatch import FieldAggregation, evaluate
+from pytest_jsonmatch import FieldAggregation, compare_corpus
 from pytest_jsonmatch.gate import compare, holm, mean_interval, minimum_detectable, pair_cases
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def score(
         gold = json.loads(label.read_text(encoding="utf-8"))
         answer = _answer(folder / "results" / system / label.name)
         schema = folder / "schemas" / label.name
-        results[label.stem] = evaluate([gold], [answer], schema, **options)
+        results[label.stem] = compare_corpus([answer], [gold], schema=schema, **options)
     return results
 
 

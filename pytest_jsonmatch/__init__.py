@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.api import compare_json, evaluate
+    from pytest_jsonmatch.api import compare_corpus, compare_json
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
     from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         register_transform,
     )
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
     from pytest_jsonmatch.engine.value.errors import (
         ComparatorError,
@@ -66,7 +66,6 @@ __all__ = [
     "MISSING",
     "ArrayAlignment",
     "ArrayAudit",
-    "AuditedPair",
     "BatchItem",
     "CachedJudge",
     "CallableJudge",
@@ -94,7 +93,6 @@ __all__ = [
     "MatchResult",
     "NullHandling",
     "OpenAIJudge",
-    "Partner",
     "RecordResult",
     "RecordedJudge",
     "Registry",
@@ -108,8 +106,8 @@ __all__ = [
     "Verdict",
     "__version__",
     "assert_json_match",
+    "compare_corpus",
     "compare_json",
-    "evaluate",
     "extract_json",
     "golden_cases",
     "propagate_batch_errors",
@@ -124,11 +122,11 @@ __all__ = [
 
 _HOMES = {
     "assertions": ("assert_json_match",),
-    "api": ("compare_json", "evaluate"),
+    "api": ("compare_corpus", "compare_json"),
     "engine.compare.base": ("ComparatorResult",),
     "engine.compare.batched": ("BatchItem",),
     "engine.ask.compound": ("CompoundComparator",),
-    "engine.align.audited": ("ArrayAudit", "AuditedPair", "Partner"),
+    "engine.align.audited": ("ArrayAudit",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.value.errors": (
         "ComparatorError",
@@ -155,7 +153,7 @@ _HOMES = {
         "register_metric",
         "register_transform",
     ),
-    "engine.result.field": ("FieldResult",),
+    "engine.score.field": ("FieldResult",),
     "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
     "engine.plan.compile": ("Signature",),
     "engine.result.match": ("MatchResult",),

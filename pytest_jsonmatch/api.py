@@ -1,4 +1,4 @@
-"""`compare_json` and `evaluate`: from any Python values or text, and any schema, to a result."""
+"""`compare_json` and `compare_corpus`: from any Python values or text, and any schema, to a result."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +29,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.triage import Triage
 
-__all__ = ["compare_json", "compare_values", "evaluate", "prepare"]
+__all__ = ["compare_corpus", "compare_json", "compare_values", "evaluate", "prepare"]
 
 
 def compare_json(
-    actual: object, expected: object, *, metric: str = "field_match", **options: Any
+    actual: object, expected: object, *, metric: str = defaults.METRIC, **options: Any
 ) -> MatchResult:
     """Score an actual JSON value against the expected one.
 
@@ -39,7 +41,7 @@ def compare_json(
         actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
             output, which the JSON is extracted from (`extract_json`).
         expected: a Python value with a JSON form, or text: strict JSON.
-        metric: a metric's name, such as "field_match", "json_similarity" or "leaf_f1".
+        metric: a metric's name, such as "json_similarity"; "leaf_f1" unless another is named.
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
@@ -89,8 +91,8 @@ def compare_values(
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
-    if triage is not None and (triage.saved or triage.set_aside):
-        _note_triage(triage)
+    if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
+        run.note_triage(triage)
     return MatchResult(plan, (expected, actual), outcome, warnings)
 
 
@@ -133,29 +135,20 @@ def _bench(plan: Plan, judge: object) -> object:
     """Return whom the plan's comparators ask; None where none of them asks a judge."""
     if not plan.has_batch:
         return None
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import bench
-
-        return bench(judge)
+    run = current_run()
+    if run is not None:
+        return run.bench(judge)
     from pytest_jsonmatch.semantic.bench import Bench
 
     return judge if isinstance(judge, Bench) else Bench(judge)
 
 
-def _note_triage(triage: Triage) -> None:
-    """Let the running session, if there is one, know what triage has left out."""
-    if "pytest_jsonmatch.recording" in sys.modules:
-        from pytest_jsonmatch.judges import note_triage
-
-        note_triage(triage)
-
-
-def evaluate(
-    gold: Iterable[object] | str | PathLike[str],
-    extracted: Iterable[object] | str | PathLike[str],
-    schema: SchemaSource | SchemaNode | None = None,
+def compare_corpus(
+    actual: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | str | PathLike[str],
     *,
-    metric: str = "leaf_f1",
+    schema: SchemaSource | SchemaNode | None = None,
+    metric: str = defaults.METRIC,
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
@@ -165,14 +158,15 @@ def evaluate(
     matches: bool = False,
     **options: Any,
 ) -> RunResult:
-    """Score a corpus: extracted records against gold records.
+    """Score a corpus: the answers to many records against what is expected.
 
     Args:
-        gold: the records that are right: a list or an iterator of Python values with a JSON form or of JSON
-            text, or the path of a JSON Lines file, which is read line by line.
-        extracted: the answers, as `gold`; text is a model's output, which the JSON is extracted from.
+        actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
+            of a JSON Lines file, which is read line by line. Text is a model's output, from which JSON is
+            extracted.
+        expected: the gold records, given in the same ways; text is strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
-        metric: a metric's name.
+        metric: a metric's name; "leaf_f1" unless another is named.
         id_field: the member, at the top of each record, by which a gold record and its answer find each
             other; without one they go by position. It is not scored, unless the schema lists it.
         post_process: one or several functions of a record's field results that return what holds instead,
@@ -192,11 +186,12 @@ def evaluate(
         Means over records, figures over all leaves, aggregates by field, and the worst records.
 
     Raises:
-        ConfigurationError: an unknown metric or option, a schema that is none, an argument of a wrong kind.
+        ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 
-    >>> run = evaluate([{"n": 1, "s": "a"}, {"n": 2, "s": "b"}], [{"n": 1, "s": "a"}, 'Sure: {"n": 3}'])
+    >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
+    >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
@@ -204,13 +199,13 @@ def evaluate(
 
     if options.get("judge_triage"):
         message = (
-            "judge_triage is for a comparison with a threshold; evaluate needs every verdict for its figures"
+            "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
         raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
     asked = Evaluation(
-        gold,
-        extracted,
+        actual,
+        expected,
         metric=metric,
         options=options if schema is None else {**options, "schema": schema},
         id_field=id_field,
@@ -222,6 +217,31 @@ def evaluate(
         matches=matches,
     )
     return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+
+
+def evaluate(
+    gold: Iterable[object] | str | PathLike[str],
+    extracted: Iterable[object] | str | PathLike[str],
+    schema: SchemaSource | SchemaNode | None = None,
+    **options: Any,
+) -> RunResult:
+    """Evaluate extracted records against gold records: source 5's name for `compare_corpus`, and its order.
+
+    Args:
+        gold: the records that are right, as `expected` of `compare_corpus`.
+        extracted: the answers, as `actual` of `compare_corpus`.
+        schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
+        **options: anything else that `compare_corpus` takes.
+
+    Returns:
+        What `compare_corpus` returns, and it raises what that raises.
+
+    >>> from pytest_jsonmatch.schema import evaluate
+    >>> run = evaluate([{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 3}], {"properties": {"n": {"type": "integer"}}})
+    >>> run.mean_f1
+    0.5
+    """
+    return compare_corpus(extracted, gold, schema=schema, **options)
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:

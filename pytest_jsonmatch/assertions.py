@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast, final
 
+from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
@@ -13,59 +13,28 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.recording import Look, current_session
-from pytest_jsonmatch.settings import DEFAULT_METRIC, DEFAULT_THRESHOLD
+from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.limits import Limits, Threshold
-    from pytest_jsonmatch.recording import Recorder, Session
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.limits import Limits, Measured, Threshold
 
-__all__ = [
-    "Defaults",
-    "answer_of_case",
-    "assert_json_match",
-    "check",
-    "defaults",
-    "judge_case",
-]
+__all__ = ["answer_of_case", "assert_json_match", "check_case"]
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What holds for a comparison that does not say otherwise."""
-
-    metric: str = DEFAULT_METRIC
-    threshold: object = DEFAULT_THRESHOLD
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def defaults() -> Defaults:
-    """Return what holds now: the running test's `jsonmatch` marks, the closest first, then the ini."""
-    session = current_session()
-    if session is None:
-        return Defaults()
-    chosen: dict[str, Any] = {"metric": session.settings.metric, "threshold": session.settings.threshold}
-    if session.settings.memory_limit:
-        chosen["memory_limit"] = session.settings.memory_limit
-    if session.settings.judge_triage:
-        chosen["judge_triage"] = True
-    recorder = session.running
-    for mark in reversed(list(recorder.item.iter_markers("jsonmatch"))) if recorder is not None else ():
-        if mark.args:
-            raise ConfigurationError(
-                "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the metric; "
-                f"got {', '.join(map(repr, mark.args))}"
-            )
-        # None is how the assertion's own signature says "not given".
-        chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
-    return Defaults(chosen.pop("metric"), chosen.pop("threshold"), chosen)
+def _defaults() -> dict[str, Any]:
+    """Return what holds where a comparison does not say otherwise: `metric`, `threshold`, and options."""
+    run = current_run()
+    return {
+        "metric": METRIC,
+        "threshold": THRESHOLD,
+        **({} if run is None else run.defaults()),
+    }
 
 
 def assert_json_match(
@@ -95,7 +64,7 @@ def assert_json_match(
             whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
-    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `field_match` and 1.0.
+    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
 
     Returns:
         The result, for further assertions.
@@ -112,37 +81,43 @@ def assert_json_match(
     __tracebackhide__ = True
     from pytest_jsonmatch.api import compare_json
 
-    return _compare(compare_json, actual, expected, metric, threshold, options, name, None)
+    asked = _asked(metric, threshold, options, name)
+    result, failure = asked.compare(compare_json, actual, expected)
+    if failure is not None:
+        raise failure
+    return result
 
 
-def judge_case(
+def check_case(
     case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
-) -> MatchResult:
-    """Do for a golden case what `assert_json_match` does: compare, record, fail below the threshold.
+) -> tuple[JsonValue, Exception | None]:
+    """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
 
     Args:
         case: what it says holds before marks and ini options.
         actual: the answer.
         locate: gives "file:line" of a field, for the message.
+
+    Returns:
+        The answer as the JSON value that was compared, and what is wrong with it: an AssertionError, a
+        ComparatorError or None.
     """
-    __tracebackhide__ = True
     from pytest_jsonmatch.api import compare_values
 
-    return _compare(
+    options = (
+        case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage}
+    )
+    asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True)
+    result, failure = asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
         case.expected,
-        case.metric,
-        case.threshold,
-        case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage},
-        None,
-        locate,
-        suggest=True,
     )
+    return result.documents[1], failure
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
-    """Return the answer for a golden case as the JSON value that it is compared as.
+    """Return the answer for a golden case as the JSON value that it would be compared as.
 
     Args:
         case: what it says holds before marks and ini options.
@@ -152,49 +127,149 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     """
     from pytest_jsonmatch.api import read_actual
 
-    fallback = defaults()
-    metric = fallback.metric if case.metric is None else case.metric
+    options = {**_defaults(), **case.options}
+    metric = options.pop("metric") if case.metric is None else case.metric
+    options = {name: value for name, value in options.items() if name not in {"metric", "threshold"}}
     expected = case.expected if case.has_expected else None
-    return read_actual(actual, expected, metric, {**fallback.options, **case.options})
+    return read_actual(actual, expected, metric, options)
 
 
-def _compare(
-    compare: Callable[..., MatchResult],
-    actual: object,
-    expected: Any,
+def _asked(
     metric: str | None,
     threshold: object,
     options: Mapping[str, Any],
     name: str | None,
-    locate: Callable[[FieldResult], str | None] | None,
+    locate: Callable[[FieldResult], str | None] | None = None,
     *,
-    suggest: bool = False,
-) -> MatchResult:
-    __tracebackhide__ = True
-    fallback = defaults()
-    limits = read_limits(fallback.threshold if threshold is None else threshold)
-    _check_name(name)
-    metric = fallback.metric if metric is None else metric
-    options = _with_triage({**fallback.options, **options}, limits)
-    try:
-        result = compare(actual, expected, metric=metric, **options)
-    except JsonMatchError as error:
-        _record_unreadable(compare, expected, metric, options, limits, name, error)
-        # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
-        raise error.with_traceback(None)  # noqa: B904 - the very same error
-    if not suggest:
-        return _judge(result, limits, name, locate)
+    suggests: bool = False,
+) -> _Asked:
+    """Return what is asked of a comparison, with the defaults for what it does not say itself."""
+    fallback = _defaults()
+    default_metric, default_threshold = fallback.pop("metric"), fallback.pop("threshold")
+    limits = read_limits(default_threshold if threshold is None else threshold)
+    if name is not None and not (isinstance(cast("object", name), str) and name):
+        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+    return _Asked(
+        default_metric if metric is None else metric,
+        limits,
+        _with_triage({**fallback, **options}, limits),
+        name,
+        locate,
+        suggests,
+    )
 
-    def again(changed: Mapping[str, Any]) -> MatchResult | None:
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of one comparison."""
+
+    metric: str
+    limits: Limits
+    options: Mapping[str, Any]
+    name: str | None
+    locate: Callable[[FieldResult], str | None] | None
+    suggests: bool
+    """Whether a failure says what would let the case pass."""
+
+    def compare(
+        self, compare: Callable[..., MatchResult], actual: object, expected: object
+    ) -> tuple[MatchResult, Exception | None]:
+        """Compare, and record it under the running test; return the result, and the failure if it is one."""
+        __tracebackhide__ = True
+        run = current_run()
+        test = None if run is None else run.test
         try:
-            return compare(actual, expected, metric=metric, **changed, judge=_nobody)
+            result = compare(actual, expected, metric=self.metric, **self.options)
+        except JsonMatchError as error:
+            if test is not None:
+                test.wanted = True
+                if not isinstance(error, ConfigurationError):
+                    self._record_unreadable(compare, expected, error)
+            # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
+            raise error.with_traceback(None)  # noqa: B904 - the very same error
+        failures = _failures(result, self.limits)
+        if test is not None:
+            passed = not failures and not result.errors
+            test.record(result, self.limits, self.name, passed=passed, unreadable=None)
+        if not failures and not result.errors:
+            return result, None
+        lines = [
+            self._message(result, failures),
+            *_left_open(result),
+            *_unmatched(result, failures),
+            *self._would_pass(compare, actual, expected, result),
+        ]
+        kind = ComparatorError if result.errors else AssertionError
+        return result, kind("\n".join(lines))
+
+    def _record_unreadable(
+        self, compare: Callable[..., MatchResult], expected: object, error: JsonMatchError
+    ) -> None:
+        """Record an answer that could not be compared, such as text without JSON: nothing in it is right."""
+        from pytest_jsonmatch.engine.value.convert import MISSING
+
+        run = current_run()
+        test = None if run is None else run.test
+        try:
+            result = compare(MISSING, expected, metric=self.metric, **self.options)
         except JsonMatchError:
-            return None
+            return  # not the answer is at fault but the test: its expected data, its options
+        if test is not None:
+            test.record(result, self.limits, self.name, passed=False, unreadable=str(error))
 
-    def passes(other: MatchResult) -> bool:
-        return not other.errors and not _failures(other, limits)
+    def _message(self, result: MatchResult, failures: list[Measured]) -> str:
+        from pytest_jsonmatch.report.failure import failure_message
 
-    return _judge(result, limits, name, locate, lambda: _would_pass(result, options, again, passes))
+        run = current_run()
+        color, unicode, width = (False, True, 80) if run is None else run.look
+        return failure_message(
+            result,
+            threshold=self.limits,
+            failures=failures,
+            verbosity=0 if run is None else run.verbosity,
+            color=color,
+            unicode=unicode,
+            name=self.name,
+            locate=self.locate,
+            width=width,
+        )
+
+    def _would_pass(
+        self, compare: Callable[..., MatchResult], actual: object, expected: object, result: MatchResult
+    ) -> Iterator[str]:
+        """Yield what the case could say so that it passes, as YAML to paste."""
+        run = current_run()
+        if not self.suggests or run is None or not run.suggests or result.errors:
+            return
+        from pytest_jsonmatch.engine.compare import BUILTIN
+
+        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
+            # What a user has written may be dear, and is not asked again for a hint.
+            return
+        from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
+        from pytest_jsonmatch.report.escape import printable
+
+        extracted = result.documents[1]
+        # Text is not extracted from again, but where it is a JSON string: that would be read as text.
+        answer = actual if type(extracted) is str else extracted
+
+        def again(changed: Mapping[str, Any]) -> MatchResult | None:
+            try:
+                return compare(answer, expected, metric=self.metric, **changed, judge=_nobody)
+            except JsonMatchError:
+                return None
+
+        def passes(other: MatchResult) -> bool:
+            return not other.errors and not _failures(other, self.limits)
+
+        options = {key: value for key, value in self.options.items() if key not in {"judge", "judge_triage"}}
+        head = "would pass with  "
+        for change in suggestions(result, options, Trial(again, passes)):
+            for line in as_yaml(change):
+                yield head + printable(line)
+                head = " " * len(head)
+            head = "or               "
 
 
 def _nobody(item: object) -> object:
@@ -213,194 +288,14 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
         return options
     from pytest_jsonmatch.triage import Triage
 
-    session = current_session()
-    return {
-        **options,
-        "judge_triage": Triage(limits, ask_all=session is not None and _needs_figures(session)),
-    }
-
-
-def _needs_figures(session: Session) -> bool:
-    """Tell whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
-    settings = session.settings
-    if settings.baseline or settings.json or settings.save:
-        return True
-    from pytest_jsonmatch.gate.expressions import parse_gate
-
-    gates = (parse_gate(text) for text in (*settings.gates, *settings.asked_gates))
-    return any(gate.figure not in _OF_VERDICTS for gate in gates)
-
-
-# What triage leaves as it is: who passes, and what has gone wrong on the way.
-_OF_VERDICTS: Final = frozenset(
-    {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
-)
-
-
-def check(
-    result: MatchResult,
-    threshold: Threshold | None = None,
-    *,
-    name: str | None = None,
-    locate: Callable[[FieldResult], str | None] | None = None,
-) -> MatchResult:
-    """Record a comparison that was made under the running test, and fail if it is below its threshold.
-
-    Args:
-        result: what was compared.
-        threshold: as for `assert_json_match`; None takes the defaults that hold for the running test.
-        name: the comparison's id.
-        locate: gives "file:line" of a field, for the message.
-
-    Returns and raises what `assert_json_match` does.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> check(compare_json({"a": 1}, {"a": 1}), 0.5).score
-    1.0
-    """
-    __tracebackhide__ = True
-    _check_name(name)
-    return _judge(result, read_limits(defaults().threshold if threshold is None else threshold), name, locate)
-
-
-def _judge(
-    result: MatchResult,
-    limits: Limits,
-    name: str | None,
-    locate: Callable[[FieldResult], str | None] | None,
-    advise: Callable[[], Iterable[str]] = tuple,
-) -> MatchResult:
-    __tracebackhide__ = True
-    failures = _failures(result, limits)
-    session = current_session()
-    recorder = session.running if session is not None else None
-    if recorder is not None:
-        _record(recorder, result, limits, name, passed=not failures and not result.errors)
-    if not failures and not result.errors:
-        return result
-
-    from pytest_jsonmatch.report.failure import failure_message
-
-    look = session.look if session is not None else Look()
-    verbosity = session.verbosity if session is not None else 0
-    message = failure_message(
-        result,
-        threshold=limits,
-        failures=failures,
-        verbosity=verbosity,
-        color=look.color,
-        unicode=look.unicode,
-        name=name,
-        locate=locate,
-        width=look.width,
-    )
-    message = "\n".join([message, *_left_open(result), *_unmatched(result, failures), *advise()])
-    if result.errors:
-        raise ComparatorError(message)
-    raise AssertionError(message)
-
-
-def _would_pass(
-    result: MatchResult,
-    options: Mapping[str, Any],
-    again: Callable[[Mapping[str, Any]], MatchResult | None],
-    passes: Callable[[MatchResult], bool],
-) -> Iterator[str]:
-    """Yield what the case could say so that it passes, as YAML to paste."""
-    options = {key: value for key, value in options.items() if key not in {"judge", "judge_triage"}}
-    session = current_session()
-    if session is None or not session.settings.suggest or result.errors:
-        return
-    from pytest_jsonmatch.engine.compare import BUILTIN
-
-    if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
-        # What a user has written may be dear, and is not asked again for a hint.
-        return
-    from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
-    from pytest_jsonmatch.report.escape import printable
-
-    head = "would pass with  "
-    for change in suggestions(result, options, Trial(again, passes)):
-        for line in as_yaml(change):
-            yield head + printable(line)
-            head = " " * len(head)
-        head = "or               "
-
-
-def _record(
-    recorder: Recorder,
-    result: MatchResult,
-    limits: Limits,
-    name: str | None,
-    *,
-    passed: bool,
-    unreadable: str | None = None,
-) -> None:
-    from pytest_jsonmatch.results.comparison import Comparison
-
-    def make(identity: str) -> Comparison:
-        made = Comparison.of(
-            result,
-            id=identity,
-            nodeid=recorder.nodeid,
-            threshold=limits,
-            passed=passed,
-            case="" if recorder.run is None else recorder.run.case,
-            params=recorder.params,
-        )
-        if recorder.keeps_audit and result.score < 1.0:
-            made = made.audited(result)
-        if unreadable is None:
-            return made
-        warnings = (*made.warnings, unreadable)
-        return replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
-
-    details = ""
-    if recorder.keeps_details:
-        from pytest_jsonmatch.report.details import details_of
-
-        details = details_of(result)
-    recorder.record(make, name, details)
-    item = recorder.item
-    if item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own hooks is dear
-        item.ihook.pytest_jsonmatch_compared(result=result, item=item)
-
-
-def _record_unreadable(
-    compare: Callable[..., MatchResult],
-    expected: object,
-    metric: str,
-    options: Mapping[str, Any],
-    limits: Limits,
-    name: str | None,
-    error: JsonMatchError,
-) -> None:
-    """Record an answer that could not be compared, such as text without JSON, as one with nothing right."""
-    session = current_session()
-    if session is None or session.running is None:
-        return
-    from pytest_jsonmatch.engine.value.convert import MISSING
-
-    recorder = session.running
-    recorder.wanted = True
-    if isinstance(error, ConfigurationError):
-        return
-    try:
-        result = compare(MISSING, expected, metric=metric, **options)
-    except JsonMatchError:
-        return  # not the answer is at fault but the test: its expected data, its options
-    _record(recorder, result, limits, name, passed=False, unreadable=str(error))
-
-
-def _check_name(name: object) -> None:
-    if name is not None and (not isinstance(name, str) or not name):
-        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+    run = current_run()
+    return {**options, "judge_triage": Triage(limits, ask_all=run is not None and run.needs_figures)}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------
 
 
-def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
+def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     """Return the figures below their limits: the score first, then fields as they are written."""
     least = limits.get("score")
     if len(limits) == 1 and isinstance(least, float) and result.score >= least:
@@ -411,12 +306,7 @@ def _failures(result: MatchResult, limits: Limits) -> list[ThresholdFailure]:
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
         frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
     )
-    below = [each for each in found if not each.is_reached]
-    if not below:
-        return []
-    from pytest_jsonmatch.report.failure import ThresholdFailure
-
-    return [ThresholdFailure(*each) for each in below]
+    return [each for each in found if not each.is_reached]
 
 
 def _not_asked(result: MatchResult) -> list[str]:
@@ -432,12 +322,11 @@ def _left_open(result: MatchResult) -> Iterator[str]:
         yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
-def _unmatched(result: MatchResult, failures: list[ThresholdFailure]) -> Iterator[str]:
+def _unmatched(result: MatchResult, failures: Iterable[Measured]) -> Iterator[str]:
     """Return a line for each pattern that matches nothing: most likely it is misspelt."""
     from pytest_jsonmatch.report.escape import printable
 
     for failure in failures:
-        if failure.value is None:
-            pattern = json.loads(failure.what[len("fields[") : -1])
-            hint = did_you_mean(pattern, result.per_field)
-            yield printable(f"no compared field matches the threshold's {pattern!r}{hint}")
+        if failure.value is None and failure.field is not None:
+            hint = did_you_mean(failure.field, result.per_field)
+            yield printable(f"no compared field matches the threshold's {failure.field!r}{hint}")

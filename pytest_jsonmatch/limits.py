@@ -86,6 +86,8 @@ class Measured(NamedTuple):
     value: float | None
     """None for a pattern that matches no compared field."""
     limit: float
+    field: str | None = None
+    """The schema path of the field, or the pattern that matches none; None for a figure over all fields."""
 
     @property
     def is_reached(self) -> bool:
@@ -120,9 +122,9 @@ def measured(
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
         for path, mean in matching:
-            yield Measured(field_figure(path), mean, limit)
+            yield Measured(field_figure(path), mean, limit, path)
         if not matching and not any(map(pattern.matches, unasked)):
-            yield Measured(field_figure(text), None, limit)
+            yield Measured(field_figure(text), None, limit, text)
 
 
 def field_figure(path: str) -> str:

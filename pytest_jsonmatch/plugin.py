@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import hooks, recording
+from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.claims import is_golden
-from pytest_jsonmatch.settings import DEFAULT_METRIC, Settings, add_options
+from pytest_jsonmatch.session.options import Settings, add_options
+from pytest_jsonmatch.session.recorder import carry, parameters
+from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -17,12 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.outputs import Outputs
-    from pytest_jsonmatch.golden.update import Updater
 
-_SESSION = pytest.StashKey[recording.Session]()
-_OUTPUTS: pytest.StashKey[Outputs] = pytest.StashKey()
-_UPDATER: pytest.StashKey[Updater] = pytest.StashKey()
+_SESSION = pytest.StashKey[Session]()
 _COLLECTOR = "pytest_jsonmatch.golden.collector"
 _MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
 
@@ -42,80 +40,57 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     settings = Settings.read(config)
     # `sys.stdout` is what pytest's terminal reporter is about to get; later on it may be capture's.
-    session = recording.Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
+    session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
-    recording.enter(session)
-    if settings.metric != DEFAULT_METRIC or config.hook.pytest_jsonmatch_register.get_hookimpls():
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
-
-        what = "pytest_jsonmatch_register"
-        try:
-            session.open_registry()
-            what = "jsonmatch_metric"
-            session.check_metric()
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"{what}: {error}") from error
+    running.enter(session)
+    for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
+        session.look_for_overrides(plugin)
+    session.check_registered()
     if settings.embedding_cache:
         from pytest_jsonmatch.semantic.vectorcache import use_cache_folder
 
         config.add_cleanup(use_cache_folder(settings.embedding_cache, below=config.rootpath))
-    if settings.update or settings.review:
-        from pytest_jsonmatch import updating
+    if settings.review:
+        from pytest_jsonmatch.session import updating
 
-        if settings.review:
-            updating.check_terminal(config)
-        config.stash[_UPDATER] = updating.make_updater(session)
-    if not hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
-        config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
-        if settings.judges or settings.stop_when_decided:
-            from pytest_jsonmatch import ending
-
-            ending.prepare(config, session)
-    if settings.record is not None or settings.replay is not None:
-        _open_outputs(config, settings)
-
-
-def _open_outputs(config: pytest.Config, settings: Settings) -> None:
-    """Open the file of `--jsonmatch-record`, or that of `--jsonmatch-replay`."""
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
-
-    if settings.record is not None and settings.replay is not None:
-        message = "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
-        raise pytest.UsageError(message)
-    folder = config.invocation_params.dir
+        updating.check_terminal(config)
     if settings.replay is not None:
-        try:
-            config.stash[_OUTPUTS] = Outputs(folder / settings.replay)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
-    elif settings.record is not None and not hasattr(config, "workerinput"):
-        try:
-            writer = OutputWriter(folder / settings.record)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
-        config.pluginmanager.register(writer, "jsonmatch-record")
+        from pytest_jsonmatch.session.cases import case_rules
+
+        case_rules(session)  # what is wrong with the file is told now
+    if hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
+        return
+    config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
+    if settings.record is not None:
+        from pytest_jsonmatch.session.cases import open_writer
+
+        session.outcomes.keep_outputs = open_writer(config, settings.record).write
+    if settings.asks_of_run or settings.stop_when_decided:
+        from pytest_jsonmatch.session import verdict
+
+        verdict.prepare(session)
 
 
-def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
-    """Let a plugin or a conftest.py register that pytest loads when it collects."""
-    session = recording.current_session()
-    if session is not None and session.config.pluginmanager is manager:
-        session.open_registry()
+def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
+    """Let a plugin or a conftest.py register, and override a fixture, that pytest loads when it collects."""
+    for session in running.runs():
+        if isinstance(session, Session) and session.config.pluginmanager is manager:
+            session.open_registry()
+            session.look_for_overrides(plugin)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
-        recording.leave(session)
+        running.leave(session)
+        session.close()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist how its messages may look: it has no terminal to ask."""
-    look = node.config.stash[_SESSION].look
-    node.workerinput["jsonmatch_look"] = (look.color, look.unicode, look.width)
+    node.workerinput["jsonmatch_look"] = node.config.stash[_SESSION].look
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -124,43 +99,49 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     named = parent.session.isinitpath(file_path)
     if not is_golden(file_path, session.settings.files, explicit=named):
         return None
-    from pytest_jsonmatch.assertions import judge_case
     from pytest_jsonmatch.golden.collector import collect_file
+    from pytest_jsonmatch.session.cases import case_rules
 
-    updater = parent.config.stash.get(_UPDATER, None)
-    return collect_file(file_path, parent, settings=session.settings, judge=judge_case, updater=updater)
+    return collect_file(file_path, parent, case_rules(session))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
+    """See, before its first test is made, whether a module or a class overrides a fixture."""
+    collector.config.stash[_SESSION].look_for_overrides_in(collector)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Know which test is running."""
     session = item.config.stash[_SESSION]
-    recorder = session.start(item)
+    recorder = session.new_recorder(item)
+    before = session.recorders.start(recorder)
     try:
         return (yield)
     finally:
-        session.stop(recorder)
+        session.recorders.stop(recorder, before)
+        if session.decided is not None and session.decided.exists():
+            item.session.shouldstop = session.decided.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin anew: pytest-rerunfailures and the like run a test several times within one protocol."""
-    recorder = item.config.stash[_SESSION].running
+    """Start over: pytest-rerunfailures and the like run a test several times within one protocol."""
+    session = item.config.stash[_SESSION]
+    recorder = session.recorders.of(item)
     if recorder is None:
         return
     recorder.restart()
-    pivot = item.config.stash[_SESSION].settings.pivot
-    if pivot is not None and pivot in getattr(getattr(item, "callspec", None), "params", ()):
-        recorder.params = recording.parameters(item)
+    if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
+        recorder.params = parameters(item)
     if _COLLECTOR in sys.modules:  # else there is no golden case
-        from pytest_jsonmatch.golden.collector import prepare
+        from pytest_jsonmatch.golden.collector import GoldenFile, turn_of
 
-        prepare(item, recorder)
-    outputs = item.config.stash.get(_OUTPUTS, None)
-    if outputs is not None and getattr(item.parent, "compares", False):
-        from pytest_jsonmatch.golden.collector import replay
-
-        replay(item, outputs, recorder.nodeid)
+        recorder.turn = turn_of(item, recorder.nodeid)
+        if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
+            recorder.params = parameters(item)
+            item.parent.replay(item, recorder.nodeid)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -169,15 +150,15 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put on the report what was compared since the last one."""
     report = yield
-    recorder = item.config.stash[_SESSION].running
+    session = item.config.stash[_SESSION]
+    recorder = session.recorders.of(item)
     if recorder is not None:
         if call.when == "setup":
             recorder.setup_seconds = call.duration
         recorder.hand_over(report)
-        usage_since = item.config.stash[_SESSION].usage_since
-        if usage_since is not None and (used := usage_since()) is not None:
-            recording.tell_usage(report, used)
-        if call.when == "call" and call.excinfo is not None and report.failed and recorder.run is not None:
+        if used := session.usage_since():
+            carry(report, "judged", used)
+        if call.when == "call" and call.excinfo is not None and report.failed:
             recorder.tolerate(report, call.excinfo.value)
     return report
 
@@ -186,10 +167,10 @@ def pytest_runtest_makereport(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take note of all cases, before some are chosen."""
     session = config.stash[_SESSION]
-    if session.settings.judges or session.settings.reports:
-        from pytest_jsonmatch import ending
+    if session.settings.asks_of_run or session.settings.reports:
+        from pytest_jsonmatch.session import verdict
 
-        ending.take_collected(session, items)
+        verdict.take_collected(session, items)
 
 
 @pytest.hookimpl(trylast=True)
@@ -197,9 +178,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Take note of the cases that will run."""
     own = session.config.stash[_SESSION]
     if own.settings.stop_when_decided and session.items:
-        from pytest_jsonmatch import ending
+        from pytest_jsonmatch.session import verdict
 
-        ending.take_planned(own, session.items)
+        verdict.take_planned(own, session.items)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -210,39 +191,30 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Judge the session and write golden files, all in this process: pytest-xdist's workers only asked."""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Come to a verdict and write golden files, all in this process: pytest-xdist's workers only asked."""
     config = session.config
     own = config.stash[_SESSION]
     if hasattr(config, "workerinput"):
         output: dict[str, Any] = getattr(config, "workeroutput")  # noqa: B009 - pytest-xdist's
         output["jsonmatch_collected"] = sorted(own.collected)
-        return
-    failed = False
-    if own.settings.judges or own.outcomes.has_runs or (own.outcomes and own.settings.reports):
-        from pytest_jsonmatch import ending
+    elif own.settings.asks_of_run or own.settings.writes_cases or own.outcomes:
+        from pytest_jsonmatch.session import verdict
 
-        failed = ending.judge(session, own)
-    # Interrupted, or nothing ran: then nothing is written.
-    if _UPDATER in config.stash and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-        from pytest_jsonmatch import updating
-
-        failed |= updating.write(config, own)
-    if failed and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        verdict.finish(session, own)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what was updated, the table of scores by field, and what the session is judged by."""
+    """Write what was updated, the table of scores by field, and what the run is held against."""
     session = config.stash[_SESSION]
-    if _UPDATER in config.stash:
-        from pytest_jsonmatch import updating
+    if session.settings.writes_cases:
+        from pytest_jsonmatch.session import updating
 
-        updating.show(terminalreporter, config, session)
-    if session.outcomes or session.settings.judges:
-        from pytest_jsonmatch import ending
+        updating.show(terminalreporter, session)
+    if session.outcomes or session.settings.asks_of_run:
+        from pytest_jsonmatch.session import summary
 
-        ending.show(terminalreporter, config, session)
+        summary.show(terminalreporter, session)
 
 
 @pytest.fixture(scope="session")
@@ -260,9 +232,7 @@ def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
     It is made when the first comparison needs it. Override it in a conftest.py, with any scope, to return a
     judge or a function of one item.
     """
-    from pytest_jsonmatch.judges import configured_judge
-
-    return configured_judge(request.config.stash[_SESSION])
+    return request.config.stash[_SESSION].judging.configured()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
@@ -20,32 +21,51 @@ for module in pkgutil.walk_packages(pytest_jsonmatch.__path__, "pytest_jsonmatch
     import_module(module.name)
 
 
-@pytest.fixture(params=[(), ("-n", "2")], ids=["plain", "xdist"])
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what takes long, unless it is asked for."""
+    if not os.environ.get("FULL"):
+        for item in items:
+            if item.get_closest_marker("full"):
+                item.add_marker(pytest.mark.skip(reason="takes long: only with FULL=1"))
+
+
+XDIST = ("-p", "xdist", "-n", "2")
+
+
+@pytest.fixture(params=[(), XDIST], ids=["plain", "xdist"])
 def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """Arguments for a run of pytest inside a test: every option has to work in one process and in several."""
+    """Arguments for a run of pytest inside a test: in one process, and in two.
+
+    Only for tests of what crosses processes: options, results, errors, files that are written once.
+    """
     arguments: tuple[str, ...] = request.param
     return arguments
 
 
 @pytest.fixture(autouse=True)
-def without_others(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep plugins out of runs inside a test, unless they ask for one by `-p rerunfailures` or the like.
+def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load jsonmatch alone in runs of `pytester`, and whatever a test asks for by `-p xdist` or the like.
 
-    (With xdist workers beside pytest-rerunfailures, let such a run have a process of its own.)
+    So tests don't depend on what else is installed, and a run takes two thirds of the time. The plugin goes by the
+    name of its entry point, as it does where pytest finds it by itself, so `-p no:jsonmatch` still turns it off.
 
-    Hypothesis's plugin is a quarter of what it costs to start two xdist workers. pytest-rerunfailures never ends
-    the threads of its server, and those that have served an xdist worker poll for ever: after some dozens of runs
-    in this process there is little time left for anything else. pytest-randomly would shuffle what tests expect
-    in order; pytest-cov stays out as it does out here. anyio, which the client of a judge brings, has a plugin that
-    is a third of what a run costs.
+    With xdist workers beside pytest-rerunfailures, let such a run have a process of its own: the threads of that
+    plugin's server never end, and poll for ever once they have served a worker.
     """
     if "pytester" in request.fixturenames:
-        request.getfixturevalue("pytester")  # which clears the variable
-        without = ("rerunfailures", "randomly", "pytest_cov", "hypothesispytest", "anyio")
-        monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in without))
+        request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
         # What a run inside a test prints and writes must not depend on where the tests run.
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
             monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def every_plugin(named_plugins_only: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pytest find all installed plugins by itself in runs of `pytester`, as it does for users."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
 
 
 @pytest.fixture

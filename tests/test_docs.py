@@ -1,6 +1,6 @@
 """Every example in README.md, docs/ and the docstrings runs, and prints what the text says it prints.
 
-How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples in the docs") says how to write one.
+How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples") says how to write one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 import pytest_jsonmatch
 from pytest_jsonmatch.engine.plan import registry
@@ -41,7 +43,7 @@ HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
 DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
 # The name that a block gets where no `<!-- file: … -->` names it.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
-NOT_RUN = {"text", "sh", "diff", "markdown"}
+NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
 # The console script, without asking where the script was installed.
 JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
 TIME = re.compile(r"\b\d+\.\d\ds\b")
@@ -76,6 +78,10 @@ class Block:
             return None
         return DEFAULT_FILES.get(self.language)
 
+    @property
+    def of_ci(self) -> bool:
+        return self.language == "yaml" and (self.file or "").startswith(".")
+
 
 @dataclass(frozen=True)
 class Section:
@@ -83,10 +89,21 @@ class Section:
 
     title: str
     blocks: list[Block] = field(default_factory=list)
+    earlier_files: list[Block] = field(default_factory=list)
+    """The files of the sections that this one continues, oldest first."""
 
     @property
     def files(self) -> list[Block]:
         return [block for block in self.blocks if block.file is not None]
+
+    @property
+    def project_files(self) -> list[Block]:
+        return [block for block in self.files if not block.of_ci]
+
+    @property
+    def has_tests(self) -> bool:
+        names = [block.file or "" for block in self.files]
+        return any(re.search(r"(^|/)test_.*\.py$|\.golden\.ya?ml$", name) for name in names)
 
     @property
     def commands(self) -> list[Block]:
@@ -113,13 +130,23 @@ def read_sections(document: Path) -> list[Section]:
             directives = {}
         elif line.strip():
             directives = {}
-    return [section for section in sections if section.blocks]
+    sections = [section for section in sections if section.blocks]
+    for before, section in pairwise(sections):
+        first = section.blocks[0]
+        if "continues" in first.directives and first not in snippets_of(section):
+            section.earlier_files.extend([*before.earlier_files, *before.files])
+    return sections
+
+
+def snippets_of(section: Section) -> list[Block]:
+    return [block for block in section.blocks if block.language == "python" and block.file is None]
 
 
 ALL_SECTIONS = [section for document in DOCUMENTS if document.exists() for section in read_sections(document)]
 ALL_BLOCKS = [block for section in ALL_SECTIONS for block in section.blocks]
-SNIPPETS = [block for block in ALL_BLOCKS if block.language == "python" and block.file is None]
-PROJECTS = [section for section in ALL_SECTIONS if section.files or section.commands]
+SNIPPETS = [block for section in ALL_SECTIONS for block in snippets_of(section)]
+# (The files of a CI service are no project of pytest.)
+PROJECTS = [section for section in ALL_SECTIONS if section.project_files or section.commands]
 
 
 def test_every_block_is_of_a_known_kind() -> None:
@@ -179,18 +206,24 @@ def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytes
     for name in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
         monkeypatch.delenv(name, raising=False)
     ran = True
+    for block in section.earlier_files:
+        write_file(block, pytester.path)
     for block in section.blocks:
         if "copy" in block.directives:
             shutil.copytree(ROOT / block.directives["copy"], pytester.path, dirs_exist_ok=True)
         if block.language == "console":
             ran |= check_console(block, pytester)
         elif block.file is not None:
-            target = pytester.path / block.file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(block.text, encoding="utf-8")
+            write_file(block, pytester.path)
             ran = False
     if not ran:
         run_silently(section, pytester)
+
+
+def write_file(block: Block, folder: Path) -> None:
+    target = folder / block.file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(block.text, encoding="utf-8")
 
 
 def needs_newer_pytest(section: Section) -> bool:
@@ -200,9 +233,10 @@ def needs_newer_pytest(section: Section) -> bool:
 
 def run_silently(section: Section, pytester: pytest.Pytester) -> None:
     """Run a project of which the text shows no output: all pass, or what its `outcome` says."""
-    names = {block.file for block in section.files}
-    if not any(re.search(r"(^|/)test_.*\.py$|\.golden\.ya?ml$", name or "") for name in names):
-        (pytester.path / "test_trivial.py").write_text("def test_trivial():\n    pass\n", encoding="utf-8")
+    if not section.has_tests:  # its options and hooks are known, and what it collects, if anything, passes
+        outcome = pytester.runpytest_inprocess("--strict-config", "-p", "no:cacheprovider")
+        assert outcome.ret in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
+        return
     wanted = {"passed": None}
     for block in section.blocks:
         if "outcome" in block.directives:
@@ -269,10 +303,12 @@ def matches(shown: list[str], printed: list[str]) -> bool:
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
 
 
-def test_json_blocks_are_json() -> None:
+def test_json_blocks_are_json_and_files_of_ci_are_yaml() -> None:
     for block in ALL_BLOCKS:
         if block.language == "json":
             json.loads(block.text)
+        elif block.of_ci:
+            assert isinstance(yaml.safe_load(block.text), dict)
 
 
 @pytest.mark.parametrize(
@@ -293,6 +329,16 @@ def test_links_lead_somewhere(document: Path) -> None:
 def anchors(document: Path) -> set[str]:
     titles = re.findall(r"^#{1,6} +(.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_examples_import_public_names_only() -> None:
+    private = [
+        f"{block.where}: {line}"
+        for block in ALL_BLOCKS
+        for line in block.text.splitlines()
+        if re.search(r"\b(?:from|import) pytest_jsonmatch\.(?!schema(?: |$))", line)
+    ]
+    assert private == []
 
 
 def test_readme_has_exactly_two_commands() -> None:

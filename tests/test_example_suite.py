@@ -13,10 +13,9 @@ from pytest_jsonmatch.golden.yamlevents import load
 SUITE = Path(__file__).resolve().parents[1] / "example_suite"
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_passes(pytester: pytest.Pytester, workers: str) -> None:
+def test_passes(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
     shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", workers)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *workers)
     assert result.parseoutcomes() == {"passed": 22, "xfailed": 1}
 
 

@@ -31,11 +31,11 @@ def test_extras() -> None:
     assert sorted(METADATA.get_all("Provides-Extra") or []) == [
         "completion",
         "dev",
+        "docs",
         "embeddings",
         "html",
         "judge",
         "repair",
-        "schema",
         "test",
     ]
 

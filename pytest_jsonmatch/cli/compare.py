@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
@@ -17,12 +17,13 @@ from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
 from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
+from pytest_jsonmatch.defaults import THRESHOLD
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
@@ -48,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     >>> parser = Parser()
     >>> add_arguments(parser)
     >>> parser.parse_args(["a.json", "b.json"]).metric
-    'pairwise_f1'
+    'leaf_f1'
     """
     parser.add_argument(
         "actual",
@@ -61,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
-    add_rules(parser, "pairwise_f1")
+    add_rules(parser)
     add_judge(parser)
     parser.add_argument(
         "--judge-triage",
@@ -69,7 +70,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="ask the judge only what can change whether --threshold is reached",
     )
     parser.add_argument(
-        "--threshold", metavar="SCORE", type=share, help="exit with code 1 if the score is below it"
+        "--threshold",
+        metavar="SCORE",
+        type=share,
+        default=THRESHOLD,
+        help=f"exit with code 1 if the score is below it (default: {THRESHOLD})",
     )
     parser.add_argument(
         "--beta",
@@ -144,23 +149,19 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
 
 
-def _failures(result: MatchResult, options: Namespace) -> list[ThresholdFailure]:
-    from pytest_jsonmatch.limits import reaches
-    from pytest_jsonmatch.report.failure import ThresholdFailure
+def _failures(result: MatchResult, options: Namespace) -> list[Measured]:
+    from pytest_jsonmatch.limits import Measured
 
-    if options.threshold is None:
-        return []
     value = result.score if options.beta is None else result.f_beta(options.beta)
     what = "score" if options.beta is None else _f_name(options.beta)
-    return [] if reaches(value, options.threshold) else [ThresholdFailure(what, value, options.threshold)]
+    found = Measured(what, value, options.threshold)
+    return [] if found.is_reached else [found]
 
 
 def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
     from pytest_jsonmatch.results.comparison import Comparison
 
-    limits: dict[str, Any] = {}
-    if options.threshold is not None:
-        limits = {"score" if options.beta is None else _f_name(options.beta): options.threshold}
+    limits = {"score" if options.beta is None else _f_name(options.beta): options.threshold}
     name = Path(name).as_posix()
     return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
 
@@ -170,7 +171,7 @@ def _shown(
     comparison: Comparison,
     title: str,
     options: Namespace,
-    failures: list[ThresholdFailure],
+    failures: list[Measured],
 ) -> RunView:
     """Return what reports other than the text are made of."""
     from pytest_jsonmatch.report.details import details_of
@@ -189,9 +190,7 @@ def _shown(
     return RunView(results, title)
 
 
-def _text(
-    result: MatchResult, comparison: Comparison, options: Namespace, failures: list[ThresholdFailure]
-) -> str:
+def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     look = look_of(options)
@@ -218,15 +217,14 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
     )
 
 
-def _message(result: MatchResult, options: Namespace, failures: list[ThresholdFailure], look: Look) -> str:
+def _message(result: MatchResult, options: Namespace, failures: list[Measured], look: Look) -> str:
     """Return how the two differ, the worst fields first."""
     from pytest_jsonmatch.report.failure import MARGIN, failure_message
     from pytest_jsonmatch.report.figures import score_text
 
-    limits = {} if options.threshold is None else {"score": options.threshold}
     message = failure_message(
         result,
-        threshold=limits if options.beta is None else {},
+        threshold={"score": options.threshold} if options.beta is None else {},
         failures=failures,
         verbosity=options.verbose,
         color=look.color,
@@ -250,7 +248,7 @@ def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLi
     return pair_lines(result.audit(), look, verbosity=options.verbose)
 
 
-def _in_a_line(result: MatchResult, failures: list[ThresholdFailure]) -> str:
+def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
     from pytest_jsonmatch.report.failure import failure_message
 
     return failure_message(result, threshold={}, failures=failures).partition("\n")[0]

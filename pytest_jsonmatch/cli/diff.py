@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import RunChange
 
 __all__ = ["EXAMPLES", "add_arguments"]
 
@@ -79,7 +79,7 @@ def _run(options: Namespace) -> int:
     return FINE if is_fine else NOT_FINE
 
 
-def _verdict(diff: BaselineDiff, options: Namespace) -> RunVerdict | None:
+def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
     """Return what the difference proves; None of a corpus of which a part of the records was kept."""
     for path, results in ((options.before, diff.before), (options.after, diff.after)):
         if results.corpus is not None and len(results.cases) < results.corpus.records:
@@ -89,9 +89,9 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunVerdict | None:
                 f"--max-drop goes by single records, and {path} has kept {len(results.cases):,} of "
                 f"{results.corpus.records:,}: save it with --keep all"
             )
-    from pytest_jsonmatch.gate.headlines import judge_runs
+    from pytest_jsonmatch.gate.headlines import change_of_runs
 
-    return judge_runs(
+    return change_of_runs(
         diff.before,
         diff.after,
         max_drop=options.max_drop or 0.0,

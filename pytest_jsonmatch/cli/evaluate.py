@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "add_arguments"]
 
 EXAMPLES: Final = """\
-jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --schema receipt.schema.json
-jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --gate 'f1 >= 0.9'
-jsonmatch evaluate --gold gold/ --actual answers/ --keep all --save yesterday.json
+jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
+jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
+jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
 """
 _SHOWN: Final = 3
 """So many errors are named."""
@@ -52,25 +52,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
     >>> add_arguments(parser)
-    >>> parser.parse_args(["--gold", "a.jsonl", "--actual", "b.jsonl"]).metric
-    'leaf_f1'
+    >>> parser.parse_args(["answers.jsonl", "gold.jsonl"]).expected
+    'gold.jsonl'
     """
     parser.add_argument(
-        "--gold",
-        metavar="PATH",
-        required=True,
-        help="what is right: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
+        "actual",
+        metavar="ACTUAL",
+        help="the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
     )
-    parser.add_argument("--actual", metavar="PATH", required=True, help="the answers, likewise")
+    parser.add_argument("expected", metavar="EXPECTED", help="the gold records, likewise")
     parser.add_argument(
         "--id-field",
         metavar="NAME",
         help="the member by which a record and its answer find each other; without it the position does",
     )
-    add_rules(parser, "leaf_f1")
+    add_rules(parser)
     add_gates(parser)
     add_judge(parser)
-    parser.add_argument("--save", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
         choices=("worst", "all"),
@@ -95,25 +94,27 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     gates = gates_of(options.gates)
     check_form(options.report)
-    if options.save is not None:
-        _check_target(options.save)
+    if options.json is not None:
+        _check_target(options.json)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
     keep = "all" if any(gate.cases for gate in gates) else options.keep
     with (
         plugins(options),
-        open_sides(options.gold, options.actual, id_field=options.id_field, repair=options.repair) as sides,
+        open_sides(
+            options.actual, options.expected, id_field=options.id_field, repair=options.repair
+        ) as sides,
     ):
         run = _evaluated(sides, options, keep)
     from pytest_jsonmatch.gate.gates import check_gate
 
     results = _results(run, sides, options)
     checks = [check_gate(gate, results) for gate in gates]
-    if options.save is not None:
+    if options.json is not None:
         from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
 
-        write_file(options.save, to_text(results).encode("ascii"))
+        write_file(options.json, to_text(results).encode("ascii"))
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     if options.report == "text":
@@ -140,7 +141,7 @@ def _check_target(path: Path) -> None:
 
 
 def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
-    from pytest_jsonmatch.api import evaluate
+    from pytest_jsonmatch.api import compare_corpus
     from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
@@ -152,9 +153,9 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
         rules["repair"] = True
     with Progress(total=total) as progress:
         try:
-            run = evaluate(
-                sides.gold,
+            run = compare_corpus(
                 sides.actual,
+                sides.expected,
                 metric=options.metric,
                 id_field=options.id_field,
                 keep=keep,
@@ -167,15 +168,14 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
             if type(error.record_id) is not int or not sides.names:
                 raise
             told = str(error).removeprefix(f"record {error.record_id}: ")
-            raise CommandError(f"{Path(options.gold) / sides.names[error.record_id]}: {told}") from None
+            raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
         except ConfigurationError as error:
-            if not str(error).startswith("there are more extracted records"):
+            if not str(error).startswith("there are more answers"):
                 raise
-            told = "there are more answers than gold records; without --id-field they go by their position"
-            raise CommandError(told) from None
+            raise CommandError(str(error).replace("id_field", "--id-field")) from None
     tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
-        refuse_twins(sides.path, options.id_field, run.unmatched_gold)
+        refuse_twins(sides.path, options.id_field, run.unmatched_expected)
     return run
 
 
@@ -194,7 +194,7 @@ def _is_close_look(options: Namespace) -> bool:
 
 def _is_kept(options: Namespace) -> bool:
     """Tell whether the result is for others to look at, later or elsewhere."""
-    return options.save is not None or options.report in {"json", "html"}
+    return options.json is not None or options.report in {"json", "html"}
 
 
 def _kept(run: RunResult) -> Sequence[RecordResult]:
@@ -213,7 +213,7 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
     from pytest_jsonmatch.results.origin import with_origin
 
     kept = sorted(_kept(run), key=attrgetter("index"))
-    audited = _closely(run) if options.save is not None or options.report == "json" else set()
+    audited = _closely(run) if options.json is not None or options.report == "json" else set()
     results = ResultSet(
         tuple(_case(record, run, sides, audit=record.index in audited) for record in kept),
         collected=run.total_records,
@@ -230,7 +230,7 @@ def _corpus(run: RunResult) -> Corpus:
         metric=run.metric,
         signature=str(run.signature),
         records=run.total_records,
-        answered=run.total_records - len(run.unmatched_gold),
+        answered=run.total_records - len(run.unmatched_expected),
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.all_fields),
@@ -287,7 +287,7 @@ def _shown(
                 details[name, name] = details_of_leaves(record.field_results)
     return RunView(
         results,
-        f"{name_of(options.actual)} against {name_of(options.gold)}",
+        f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         details=details,
         notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
@@ -313,7 +313,7 @@ def _lines(
     from pytest_jsonmatch.report.figures import count
 
     corpus = results.corpus or _corpus(run)
-    alone = len(run.unmatched_extracted) + len(sides.alone)
+    alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
     yield from corpus_head(corpus, look, also=also)
@@ -376,7 +376,7 @@ def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, list[str], int, 
 
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
-        for each in (*sides.alone, *run.unmatched_extracted)
+        for each in (*sides.alone, *run.unmatched_actual)
     ]
     warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
     yield "error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED

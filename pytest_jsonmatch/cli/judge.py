@@ -36,7 +36,7 @@ __all__ = ["add_arguments"]
 _CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
 _CALIBRATE_EXAMPLES: Final = """\
 jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
-jsonmatch judge calibrate labels.jsonl --judge cached --judge-cache verdicts.jsonl --min-kappa 0.7
+jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdicts.jsonl --min-kappa 0.7
 jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """

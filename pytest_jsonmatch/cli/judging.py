@@ -29,7 +29,7 @@ _OPTIONS: Final = MappingProxyType(
     }
 )
 """The settings that have options of their own, beside model and mode."""
-_NO_FILE: Final = "--judge cached takes verdicts from a file: name it with --judge-cache"
+_NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 _HINT: Final = (
     "the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
     "(-p MODULE; docs/judge.md)"
@@ -37,12 +37,12 @@ _HINT: Final = (
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
-    """Add the options, `modes` being what `--judge` can be.
+    """Add the options, `modes` being what `--judge-mode` can be.
 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
     >>> add_judge(parser)
-    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge", "cached"]).judge
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge-mode", "cached"]).judge_mode
     'cached'
     """
     who = parser.add_mutually_exclusive_group()
@@ -79,7 +79,7 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
         "cached": "cached: verdicts of the cache only",
         "off": "off: ask nobody",
     }
-    parser.add_argument("--judge", choices=modes, help="; ".join(told[mode] for mode in modes))
+    parser.add_argument("--judge-mode", choices=modes, help="; ".join(told[mode] for mode in modes))
 
 
 def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
@@ -96,8 +96,8 @@ def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
     """
     from pytest_jsonmatch.semantic.bench import Bench
 
-    judge = None if options.judge == "off" else _judge_of(options)
-    return Bench(judge, mode=options.judge, hint=hint)
+    judge = None if options.judge_mode == "off" else _judge_of(options)
+    return Bench(judge, mode=options.judge_mode, hint=hint)
 
 
 def _judge_of(options: Namespace) -> Judge | None:
@@ -115,13 +115,13 @@ def _judge_of(options: Namespace) -> Judge | None:
         return _kept(_imported(options.judge_from), cache, options)
     if not settings and options.judge_model is None:
         return None
-    if options.judge_model is None and options.judge in {None, "live"}:
+    if options.judge_model is None and options.judge_mode in {None, "live"}:
         raise CommandError(f"{_option(settings)} needs --judge-model")
-    if options.judge == "cached" and "cache" not in settings:
+    if options.judge_mode == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
     from pytest_jsonmatch.semantic.making import make_judge
 
-    return make_judge(_read({**settings, "model": options.judge_model, "mode": options.judge}))
+    return make_judge(_read({**settings, "model": options.judge_model, "mode": options.judge_mode}))
 
 
 def name_of_judge(options: Namespace) -> str | None:
@@ -181,7 +181,7 @@ def _option(settings: dict[str, Any]) -> str:
 def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     """Return a judge of somebody, its verdicts kept in a file as those of a model are."""
     if cache is None:
-        if options.judge == "cached" and not callable(getattr(judge, "in_mode", None)):
+        if options.judge_mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             raise CommandError(_NO_FILE)
         return judge
     from pytest_jsonmatch.semantic.cache import CachedJudge
@@ -189,7 +189,7 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     model = getattr(judge, "model", None)
     # Functions have no names of their own: two of them would share their verdicts.
     named = model if isinstance(model, str) else options.judge_from
-    return CachedJudge(judge, cache, mode=options.judge or "live", model=named)
+    return CachedJudge(judge, cache, mode=options.judge_mode or "live", model=named)
 
 
 def _imported(written: str) -> Judge:
@@ -217,15 +217,9 @@ def _imported(written: str) -> Judge:
 
 
 def triage_of(options: Namespace) -> Triage | None:
-    """Return which questions `jsonmatch compare` asks; None: all.
-
-    Raises:
-        CommandError: there is no threshold to stop at.
-    """
+    """Return which questions `jsonmatch compare` asks; None: all."""
     if not options.judge_triage:
         return None
-    if options.threshold is None:
-        raise CommandError("--judge-triage needs --threshold: it stops where that is decided")
     from pytest_jsonmatch.triage import Triage
 
     return Triage({"score": options.threshold}, beta=options.beta)

@@ -42,7 +42,7 @@ _INTERRUPTED: Final = 130
 _EXAMPLES: Final = """\
 jsonmatch init
 jsonmatch compare answer.json expected.json
-jsonmatch evaluate --gold gold.jsonl --actual answers.jsonl --gate 'f1 >= 0.9'
+jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'
 jsonmatch diff yesterday.json today.json
 jsonmatch cases schema > golden-cases.schema.json
 """

@@ -34,11 +34,11 @@ _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 @final
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of a corpus, as `evaluate` takes them.
+    """Both sides of a corpus, as `compare_corpus` takes them.
 
     Args:
-        gold: the records that are right.
         actual: the answers.
+        expected: the records that are right.
         names: of folders: the names of the gold files, which are the ids of their records.
         path: the gold records' file, if it is one of lines; nobody has counted them yet.
         number: how many gold records there are, if that is known.
@@ -46,8 +46,8 @@ class Sides:
         warnings: what was tolerated.
     """
 
-    gold: Any
     actual: Any
+    expected: Any
     names: Sequence[str] = ()
     path: Path | None = None
     number: int | None = None
@@ -56,44 +56,44 @@ class Sides:
 
 
 @contextmanager
-def open_sides(gold: str, actual: str, *, id_field: str | None, repair: bool) -> Iterator[Sides]:
-    """Open what `--gold` and `--actual` name.
+def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool) -> Iterator[Sides]:
+    """Open both sides of a corpus by their names on the command line.
 
     Raises:
         OSError: it can't be read.
         CommandError: it is no corpus.
     """
-    refuse_two_stdins(gold, actual)
-    folders = [side != STDIN and Path(side).is_dir() for side in (gold, actual)]
+    refuse_two_stdins(actual, expected)
+    folders = [side != STDIN and Path(side).is_dir() for side in (actual, expected)]
     if all(folders):
         if id_field is not None:
             raise CommandError(
                 "files in folders find each other by their names; --id-field is for records in one file"
             )
-        yield _folders(Path(gold), Path(actual))
+        yield _folders(Path(actual), Path(expected))
     elif any(folders):
-        one, other = (gold, actual) if folders[0] else (actual, gold)
+        one, other = (actual, expected) if folders[0] else (expected, actual)
         if other != STDIN and not Path(other).exists():
             raise FileNotFoundError(2, "no such file or directory", other)
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
     else:
-        with _stream(gold) as one_stream, _stream(actual) as other_stream:
-            yield _files(gold, one_stream, actual, other_stream, by_position=id_field is None, repair=repair)
+        with _stream(actual) as answers, _stream(expected) as records:
+            yield _files(actual, answers, expected, records, by_position=id_field is None, repair=repair)
 
 
 def _files(
-    gold: str, stream: Any, actual: str, answer_stream: Any, *, by_position: bool, repair: bool
+    actual: str, answer_stream: Any, expected: str, stream: Any, *, by_position: bool, repair: bool
 ) -> Sides:
-    records: Any = gold
+    records: Any = expected
     number, path = None, None
-    if _is_array(gold, stream):
-        found = value_of(gold, stream and stream.read())
-        records = [_as_text(record) for record in _array(gold, found)]
+    if _is_array(expected, stream):
+        found = value_of(expected, stream and stream.read())
+        records = [_as_text(record) for record in _array(expected, found)]
         number = len(records)
     elif stream is not None:
-        records = map(_as_text, _values(_not_blank(stream), gold))
+        records = map(_as_text, _values(_not_blank(stream), expected))
     else:
-        path = Path(gold)
+        path = Path(expected)
     answers: Any = actual
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
@@ -106,7 +106,7 @@ def _files(
                 answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
     elif answer_stream is not None:
         answers = (line for _, line in _not_blank(answer_stream))
-    return Sides(records, answers, path=path, number=number, warnings=warnings)
+    return Sides(answers, records, path=path, number=number, warnings=warnings)
 
 
 def gold_records(written: str) -> Iterator[Any]:
@@ -155,18 +155,18 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 # -- folders -----------------------------------------------------------------------------------------------
 
 
-def _folders(gold: Path, actual: Path) -> Sides:
-    names = _names(gold, (".json",))
+def _folders(actual: Path, expected: Path) -> Sides:
+    names = _names(expected, (".json",))
     if not names:
-        raise CommandError(f"{gold} has no JSON files (*.json)")
+        raise CommandError(f"{expected} has no JSON files (*.json)")
     there = set(_names(actual, (".json", ".txt")))
     found = [name if name in there else _other(name) for name in names]
     matched = [name if name in there else None for name in found]
     if not any(matched):
-        raise CommandError(f"no file of {gold} has one of the same name in {actual}")
+        raise CommandError(f"no file of {expected} has one of the same name in {actual}")
     return Sides(
-        gold=(_as_text(value_of(str(gold / name))) for name in names),
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
+        expected=(_as_text(value_of(str(expected / name))) for name in names),
         names=names,
         number=len(names),
         alone=tuple(sorted(there.difference(filter(None, matched)))),
@@ -240,5 +240,5 @@ def _values(lines: Iterator[tuple[int, bytes]], written: str) -> Iterator[Any]:
 
 
 def _as_text(value: Any) -> Any:
-    """Return a gold record as `evaluate` takes it: there a str is JSON text."""
+    """Return a gold record as `compare_corpus` takes it: there a str is JSON text."""
     return json.dumps(value) if type(value) is str else value

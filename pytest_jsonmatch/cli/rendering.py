@@ -69,7 +69,7 @@ def in_form(form: Form, view: RunView) -> str:
 def judged(view: RunView) -> RunView:
     """Return a view with all that follows from its results: intervals, what failed, what is left out."""
     from pytest_jsonmatch.gate.repeats import repeats
-    from pytest_jsonmatch.gate.session import SessionVerdict
+    from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.view import faults_of, left_out_note
 
@@ -83,7 +83,7 @@ def judged(view: RunView) -> RunView:
         )
     return replace(
         view,
-        unsettled=SessionVerdict(cases=repeats(results.cases).checks).unsettled_cases,
+        unsettled=Checks(cases=repeats(results.cases).checks).unsettled_cases,
         headlines=_headlines(results),
         faults=faults_of(results),
         notes=notes,

@@ -149,9 +149,9 @@ def _view(options: Namespace, gates: Any) -> RunView:
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
         )
     elif not (before.is_partial or results.is_partial):
-        from pytest_jsonmatch.gate.headlines import judge_runs
+        from pytest_jsonmatch.gate.headlines import change_of_runs
 
-        proven = judge_runs(before, results)
+        proven = change_of_runs(before, results)
     return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 

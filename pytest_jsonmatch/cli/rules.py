@@ -9,6 +9,7 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import read_config
 from pytest_jsonmatch.cli.plugins import add_plugins
 from pytest_jsonmatch.cli.sources import schema_source
+from pytest_jsonmatch.defaults import METRIC
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["add_gates", "add_rules", "gates_of", "rules_of", "share"]
 
 
-def add_rules(parser: ArgumentParser, metric: str) -> None:
-    """Add the options, `metric` being the default one.
+def add_rules(parser: ArgumentParser) -> None:
+    """Add the options.
 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
-    >>> add_rules(parser, "leaf_f1")
+    >>> add_rules(parser)
     >>> parser.parse_args(["--nulls", "absent"]).nulls
     'absent'
     """
-    parser.add_argument("--metric", metavar="NAME", default=metric, help=f"the metric; by default {metric}")
+    parser.add_argument("--metric", metavar="NAME", default=METRIC, help=f"the metric (default: {METRIC})")
     parser.add_argument(
         "--schema",
         metavar="SCHEMA",
@@ -53,7 +54,7 @@ def add_rules(parser: ArgumentParser, metric: str) -> None:
 
 
 def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the metric's options as `compare_json` and `evaluate` take them, the schema included.
+    """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.
 
     Raises:
         OSError: a file can't be read.

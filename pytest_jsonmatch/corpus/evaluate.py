@@ -44,10 +44,10 @@ _POSITION: Final = attrgetter("position")
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The arguments of `api.evaluate`."""
+    """The arguments of `api.compare_corpus`."""
 
-    gold: Any
-    extracted: Any
+    actual: Any
+    expected: Any
     metric: str
     options: Mapping[str, Any]
     id_field: str | None
@@ -60,15 +60,15 @@ class Evaluation:
 
 
 def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]) -> RunResult:
-    """Score a corpus as `api.evaluate` says.
+    """Score a corpus as `api.compare_corpus` says.
 
     Args:
-        asked: the arguments of `api.evaluate`.
+        asked: the arguments of `api.compare_corpus`.
         plan_for: a function of a module that compiles the plan of a metric with options.
         judge_of: what a plan's comparators that ask a judge are given.
     """
     _check(asked)
-    held = isinstance(asked.gold, Sequence) and not isinstance(asked.gold, str)
+    held = isinstance(asked.expected, Sequence) and not isinstance(asked.expected, str)
     keep = asked.keep or ("all" if held else "worst")
     processors = _processors(asked.post_process)
     repair, options = take_repair(asked.options)
@@ -88,9 +88,13 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         matches=asked.matches,
     )
     total = ChunkResult()
-    in_all = len(asked.gold) if isinstance(asked.gold, Sized) and not isinstance(asked.gold, str) else None
+    in_all = (
+        len(asked.expected)
+        if isinstance(asked.expected, Sized) and not isinstance(asked.expected, str)
+        else None
+    )
     with (
-        open_pairing(asked.gold, asked.extracted, reading, as_text=_is_remote(asked.executor)) as pairing,
+        open_pairing(asked.actual, asked.expected, reading, as_text=_is_remote(asked.executor)) as pairing,
         _reporter(asked.progress, in_all) as report,
     ):
         if asked.executor is None:
@@ -111,8 +115,8 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         worst=tuple(total.worst),
         errors=tuple(errors[:MAX_ERRORS]),
         warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
-        unmatched_gold=tuple(pairing.unmatched_gold),
-        unmatched_extracted=tuple(pairing.unmatched_extracted),
+        unmatched_expected=tuple(pairing.unmatched_expected),
+        unmatched_actual=tuple(pairing.unmatched_actual),
     )
 
 
@@ -196,11 +200,11 @@ def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: Pairing) -> 
     """Score on an executor: by byte ranges while both sides are files in the same order, then by records."""
     # Questions are not asked about ranges: if one does not fit, what was scored beyond it is thrown away.
     cut = () if plan.has_batch else cut_ranges(pairing, task.chunk_size)
-    places = [pairing.gold.place, pairing.extracted.place]
+    places = [pairing.actual.place, pairing.expected.place]
     for ranges, chunk in _in_order(executor, partial(_score_range, task), cut):
-        places = [ranges.gold.end, ranges.extracted.end]
+        places = [ranges.actual.end, ranges.expected.end]
         yield chunk
-    for side, place in zip((pairing.gold, pairing.extracted), places):
+    for side, place in zip((pairing.actual, pairing.expected), places):
         if side.place != place:
             side.move_to(place)
     batches = map(_Batch, in_chunks(iter(pairing), task.chunk_size))

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["NullHandling", "propagate_batch_errors", "reclassify_nulls"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RangePair", "cut_ranges"]
 
 _LARGEST: Final = 1 << 20
-"""Ranges of gold end at the first chunk boundary beyond this many bytes."""
+"""Ranges of the expected side end at the first chunk boundary beyond this many bytes."""
 _FEWEST: Final = 64
 """Into at least this many ranges a file is cut if it has as many chunks, so that no worker waits long."""
 
@@ -56,18 +56,18 @@ class _ByteRange:
 class RangePair:
     """Ranges of both files that hold equally many records."""
 
-    gold: _ByteRange
-    extracted: _ByteRange
+    actual: _ByteRange
+    expected: _ByteRange
 
     @property
     def records(self) -> int:
         """The number of records on each side."""
-        return self.gold.end.records - self.gold.start.records
+        return self.expected.end.records - self.expected.start.records
 
     def read(self, reading: Reading) -> Pairing | None:
         """Return the records of both sides, or None if the files here are not those that were cut."""
-        gold, extracted = self.gold.read(), self.extracted.read()
-        return None if gold is None or extracted is None else Pairing(gold, extracted, reading)
+        actual, expected = self.actual.read(), self.expected.read()
+        return None if actual is None or expected is None else Pairing(actual, expected, reading)
 
 
 def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
@@ -75,24 +75,24 @@ def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
 
     The sides are left where the last range ends, or has begun if one side had too few records for it.
     """
-    sides = pairing.gold, pairing.extracted
+    sides = pairing.actual, pairing.expected
     if any(side.path is None or not side.path.is_file() for side in sides):
         return
-    size = min(_LARGEST, os.fstat(pairing.gold.file.fileno()).st_size // _FEWEST)
+    size = min(_LARGEST, os.fstat(pairing.expected.file.fileno()).st_size // _FEWEST)
     while True:
-        gold: list[bytes] = []
+        expected: list[bytes] = []
         room, records, found = size, 0, chunk_size
         while room >= 0 and found == chunk_size:
-            lines, found = _lines(pairing.gold, chunk_size)
+            lines, found = _lines(pairing.expected, chunk_size)
             room -= sum(map(len, lines))
-            gold += lines
+            expected += lines
             records += found
-        extracted, answers = _lines(pairing.extracted, records)
+        actual, answers = _lines(pairing.actual, records)
         if not records or answers < records:
             for side in sides:
                 side.move_to(side.place)
             return
-        yield RangePair(_range(pairing.gold, gold, records), _range(pairing.extracted, extracted, records))
+        yield RangePair(_range(pairing.actual, actual, records), _range(pairing.expected, expected, records))
 
 
 def _lines(source: Source, records: int) -> tuple[list[bytes], int]:

@@ -1,4 +1,4 @@
-"""Bring gold records and extracted records together, by position or by id.
+"""Bring records and the answers to them together, by position or by id.
 
 By id both sides are read in step, so two sides in the same order take next to no memory. A record whose
 counterpart has not come yet waits until the end: it may come later or be missing. Of a file, all but the
@@ -60,11 +60,11 @@ class Pair(NamedTuple):
     """A gold record and its answer, as they came."""
 
     position: int
-    """In gold."""
+    """Among the expected records."""
     record_id: str | int
-    gold: Any
-    extracted: Any
+    actual: Any
     """MISSING if there is none."""
+    expected: Any
     where: str | None = None
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue
 
 
 def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
-    """Yield pairs in chunks of a size, those of a chunk in the order of gold."""
+    """Yield pairs in chunks of a size, those of a chunk in the order of the expected records."""
     while chunk := list(islice(pairs, size)):
         chunk.sort(key=_POSITION)
         yield chunk
@@ -137,14 +137,14 @@ class Reading:
 
 
 @contextmanager
-def open_pairing(gold: Any, extracted: Any, reading: Reading, *, as_text: bool = False) -> Iterator[Pairing]:
+def open_pairing(actual: Any, expected: Any, reading: Reading, *, as_text: bool = False) -> Iterator[Pairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
     with ExitStack() as files:
-        sides = Source(gold, "gold"), Source(extracted, "extracted")
+        sides = Source(actual, "actual"), Source(expected, "expected")
         for side in sides:
             if side.path is not None:
                 files.enter_context(side.open())
@@ -284,20 +284,20 @@ class _Side:
 
 @final
 class Pairing:
-    """Gold records with their answers; after iteration, the ids that have no counterpart.
+    """Expected records with their answers; after iteration, the ids that have no counterpart.
 
     With `as_text`, records that are text stay text in pairs by id, to be sent and parsed elsewhere.
     """
 
-    def __init__(self, gold: Source, extracted: Source, reading: Reading, *, as_text: bool = False) -> None:
-        self.gold = gold
-        self.extracted = extracted
-        self.unmatched_gold: list[_Id] = []
-        self.unmatched_extracted: list[_Id] = []
+    def __init__(self, actual: Source, expected: Source, reading: Reading, *, as_text: bool = False) -> None:
+        self.actual = actual
+        self.expected = expected
+        self.unmatched_expected: list[_Id] = []
+        self.unmatched_actual: list[_Id] = []
         self.unreadable: list[Unreadable] = []
         self._reading = reading
         self._as_text = as_text
-        self._reads = gold.path is not None and extracted.path is not None and not as_text
+        self._reads = actual.path is not None and expected.path is not None and not as_text
 
     def __iter__(self) -> Iterator[Pair]:
         name = self._reading.id_field
@@ -317,16 +317,16 @@ class Pairing:
             yield self._pair(gold, answer)
 
     def _by_position(self) -> Iterator[Pair]:
-        answers = iter(self.extracted)
+        answers = iter(self.actual)
         nothing = (None, MISSING, None)
-        for index, (where, record, _) in enumerate(self.gold, self.gold.place.records):
+        for index, (where, record, _) in enumerate(self.expected, self.expected.place.records):
             answer = next(answers, nothing)[1]
             if answer is MISSING:
-                self.unmatched_gold.append(index)
-            yield Pair(index, index, record, answer, where)
+                self.unmatched_expected.append(index)
+            yield Pair(index, index, answer, record, where)
         if next(answers, None) is not None:
             message = (
-                "there are more extracted records than gold records; "
+                "there are more answers than expected records; "
                 "without id_field they are matched by their position"
             )
             raise ConfigurationError(message)
@@ -334,8 +334,8 @@ class Pairing:
     # -- by id ---------------------------------------------------------------------------------------------
 
     def _by_id(self, name: str) -> Iterator[Pair]:
-        golds = _Side(self._golds(name), self.gold.place)
-        answers = _Side(self._answers(name), self.extracted.place)
+        golds = _Side(self._golds(name), self.expected.place)
+        answers = _Side(self._answers(name), self.actual.place)
         while not golds.is_over or not answers.is_over:
             # Each side is read as far beyond its last match as the other: if both have the same order, what
             # waits from before that match has no counterpart.
@@ -353,15 +353,15 @@ class Pairing:
             elif turn is golds:
                 raise _twice(record, name)
             else:
-                self.unmatched_extracted.append(record.record_id)
-        self.unmatched_gold.extend(golds.waiting)
-        self.unmatched_extracted.extend(answers.waiting)
+                self.unmatched_actual.append(record.record_id)
+        self.unmatched_expected.extend(golds.waiting)
+        self.unmatched_actual.extend(answers.waiting)
         for gold in golds.waiting.values():
             yield self._pair(gold, _Record(gold.record_id, 0, None, MISSING, None))
 
     def _golds(self, name: str) -> Iterator[_Record]:
-        seen: set[_Id] | None = set() if self.gold.is_held else None
-        for index, (where, record, offset) in enumerate(self.gold, self.gold.place.records):
+        seen: set[_Id] | None = set() if self.expected.is_held else None
+        for index, (where, record, offset) in enumerate(self.expected, self.expected.place.records):
             record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
@@ -375,15 +375,15 @@ class Pairing:
             yield gold
 
     def _answers(self, name: str) -> Iterator[_Record]:
-        for index, (where, record, offset) in enumerate(self.extracted, self.extracted.place.records):
+        for index, (where, record, offset) in enumerate(self.actual, self.actual.place.records):
             why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
             try:
                 record_id, value, warnings = self._answer(record)
             except JsonMatchError as error:
                 record_id, value, warnings, why = None, None, (), str(error)
             if record_id is None:
-                place = where or f"extracted[{index}]"
-                self.unmatched_extracted.append(place)
+                place = where or f"actual[{index}]"
+                self.unmatched_actual.append(place)
                 self.unreadable.append(Unreadable(place, why))
             else:
                 yield _Record(record_id, index, where, value, offset, warnings)
@@ -391,11 +391,11 @@ class Pairing:
     def _pair(self, gold: _Record, answer: _Record) -> Pair:
         expected, actual, warnings = gold.value, answer.value, answer.warnings
         if expected is MISSING and gold.offset is not None:
-            _, expected, _ = self._gold(self.gold.line_at(gold.offset), gold.where, gold.position)
+            _, expected, _ = self._gold(self.expected.line_at(gold.offset), gold.where, gold.position)
         if actual is MISSING and answer.offset is not None:
-            _, actual, warnings = self._answer(self.extracted.line_at(answer.offset))
+            _, actual, warnings = self._answer(self.actual.line_at(answer.offset))
         is_read = self._reads and actual is not MISSING
-        return Pair(gold.position, gold.record_id, expected, actual, gold.where, warnings, is_read)
+        return Pair(gold.position, gold.record_id, actual, expected, gold.where, warnings, is_read)
 
     def _gold(self, record: Any, where: str | None, index: int) -> _Content:
         return self._content(record, record if type(record) is dict else read_gold(record, index, where))

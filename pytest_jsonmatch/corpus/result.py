@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Signature
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.score.field import FieldResult
 
 __all__ = ["MAX_ERRORS", "MOST_WORST", "RecordResult", "RunError", "RunResult", "worst_of"]
 
@@ -105,8 +105,8 @@ class RunResult:
 
     Figures are None if there is no record. They never depend on `keep`, on chunks, or on an executor.
 
-    >>> from pytest_jsonmatch import evaluate
-    >>> run = evaluate([{"a": 1, "b": 2}, {"a": 3}], [{"a": 1, "b": 0}, {"a": 3}])
+    >>> from pytest_jsonmatch import compare_corpus
+    >>> run = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}])
     >>> run
     <RunResult leaf_f1: 2 records, mean F1 0.75>
     >>> run.micro_f1, run.per_field["b"].mismatches, run.worst[0].record_id
@@ -117,19 +117,19 @@ class RunResult:
     """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
     _sums: RunSums
     records: tuple[RecordResult, ...] = ()
-    """The records that `keep` asks for, in the order of gold."""
+    """The records that `keep` asks for, in the order of the expected ones."""
     worst: tuple[RecordResult, ...] = ()
     """The ten records with the lowest score, the worst first."""
     errors: tuple[RunError, ...] = ()
     """What went wrong and did not stop the run; the first 1,000 (`total_errors` counts all)."""
     warnings: tuple[RunError, ...] = ()
     """What is good to know, such as repairs of JSON; the first 1,000 (`total_warnings` counts all)."""
-    unmatched_gold: tuple[str | int, ...] = ()
+    unmatched_expected: tuple[str | int, ...] = ()
     """Ids of gold records without an answer: nothing of them was found."""
-    unmatched_extracted: tuple[str | int, ...] = ()
+    unmatched_actual: tuple[str | int, ...] = ()
     """Ids of answers without a gold record, and of second answers to one: they were not scored.
 
-    An answer without an id is named by where it stands: "answers.jsonl:4" or "extracted[3]".
+    An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
@@ -275,8 +275,8 @@ class RunResult:
             worst=tuple(worst_of(self.worst + other.worst)),
             errors=(self.errors + other.errors)[:MAX_ERRORS],
             warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
-            unmatched_gold=self.unmatched_gold + other.unmatched_gold,
-            unmatched_extracted=self.unmatched_extracted + other.unmatched_extracted,
+            unmatched_expected=self.unmatched_expected + other.unmatched_expected,
+            unmatched_actual=self.unmatched_actual + other.unmatched_actual,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -295,8 +295,8 @@ class RunResult:
             "worst": [each.record_id for each in self.worst],
             "errors": [str(each) for each in self.errors],
             "warnings": [str(each) for each in self.warnings],
-            "unmatched_gold": list(self.unmatched_gold),
-            "unmatched_extracted": list(self.unmatched_extracted),
+            "unmatched_expected": list(self.unmatched_expected),
+            "unmatched_actual": list(self.unmatched_actual),
         }
 
     def to_dataframe(self, library: Library | None = None) -> Any:

@@ -12,7 +12,6 @@ from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult,
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.result.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -21,6 +20,7 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
@@ -213,24 +213,24 @@ class _Scorer:
     # -- reading -------------------------------------------------------------------------------------------
 
     def _read(self, pair: Pair) -> _Read:
-        gold, extracted, without_id = pair.gold, pair.extracted, self._task.reading.without_id
+        actual, expected, without_id = pair.actual, pair.expected, self._task.reading.without_id
         if pair.is_read:
-            return _Read(pair, gold, extracted, warnings=pair.warnings)
-        if type(gold) is dict and type(extracted) is dict:
-            one, other = flat_copy(gold), flat_copy(extracted)
+            return _Read(pair, expected, actual, warnings=pair.warnings)
+        if type(expected) is dict and type(actual) is dict:
+            one, other = flat_copy(expected), flat_copy(actual)
             if one is not None and other is not None:
                 return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
-        expected = read_gold(gold, pair.record_id, pair.where)
+        expected = read_gold(expected, pair.record_id, pair.where)
         read = _Read(pair, expected, MISSING, warnings=pair.warnings)
         try:
-            if extracted is MISSING:
+            if actual is MISSING:
                 read.error = "there is no answer for it"
-            elif isinstance(extracted, TEXT):
+            elif isinstance(actual, TEXT):
                 repair = self._task.reading.repair
-                extraction = extract_json(extracted, want=kind_of(expected), repair=repair)
+                extraction = extract_json(actual, want=kind_of(expected), repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
-                read.actual = to_json_value(extracted, side="actual")
+                read.actual = to_json_value(actual, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
         if type(read.expected) is dict:

@@ -12,10 +12,11 @@ from pytest_jsonmatch.gate.paired import Mcnemar, SignFlip, holm, mcnemar, sign_
 from pytest_jsonmatch.gate.power import Detectable, cases_to_rule_out, minimum_detectable
 from pytest_jsonmatch.gate.samples import Pairs, case_scores, pair_cases
 from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_bounds, threshold_decision
-from pytest_jsonmatch.gate.verdict import FieldChange, Verdict, compare, compare_fields, compare_outcomes
+from pytest_jsonmatch.gate.verdict import Change, FieldChange, compare, compare_fields, compare_outcomes
 
 __all__ = [
     "Agreement",
+    "Change",
     "Decision",
     "Detectable",
     "FieldChange",
@@ -24,7 +25,6 @@ __all__ = [
     "Pairs",
     "SequentialGate",
     "SignFlip",
-    "Verdict",
     "agreement_checks",
     "case_scores",
     "cases_to_rule_out",

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.margin import Mode
-    from pytest_jsonmatch.gate.verdict import FieldChange, Verdict
+    from pytest_jsonmatch.gate.verdict import Change, FieldChange
     from pytest_jsonmatch.results.model import Case, ResultSet
 
-__all__ = ["Headline", "RunVerdict", "field_headlines", "headlines", "judge_runs"]
+__all__ = ["Headline", "RunChange", "change_of_runs", "field_headlines", "headlines"]
 
 
 class Headline(NamedTuple):
@@ -51,11 +51,11 @@ def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headli
 
 @final
 @dataclass(frozen=True, slots=True)
-class RunVerdict:
+class RunChange:
     """A run against its baseline: by scores, by which cases passed, and by field."""
 
-    scores: Verdict
-    outcomes: Verdict
+    scores: Change
+    outcomes: Change
     fields: Mapping[str, FieldChange]
 
     def sentences(self) -> Iterator[tuple[str, str]]:
@@ -68,19 +68,19 @@ class RunVerdict:
                 yield each.kind, f"field {each.words}"
 
 
-def judge_runs(
+def change_of_runs(
     before: ResultSet,
     after: ResultSet,
     *,
     max_drop: float = 0.0,
     confidence: float = 0.95,
     mode: Mode = "regression",
-) -> RunVerdict:
+) -> RunChange:
     """Return what a run against an earlier one proves; the unit is the case, its runs are averaged."""
     scores = compare(_scores(after), _scores(before), max_drop=max_drop, confidence=confidence, mode=mode)
     outcomes = compare_outcomes(_outcomes(after), _outcomes(before), confidence=confidence)
     fields = compare_fields(_field_scores(after), _field_scores(before), confidence=confidence)
-    return RunVerdict(scores, outcomes, fields)
+    return RunChange(scores, outcomes, fields)
 
 
 def _scores(results: ResultSet) -> dict[str, list[float]]:

@@ -57,7 +57,7 @@ def flip_rate(case: Case) -> float | None:
 
 
 def check(case: Case) -> Check | None:
-    """Return what a case is judged by; None where each of its runs stands for itself."""
+    """Return what a case is held against; None where each of its runs stands for itself."""
     if case.min_pass_rate is None or case.of == 1:
         return None
     runs = len(case.runs)
@@ -119,7 +119,7 @@ class Repeats:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What the session is judged by."""
+        """What the run is held against."""
         return tuple(found for case in self.cases if (found := check(case)) is not None)
 
     @property

@@ -1,17 +1,17 @@
-"""The verdict on a session: everything that was checked once all tests had reported."""
+"""The checks of a session: everything that was checked once all tests had reported."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import final
 
-__all__ = ["Check", "SessionVerdict"]
+__all__ = ["Check", "Checks"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a session is judged by.
+    """One thing that a run is held against.
 
     Args:
         subject: what was looked at: a case, the whole run.
@@ -49,16 +49,16 @@ class Check:
 
 @final
 @dataclass(frozen=True, slots=True)
-class SessionVerdict:
+class Checks:
     """All checks of a session. The banner and the exit status both go by `failed`, so they can't differ.
 
     Args:
         gates: gates on the run as a whole.
-        cases: cases that are judged by all of their runs.
+        cases: repeated cases, each held against its own limit by all of its runs.
 
-    >>> SessionVerdict(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=False),)).failed
+    >>> Checks(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=False),)).failed
     True
-    >>> SessionVerdict(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=None),)).failed
+    >>> Checks(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=None),)).failed
     False
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.margin import Mode
     from pytest_jsonmatch.gate.power import Detectable
 
-__all__ = ["FieldChange", "Verdict", "compare", "compare_fields", "compare_outcomes"]
+__all__ = ["Change", "FieldChange", "compare", "compare_fields", "compare_outcomes"]
 
 Kind = Literal["regression", "within noise", "improvement", "inconclusive"]
 RELEVANT_DROP: Final = 0.05
@@ -28,7 +28,7 @@ RELEVANT_DROP: Final = 0.05
 
 @final
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Change:
     """What a comparison shows, what it could have shown, and whether the gate passes.
 
     `kind` says what is known of a difference at all; `passed` is about `max_drop`. A drop that is proven, but
@@ -54,9 +54,9 @@ class Verdict:
     p_gain: float
     """Of the sign-flip test that there is no gain."""
     p_beyond: float
-    """Of the test that the drop is `max_drop` or less; what mode `regression` goes by."""
+    """Of the test that the drop is `max_drop` or less; mode `regression` decides by it."""
     p_within: float
-    """Of the bounded test that the drop is `max_drop` or more; what mode `non-inferiority` goes by."""
+    """Of the bounded test that the drop is `max_drop` or more; mode `non-inferiority` decides by it."""
     method: str
     """Of the sign-flip test: `exact` or `Monte Carlo`."""
     relevant_drop: float
@@ -112,7 +112,7 @@ def compare(
     mode: Mode = "regression",
     relevant_drop: float = RELEVANT_DROP,
     figure: str = "mean score",
-) -> Verdict:
+) -> Change:
     """Compare two runs on the cases that both have.
 
     The words. A drop or a gain is proven if the sign-flip test of the case deltas has p ≤ 1 - confidence, on
@@ -140,7 +140,7 @@ def compare(
         relevant_drop: the drop that one would want to have seen.
         figure: what the means are called in words.
 
-    Raises ConfigurationError for an argument or a score that is none.
+    Raises ConfigurationError for an invalid argument or score.
 
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}
@@ -181,7 +181,7 @@ def compare(
         found = mean_interval(deltas, 2 * confidence - 1, -1.0, 1.0)
         interval = found if found.method == "bootstrap" else None
     proven = beyond <= alpha
-    return Verdict(
+    return Change(
         kind=kind,
         passed=n > 0 and (within <= alpha if mode == "non-inferiority" else not proven),
         mode=mode,
@@ -213,7 +213,7 @@ def compare_outcomes(
     confidence: float = 0.95,
     mode: Mode = "regression",
     relevant_drop: float = RELEVANT_DROP,
-) -> Verdict:
+) -> Change:
     """Compare two runs by which cases passed: `compare` with 1 for passed and 0 for failed.
 
     The test of the words is then McNemar's exact one.
@@ -385,13 +385,13 @@ def _differ(number: int) -> str:
     return {0: "no case differs", 1: "1 case differs"}.get(number, f"{number} cases differ")
 
 
-def _moved(verdict: Verdict, verb: str, p: float) -> str:
+def _moved(verdict: Change, verb: str, p: float) -> str:
     before, now, change = figures_apart(verdict.baseline or 0.0, verdict.current or 0.0)
     p_text = _p_text(p, verdict.confidence)
     return f"the {verdict.figure} {verb} by {change}, from {before} to {now} ({p_text}, n = {verdict.cases})"
 
 
-def _words_of_noise(verdict: Verdict) -> str:
+def _words_of_noise(verdict: Change) -> str:
     seen = verdict.detectable.drop if verdict.detectable else None
     would = f"n = {verdict.cases} can detect drops above {_upwards(seen or 1.0)}{_shapes(verdict)}"
     if not verdict.informative:
@@ -401,7 +401,7 @@ def _words_of_noise(verdict: Verdict) -> str:
     return f"the {verdict.figure} went from {before} to {now}, as chance alone may do ({p}); {would}"
 
 
-def _words_of_doubt(verdict: Verdict) -> str:
+def _words_of_doubt(verdict: Change) -> str:
     seen = verdict.detectable.drop if verdict.detectable else None
     few = ""
     if verdict.informative < least_signs(level(verdict.confidence)):
@@ -411,7 +411,7 @@ def _words_of_doubt(verdict: Verdict) -> str:
     return f"n = {verdict.cases} can only detect drops above {_upwards(seen)}{_shapes(verdict)}{few}"
 
 
-def _shapes(verdict: Verdict) -> str:
+def _shapes(verdict: Change) -> str:
     """How such a drop comes about, and what it takes if cases break, where that is another figure."""
     found = verdict.detectable
     if found is None or found.usual is None or found.shape == "broken":
@@ -426,7 +426,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "alike": "by losses as large as the differences seen",
 }
 
-_WORDS: Final[Mapping[Kind, Callable[[Verdict], str]]] = {
+_WORDS: Final[Mapping[Kind, Callable[[Change], str]]] = {
     "regression": lambda verdict: _moved(verdict, "dropped", verdict.p_drop),
     "improvement": lambda verdict: _moved(verdict, "rose", verdict.p_gain),
     "within noise": _words_of_noise,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.settings import Settings
+    from pytest_jsonmatch.running import CaseFiles
 
 __all__ = ["DEFAULT_SIZE", "UNLIMITED", "Bounds", "size_text"]
 
@@ -36,9 +36,9 @@ class Bounds:
     folders: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, settings: Settings) -> Bounds:
-        """Return what the configuration of a session says."""
-        return cls(settings.yaml_limit or DEFAULT_SIZE, settings.folders)
+    def of(cls, files: CaseFiles) -> Bounds:
+        """Return what the configuration says."""
+        return cls(files.yaml_limit or DEFAULT_SIZE, files.folders)
 
     def outside(self, path: str, home: str) -> str | None:
         """Return where a file really lies, its symbolic links followed, if that is out of bounds; else None.

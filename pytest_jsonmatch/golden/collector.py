@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+import inspect
 import linecache
 import os
 import warnings
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 import pytest
 
+from pytest_jsonmatch.engine.score.outcome import instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
@@ -22,40 +25,37 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.value.paths import parse_path
-from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import paused_collection
-from pytest_jsonmatch.recording import Run, current_session, parameters
+from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
     from types import CodeType
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
-    from pytest_jsonmatch.recording import Recorder
-    from pytest_jsonmatch.settings import Settings
-
-_Collected: TypeAlias = "pytest.Item | pytest.Collector"
 
 __all__ = [
     "FILE_ERROR",
+    "CaseRules",
+    "Check",
     "GoldenFile",
-    "Judge",
     "case_of",
     "collect_file",
     "mark_decorator",
-    "prepare",
-    "replay",
+    "turn_of",
 ]
 
 FILE_ERROR: Final = "(file error)"
@@ -63,38 +63,51 @@ FILE_ERROR: Final = "(file error)"
 
 # A global of each file's module, under a name that no case can have.
 _RUN: Final = "__jsonmatch_run__"
-_PLUGIN: Final = "pytest_jsonmatch.plugin"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
-# Plugins whose hooks see to tests with a certain mark only, by the module that has the hooks.
-_HARMLESS: Final = {"pytest_asyncio.plugin": "asyncio", "anyio.pytest_plugin": "anyio"}
 
 
-class Judge(Protocol):
-    """Compares what a case expects with what came, and raises if that is not good enough."""
+class Check(Protocol):
+    """Compares what a case expects with what came."""
 
     def __call__(
         self, case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
-    ) -> object:
-        """Raise AssertionError or JsonMatchError; ask `locate` for the places of fields, the worst first."""
+    ) -> tuple[JsonValue, Exception | None]:
+        """Return the answer as JSON and, if it is not good enough, the error that says so.
+
+        `locate` gives the places of fields; it is asked for the worst first. Raises JsonMatchError for what
+        can't be compared.
+        """
 
 
-def collect_file(
-    file_path: Path,
-    parent: pytest.Collector,
-    *,
-    settings: Settings,
-    judge: Judge,
-    updater: Updater | None = None,
-) -> GoldenFile:
-    """Return the collector of a golden file, whose cases `judge` will judge.
+@final
+@dataclass(frozen=True, slots=True)
+class CaseRules:
+    """How the golden cases of a run of pytest are run.
 
-    With an `updater`, what comes is written down as what is expected.
+    Args:
+        check: compares, and says what is wrong.
+        bounds: what golden files must keep to.
+        repeat: how often each case without a recorded answer runs, whatever its file says.
+        updater: lets what came become what is expected.
+        keep: keeps each answer.
+        outputs: answers that were kept; no others are made.
+        has_own_fixtures: tells whether nobody overrides the fixtures of cases, nor looks at what is set up:
+            then answers that stand in the file need not go through them.
     """
+
+    check: Check
+    bounds: Bounds
+    repeat: int | None = None
+    updater: Updater | None = None
+    keep: Callable[[GoldenCase, object], None] | None = None
+    outputs: Outputs | None = None
+    has_own_fixtures: Callable[[], bool] = lambda: True
+
+
+def collect_file(file_path: Path, parent: pytest.Collector, rules: CaseRules) -> GoldenFile:
+    """Return the collector of a golden file."""
     collector: GoldenFile = GoldenFile.from_parent(parent, path=file_path)
-    collector.settings = settings
-    collector.judge = judge
-    collector.bounds = Bounds.of(settings)
-    collector.updater = updater
+    collector.rules = rules
     return collector
 
 
@@ -120,11 +133,8 @@ class GoldenFile(pytest.Module):
     """
 
     compares: Final = True
-    """What `recording` asks of an item's parent: whether each of its tests is there to compare."""
-    settings: Settings
-    judge: Judge
-    bounds: Bounds
-    updater: Updater | None = None
+    """What is asked of an item's parent: whether each of its tests is there to compare."""
+    rules: CaseRules
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
     _names: dict[str, Any]
@@ -149,127 +159,62 @@ class GoldenFile(pytest.Module):
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
         # All of the many objects made here stay.
         with paused_collection():
-            items = list(super().collect())  # of what is in the module by now: marked cases, or a file error
+            items = list(super().collect())
             path = relative(self.path, self.config.rootpath)
             for item in items:
                 if isinstance(item, pytest.Function):
                     # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
                     item.location = (path, item.function.__code__.co_firstlineno - 1, item.name)
-            return self._with_unmarked(items, path) if self.cases else items
+        return items
 
-    # Cases without marks of their own differ in their names only, so what pytest finds out about the fixtures
-    # of the first holds for them all, as it does for the rows of a parametrized function. To find it out for
-    # each takes longer than everything else together, and there is no public way to pass it on. Should a
-    # pytest to come have no `_fixtureinfo`, then this costs time again and nothing else.
-    def _with_unmarked(self, items: list[_Collected], path: str) -> list[_Collected]:
-        """Return items with those of the cases without marks of their own, in the order of the file."""
-        marked: dict[str, list[_Collected]] = {}
-        for item in items:
-            marked.setdefault(getattr(item, "originalname", item.name), []).append(item)
-        asking, recorded = self._shared_fixtures()
-        collected: list[_Collected] = []
-        for name, case in self.cases.items():
-            if case.gives("marks"):
-                collected += marked.pop(name, ())
-                continue
-            at_rest = recorded is not None and case.has_value
-            fixtures = recorded if at_rest else asking
-            function = self._names[name] = self._function(case, at_rest=at_rest)
-            if fixtures is None:
-                made = self._ask_pytest(name)
-            else:
-                made = [pytest.Function.from_parent(self, name=name, callobj=function, fixtureinfo=fixtures)]
-            for item in made:
-                if isinstance(item, pytest.Function):
-                    item.location = (path, case.line - 1, item.name)
-            collected += made
-        return [*itertools.chain(*marked.values()), *collected]
+    def replay(self, item: pytest.Function, nodeid: str) -> None:
+        """Let a case have the answer that was kept of it, if it is to; what would make one is not set up.
 
-    def _shared_fixtures(self) -> tuple[Any, Any]:
-        """Return what pytest knows about the fixtures of all cases without marks, and of those with answers.
-
-        None for the first: each case has to be looked at by itself. None for the second: the answers that are
-        written in the file have to go through the fixtures too.
+        Raises:
+            AssertionError: none was kept. It is raised from the line of the case.
         """
-        unmarked = [case for case in self.cases.values() if not case.gives("marks")]
-        if not unmarked or self._varied():
-            return None, None
-        asking = self._fixtures_of(unmarked[0], at_rest=False)
-        with_answers = next((case for case in unmarked if case.has_value), None)
-        if asking is None or with_answers is None or not self._are_own(asking):
-            return asking, None
-        return asking, self._fixtures_of(with_answers, at_rest=True)
+        __tracebackhide__ = True
+        outputs, case = self.rules.outputs, self.cases.get(item.originalname)
+        if outputs is None or case is None:
+            return
+        try:
+            actual = outputs.find(nodeid)
+        except LookupError as error:
+            fail = raiser(str(error), path=str(case.path), line=case.line, first=case.line, name=case.id)
+        else:
+            # What a mark or `autouse` asks for is set up as ever. What has a value already is not set up.
+            wanted = self._fixtures_beside_answer(item)
+            item.funcargs.update((name, None) for name in item.fixturenames if name not in wanted)
+            item.funcargs["jsonmatch_actual"] = actual
+            return
+        fail()
 
-    def _fixtures_of(self, case: GoldenCase, *, at_rest: bool) -> Any:
-        """Return what pytest finds out about the fixtures of a case; None if it makes several tests of it."""
-        self._names[case.id] = self._function(case, at_rest=at_rest)
-        made = self._ask_pytest(case.id)
-        if len(made) != 1 or hasattr(made[0], "callspec"):  # parameters of a fixture
-            return None
-        return getattr(made[0], "_fixtureinfo", None)
-
-    def _ask_pytest(self, name: str) -> Sequence[_Collected]:
-        """Return what pytest and its plugins make of a function in the module, as if they had found it."""
-        made = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=self._names[name])
-        if made is None:
-            return ()
-        return made if isinstance(made, list) else (made,)
-
-    def _function(self, case: GoldenCase, *, at_rest: bool) -> FunctionType:
-        """Return the function that runs a case: with the two fixtures, or while they are at rest."""
-        template = _run_recorded if at_rest else _run_case
-        code = self._codes.get(template)
-        if code is None:
-            last = max(case.line for case in self.cases.values())
-            code = self._codes[template] = _standing_in(template.__code__, self.path, last)
-        code = _named(code, case.id, case.line)
-        # With the module's namespace for its globals, the function has the module's name too.
-        # (pytest takes an argument that has a default for none of its business.)
-        return FunctionType(code, self._names, None, (case,) if at_rest else None)
-
-    def _are_own(self, fixtures: Any) -> bool:
-        """Tell whether the two fixtures are the plugin's own, and nobody watches fixtures being set up."""
-        options = self.config.option
-        watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        if self.settings.replay is not None or any(getattr(options, option, False) for option in watched):
-            return False
-        found = getattr(fixtures, "name2fixturedefs", {})
-        return all(
-            [getattr(each.func, "__module__", None) for each in found.get(name, ())] == [_PLUGIN]
-            for name in _FIXTURES
-        )
-
-    def _varied(self) -> bool:
-        """Tell whether anyone but pytest itself may make of a function what he likes, perhaps by its name."""
-        return not all(
-            each.function.__module__.startswith("_pytest.") or self._leaves_alone(each.function.__module__)
-            for hook in (self.ihook.pytest_generate_tests, self.ihook.pytest_pycollect_makeitem)
-            for each in hook.get_hookimpls()
-        )
-
-    def _leaves_alone(self, module: str) -> bool:
-        mark = _HARMLESS.get(module)
-        return mark is not None and self.get_closest_marker(mark) is None
+    def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
+        """Return the fixtures of a case but for those that only its answer needs, as pytest finds them."""
+        beside = FunctionType(_run_without_answer.__code__, self._names)
+        vars(beside).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
+        made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
+        return next(each.fixturenames for each in made)
 
     def _make_module(self) -> ModuleType:
         name = display_name(self.path, self.config.invocation_params.dir)
         module = self._empty_module()
         try:
             data = self._read(name)
-            lacking = self.updater is not None and self.updater.writes_new
+            updater = self.rules.updater
             loaded = load_cases(
                 data,
                 self.path,
                 name,
-                may_lack_expected=lacking,
-                repeat=self.settings.repeat,
-                bounds=self.bounds,
+                may_lack_expected=updater is not None and updater.writes_new,
+                repeat=self.rules.repeat,
+                bounds=self.rules.bounds,
             )
-            if self.updater is not None:
-                self.updater.take_file(self.path, data)
+            if updater is not None:
+                updater.take_file(self.path, data)
             _add_marks(module, loaded.marks, loaded.document, self.path)
             self.cases = loaded.by_id
-            self._add_marked(loaded)
+            self._add_functions(loaded)
         except GoldenFileError as error:
             self.cases = {}
             return self._failing_module(error)
@@ -289,60 +234,69 @@ class GoldenFile(pytest.Module):
         module = ModuleType(self.nodeid, f"The golden cases of {self.path.name}.")
         module.__file__ = str(self.path)
         self._names = module.__dict__
-        self._names[_RUN] = self._check
-        self._codes: dict[object, CodeType] = {}
+        self._names[_RUN] = self._run
         return module
 
     def _read(self, name: str) -> bytes:
         try:
-            return self.bounds.read(self.path)
+            return self.rules.bounds.read(self.path)
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
 
-    def _add_marked(self, loaded: GoldenCases) -> None:
-        """Put the functions of cases with marks of their own into the module, where pytest will find them."""
+    def _add_functions(self, loaded: GoldenCases) -> None:
+        """Put a function for each case into the module, where pytest will find it."""
+        last = max(case.line for case in self.cases.values())
+        asking, recorded = (
+            _standing_in(each.__code__, self.path, last) for each in (_run_case, _run_recorded)
+        )
+        are_own = self.rules.has_own_fixtures()
         for case in self.cases.values():
-            if case.gives("marks"):
-                function = self._names[case.id] = self._function(case, at_rest=False)
-                _add_marks(function, case.marks, loaded.document, self.path)
+            at_rest = are_own and case.has_value
+            code = _named(recorded if at_rest else asking, case.id, case.line)
+            # With the module's namespace for its globals, the function has the module's name too.
+            # (pytest takes an argument that has a default for none of its business.)
+            function = FunctionType(code, self._names, None, (case,) if at_rest else None)
+            vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # found out once
+            self._names[case.id] = function
+            _add_marks(function, case.marks, loaded.document, self.path)
 
-    def _check(self, case: GoldenCase, actual: object) -> None:
-        """Judge a case; what fails is raised from the YAML line that it is about."""
+    def _run(self, case: GoldenCase, actual: object) -> None:
+        """Check a case; what fails is raised from the YAML line that it is about."""
         __tracebackhide__ = True
-        lines: list[int] = []
-        if self.settings.record is not None:
-            _keep_output(case, actual)
-        updater = self.updater
+        if self.rules.keep is not None:
+            self.rules.keep(case, actual)
+        updater = self.rules.updater
         if updater is not None and updater.writes_new and not case.has_expected:
             self._write_new(updater, case, actual)
             return
+        lines: list[int] = []
 
         def locate(field: FieldResult) -> str | None:
-            path = field.expected_path or field.actual_path
-            trail = parse_path(path) if path is not None else ()
+            trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
             lines.append(case.expected_position(trail).line)
             return case.locate_expected(trail)
 
         try:
-            self.judge(case, actual, locate=locate)
-        except AssertionError as error:
-            if not _is_ours(error):
-                raise
-            message = str(error)
-            if updater is not None:
-                note = updater.failed(case, actual)
-                if note is None:
-                    return
-                message += note and f"\n{note}"
-            # The message shows the worst field first, so that is the first one it asked a place for.
-            line = lines[0] if lines else case.expected_position(()).line
-            failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
+            answer, failure = self.rules.check(case, actual, locate=locate)
         except JsonMatchError as error:
-            failing = _failing(case, error, lines[0] if lines else None)
+            failing = _failing(case, error, None)
         else:
-            if updater is not None:
-                updater.passed(case, actual)
-            return
+            # The message shows the worst field first, so that is the first one it asked a place for.
+            if isinstance(failure, JsonMatchError):
+                failing = _failing(case, failure, lines[0] if lines else None)
+            elif failure is not None:
+                message = str(failure)
+                if updater is not None:
+                    note = updater.failed(case, answer)
+                    if note is None:
+                        return
+                    message += note and f"\n{note}"
+                line = lines[0] if lines else case.expected_position(()).line
+                failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
+            else:
+                if updater is not None:
+                    updater.passed(case, answer)
+                return
         failing()
 
     def _write_new(self, updater: Updater, case: GoldenCase, actual: object) -> None:
@@ -359,14 +313,7 @@ class GoldenFile(pytest.Module):
         failing()
 
 
-def prepare(item: pytest.Item, recorder: Recorder) -> None:
-    """Let the recorder of a test know which run of a case it is, and by which parameters of fixtures."""
-    recorder.run = run_of(item, recorder.nodeid)
-    if isinstance(item.parent, GoldenFile) and hasattr(item, "callspec"):
-        recorder.params = parameters(item)
-
-
-def run_of(item: pytest.Item, nodeid: str) -> Run | None:
+def turn_of(item: pytest.Item, nodeid: str) -> Turn | None:
     """Return which run of a repeated case a test is; None if it is none."""
     file = item.parent
     if isinstance(file, GoldenFile):
@@ -385,56 +332,14 @@ def run_of(item: pytest.Item, nodeid: str) -> Run | None:
         whole = f"{head}{case.base_id}{tail}"
     # Under --runxfail no failure is expected: each run stands for itself.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
-    return Run(whole, case.run, case.runs, rate)
-
-
-def _keep_output(case: GoldenCase, actual: object) -> None:
-    """Give the running test's next report a line for the file of outputs."""
-    session = current_session()
-    recorder = None if session is None else session.running
-    if recorder is None:
-        return
-    from pytest_jsonmatch.golden.outputs import output_line
-
-    params = getattr(getattr(recorder.item, "callspec", None), "params", {})
-    recorder.outputs.append(
-        output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
-    )
-
-
-def replay(item: pytest.Item, outputs: Outputs, nodeid: str) -> None:
-    """Let a case be judged by the answer that was kept of it; the fixtures that would make one stay away.
-
-    Raises:
-        AssertionError: none was kept. It is raised from the line of the case.
-    """
-    __tracebackhide__ = True
-    file = item.parent
-    if not isinstance(item, pytest.Function) or not isinstance(file, GoldenFile):
-        return
-    case = file.cases.get(item.originalname)
-    if case is None:
-        return
-    try:
-        actual = outputs.find(nodeid)
-    except LookupError as error:
-        fail = raiser(str(error), path=str(case.path), line=case.line, first=case.line, name=case.id)
-    else:
-        # What a mark or `autouse` asks for is set up as ever; what only the answer needs is not. (A new list:
-        # cases share theirs.)
-        info = getattr(item, "_fixtureinfo", None)
-        wanted = set(getattr(info, "initialnames", item.fixturenames)) - {"jsonmatch_actual"}
-        item.fixturenames = [name for name in item.fixturenames if name in wanted]
-        item.funcargs["jsonmatch_actual"] = actual
-        return
-    fail()
+    return Turn(whole, case.run, case.runs, rate)
 
 
 # -- the functions that are the tests ----------------------------------------------------------------------
 
 
-# pytest learns from the names of the arguments which fixtures a case uses; the body is the same for all. Both
-# functions run as copies that belong to a YAML file, where no coverage tool sees them.
+# pytest learns from the names of the arguments which fixtures a case uses; the body is the same for all. It
+# runs as a copy that belongs to a YAML file, where no coverage tool sees it.
 def _run_case(jsonmatch_case: GoldenCase, jsonmatch_actual: object) -> None:  # pragma: no cover - see above
     __tracebackhide__ = True
     __jsonmatch_run__(jsonmatch_case, jsonmatch_actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
@@ -443,6 +348,17 @@ def _run_case(jsonmatch_case: GoldenCase, jsonmatch_actual: object) -> None:  # 
 def _run_recorded(case: GoldenCase) -> None:  # pragma: no cover - see above
     __tracebackhide__ = True
     __jsonmatch_run__(case, case.actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
+
+
+_BOTH_FIXTURES: Final = inspect.Signature.from_callable(_run_case)
+_NO_FIXTURES: Final = inspect.Signature()
+
+
+def _run_without_answer(jsonmatch_case: GoldenCase) -> None:  # pragma: no cover - never run, only looked at
+    """Use the fixtures of a case, but for its answer."""
+
+
+_WITHOUT_ANSWER: Final = inspect.Signature.from_callable(_run_without_answer)
 
 
 def _run_nothing() -> None:  # pragma: no cover - see above
@@ -575,12 +491,3 @@ def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
     except ConfigurationError as error:
         return str(error) == message
     return False
-
-
-def _is_ours(error: AssertionError) -> bool:
-    """Tell whether an error comes from the plugin, not from a hook or comparator called on the way."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    name = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__"))
-    return name.partition(".")[0] == __name__.partition(".")[0]

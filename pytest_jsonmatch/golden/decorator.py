@@ -15,7 +15,7 @@ from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.naming import display_name
-from pytest_jsonmatch.recording import current_session
+from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +75,9 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
 
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
-    session = current_session()
-    settings = None if session is None else session.settings
-    bounds = Bounds() if settings is None else Bounds.of(settings)
-    repeat = None if settings is None else settings.repeat
+    run = current_run()
+    bounds = Bounds() if run is None else Bounds.of(run.case_files)
+    repeat = None if run is None else run.case_files.repeat
     loaded = load_cases(bounds.read(path), path, display_name(path, folder), repeat=repeat, bounds=bounds)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""

@@ -18,7 +18,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +111,7 @@ def _plain(value: object) -> JsonValue:
 
 @final
 class OutputWriter:
-    """Writes the lines that reports carry, one by one; the file takes its name when the run is over.
+    """Writes lines one by one; the file takes its name when the run is over.
 
     Until then they stand in a file beside it that no other run writes to, `FILE.PID.partial`. So a run that
     dies loses nothing, and the file is always that of one whole run: an older one, until a run has answers.
@@ -145,14 +144,13 @@ class OutputWriter:
             self._partial = self.path.with_name(name)
             return
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Write what a report carries."""
-        lines: Iterable[str] = getattr(report, REPORT_ATTRIBUTE, {}).get("outputs", ())
-        if not lines or self._file is None:
+    def write(self, lines: Iterable[str]) -> None:
+        """Write lines, each made by `output_line`."""
+        if self._file is None:
             return
         for line in lines:
             self._file.write(line.encode("ascii") + b"\n")
-        self._is_empty = False
+            self._is_empty = False
         self._file.flush()
 
     def pytest_sessionfinish(self) -> None:

@@ -13,8 +13,8 @@ from pytest_jsonmatch.golden.writing import YamlWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = ["Change", "Trial", "as_yaml", "suggestions", "with_change"]

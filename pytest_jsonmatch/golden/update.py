@@ -142,28 +142,26 @@ class Updater:
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return None
 
-    def failed(self, case: GoldenCase, actual: object) -> str | None:
+    def failed(self, case: GoldenCase, answer: JsonValue) -> str | None:
         """Request a new value for a case that failed; return what to add to the failure.
 
         None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
             return ""
-        refusal = self._write(case, self._answer(case, actual))
+        refusal = self._write(case, answer)
         if refusal is not None:
             return refusal
         return "" if self._dry_run else None
 
-    def passed(self, case: GoldenCase, actual: object) -> None:
+    def passed(self, case: GoldenCase, answer: JsonValue) -> None:
         """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
-        if self._mode == "all":
-            value = self._answer(case, actual)
-            if not identical(case.expected, value):
-                self._write(case, value)
-                return
-        self._ask(self._request(case, "keep"))
+        if self._mode == "all" and not identical(case.expected, answer):
+            self._write(case, answer)
+        else:
+            self._ask(self._request(case, "keep"))
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
         """Request that a value is written; return why that can't be."""

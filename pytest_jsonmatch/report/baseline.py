@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
@@ -23,7 +23,7 @@ _MOST_REFUSED: Final = 3
 
 
 def baseline_lines(
-    diff: BaselineDiff, look: Look, *, name: str, verdict: RunVerdict | None = None
+    diff: BaselineDiff, look: Look, *, name: str, verdict: RunChange | None = None
 ) -> list[StyledLine]:
     """Return the lines about a baseline: without "all" those cases and fields that changed most.
 

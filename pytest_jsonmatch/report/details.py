@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.report.textdiff import Span
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import heapq
-import json
-from dataclasses import dataclass
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
@@ -19,11 +15,12 @@ from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, val
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["MARGIN", "STATUS_WORDS", "ThresholdFailure", "failure_message"]
+__all__ = ["MARGIN", "STATUS_WORDS", "failure_message"]
 
 STATUS_WORDS: Final = {
     "match": "match",
@@ -50,19 +47,6 @@ _ALSO: Final = 3
 _NOTES: Final = 2
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class ThresholdFailure:
-    """A figure that is below its limit; `value` is None where there is no such figure.
-
-    `what` is "score", "precision", "recall", "f1" or 'fields["PATTERN"]', the pattern as a JSON string.
-    """
-
-    what: str
-    value: float | None
-    limit: float
-
-
 class _Volume(NamedTuple):
     """How much is shown at one verbosity; None: everything."""
 
@@ -78,7 +62,7 @@ def failure_message(
     result: MatchResult,
     *,
     threshold: Mapping[str, object],
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     verbosity: int = 0,
     color: bool = False,
     unicode: bool = True,
@@ -119,7 +103,7 @@ def failure_message(
 def _head(
     result: MatchResult,
     threshold: Mapping[str, object],
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     name: str | None,
     look: Look,
 ) -> list[StyledLine]:
@@ -143,7 +127,7 @@ def _head(
     return [*lines, _counts(result, look)]
 
 
-def _below(failure: ThresholdFailure, look: Look) -> StyledLine:
+def _below(failure: Measured, look: Look) -> StyledLine:
     what = look.middle("F1" if failure.what == "f1" else failure.what, look.width // 2)
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
@@ -176,7 +160,7 @@ class _Entry(NamedTuple):
 
 def _fields(
     result: MatchResult,
-    failures: Sequence[ThresholdFailure],
+    failures: Sequence[Measured],
     volume: _Volume,
     room: int | None,
     space: Space,
@@ -210,31 +194,18 @@ def _fields(
 
 
 def _worst(
-    result: MatchResult, failures: Sequence[ThresholdFailure], limit: int | None
+    result: MatchResult, failures: Sequence[Measured], limit: int | None
 ) -> tuple[list[FieldResult], int]:
     """Return the fields to show, the worst first, and how many others there are."""
     counts = result.counts
     total = sum(number for status, number in counts.items() if status not in _QUIET)
     found = (field for field in result.field_results if field.status not in _QUIET)
-    # Where nothing but fields is too low, those that a limit speaks of come first.
-    is_cause = _causes(failures)
-    keys = lambda field: (not is_cause(field.path), not field.weight, field.score)  # noqa: E731
+    causes = {failure.field for failure in failures}
+    if None in causes:
+        causes = set()  # only where nothing but fields failed do they come first
+    keys = lambda field: (field.path not in causes, not field.weight, field.score)  # noqa: E731
     shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
     return shown, total - len(shown)
-
-
-def _causes(failures: Sequence[ThresholdFailure]) -> Callable[[str], bool]:
-    """Return what tells whether a failed limit speaks of a schema path, if only limits on fields failed."""
-    if any(not failure.what.startswith("fields[") for failure in failures):
-        return lambda _: False
-    patterns = [parse_pattern(json.loads(failure.what[len("fields[") : -1])) for failure in failures]
-
-    @cache
-    def is_cause(path: str) -> bool:
-        segments = parse_path(path)
-        return any(pattern.matches(segments) for pattern in patterns)
-
-    return is_cause
 
 
 def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry], int]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.headlines import RunVerdict
+    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
@@ -196,7 +196,7 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
     }
 
 
-def _proven(verdict: RunVerdict) -> Iterator[tuple[str, str]]:
+def _proven(verdict: RunChange) -> Iterator[tuple[str, str]]:
     """Yield what a difference proves, each with its kind, and without the word for that before it."""
     scores, outcomes = verdict.scores, verdict.outcomes
     yield scores.kind, f"mean score: {scores.words.partition(': ')[2] or scores.words}"

@@ -154,6 +154,9 @@ class Look:
                 (pad(shorten(text, width), width) + "  ", markup)
                 for (text, markup), width in zip(row, widths, strict=True)
             ]
+            # (No white space at the end of a line, whichever cells are empty.)
+            while len(cells) > 1 and not cells[-1][0].strip():
+                cells.pop()
             cells[-1] = (cells[-1][0].rstrip(), cells[-1][1])
             lines.append(self.fitting([(indent, PLAIN), *cells]))
         return lines

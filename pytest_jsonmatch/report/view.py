@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.headlines import Headline, RunVerdict
+    from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Section
@@ -130,7 +130,7 @@ class RunView:
     unsettled: Sequence[Check] = ()
     baseline: str = ""
     diff: BaselineDiff | None = None
-    proven: RunVerdict | None = None
+    proven: RunChange | None = None
     headlines: Sequence[Headline] = ()
     faults: Sequence[Fault] = ()
     others_failed: int = 0

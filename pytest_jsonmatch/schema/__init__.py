@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
-    from pytest_jsonmatch.engine.plan.registry import register_comparator
-    from pytest_jsonmatch.engine.plan.registry import register_comparator as register
+    from pytest_jsonmatch.engine.plan.registry import register, register_comparator
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError
     from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
     from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
@@ -63,8 +62,8 @@ _HOMES = {
     "engine.ask.compound": ("CompoundComparator",),
     "engine.value.errors": ("GoldValidationError",),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
-    "engine.plan.registry": ("register_comparator",),
-    "engine.result.field": ("FieldResult",),
+    "engine.plan.registry": ("register", "register_comparator"),
+    "engine.score.field": ("FieldResult",),
     "engine.result.figures": ("FieldAggregation",),
     "corpus.result": ("RecordResult", "RunResult"),
     "engine.plan.schemanode": ("SchemaNode",),
@@ -75,18 +74,16 @@ _HOMES = {
     "schema.resolving": ("resolve_schema_references",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_ALIASES = {"register": "register_comparator"}
 
 
 if not TYPE_CHECKING:
     # A type checker that sees it takes any misspelt name for an object.
     def __getattr__(name: str) -> object:
-        plain = _ALIASES.get(name, name)
-        home = _HOME_OF.get(plain)
+        home = _HOME_OF.get(name)
         if home is None:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), plain)
+        value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), name)
         globals()[name] = value
         return value
 

@@ -134,7 +134,7 @@ class CachedJudge:
             miss = JudgeError(
                 "cache miss",
                 f"no verdict of {self.model!r} on this pair in {self._file.path}; the mode 'live' asks for "
-                "it (pytest --jsonmatch-judge=live, jsonmatch --judge live)",
+                "it (pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
             )
             found.update(dict.fromkeys((item.id for item in open_items), miss))
             wrong += len(open_items)

@@ -34,10 +34,10 @@ def stdin(monkeypatch):
     "line", ["compare wrong.json right.json", "compare --test wrong.json --gt right.json --report text"]
 )
 def test_text(files, command, line):
-    assert command(line) == (
-        0,
+    assert command(f"{line} --metric pairwise_f1") == (
+        1,
         """\
-pairwise_f1 score 0.57
+pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 omitted; precision 0.67, recall 0.50
 
   total          0.00  11 → 12            mismatch, 9.1 % off
@@ -57,31 +57,35 @@ elements without a partner:
 
 
 def test_all_well(files, command):
-    assert command("compare right.json right.json --threshold 1") == (
+    assert command("compare right.json right.json") == (
         0,
-        "pairwise_f1 score 1.00 (limit 1.0)\n4 fields: 4 match\n",
+        "leaf_f1 score 1.00 (limit 1.0)\n4 fields: 4 match\n",
         "",
     )
 
 
+def test_every_leaf_is_equal_and_nothing_invented_or_it_fails(write, command):
+    write(more_json={"n": 1, "m": 2}, less_json={"n": 1}, other_json={"n": 2})
+    for sides in ("more.json less.json", "less.json more.json", "other.json less.json"):
+        assert command(f"compare {sides}").code == 1
+
+
 def test_threshold(files, command):
-    ran = command("compare wrong.json right.json --threshold 0.6")
-    assert (ran.code, ran.out.splitlines()[0], ran.err) == (1, "pairwise_f1 score 0.57 < 0.60", "")
-    assert command("compare wrong.json right.json --threshold 0.57").code == 0
+    ran = command("compare wrong.json right.json --threshold 0.3")
+    assert (ran.code, ran.out.splitlines()[0], ran.err) == (1, "leaf_f1 score 0.29 < 0.30", "")
+    assert command("compare wrong.json right.json --threshold 0.28").code == 0
 
 
 def test_beta(files, command):
-    assert command("compare wrong.json right.json --beta 0.5").out.splitlines()[:2] == [
-        "pairwise_f1 score 0.57",
-        "F0.5 0.62",
-    ]
-    assert command("compare wrong.json right.json --beta 0.5 --threshold 0.6").code == 0
-    ran = command("compare wrong.json right.json --beta 2 --threshold 0.57")
+    line = "compare wrong.json right.json --metric pairwise_f1 --beta"
+    ran = command(f"{line} 0.5 --threshold 0.6")
+    assert (ran.code, ran.out.splitlines()[:2]) == (0, ["pairwise_f1 score 0.57", "F0.5 0.62"])
+    ran = command(f"{line} 2 --threshold 0.57")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "pairwise_f1 F2 0.53 < 0.57")
 
 
 def test_json_is_a_result_file(files, command):
-    ran = command("compare wrong.json right.json --report json --threshold 0.6")
+    ran = command("compare wrong.json right.json --report json --metric pairwise_f1 --threshold 0.6")
     results = from_text(ran.out, "out")
     (case,) = results.cases
     assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
@@ -90,17 +94,15 @@ def test_json_is_a_result_file(files, command):
 
 
 def test_markdown_says_what_differs(files, command):
-    ran = command("compare wrong.json right.json --report markdown --threshold 0.6")
+    ran = command("compare wrong.json right.json --report markdown --metric pairwise_f1 --threshold 0.6")
     assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
     assert ran.out.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 case failed**.\n")
     assert "  total          0.00  11 → 12            mismatch, 9.1 % off\n" in ran.out
-    free = command("compare wrong.json right.json --report markdown").out
-    assert free.startswith("## jsonmatch: score 0.57\n\n1 case, without a threshold.\n")
     assert "What differs" not in command("compare right.json right.json --report markdown").out
 
 
 def test_html_shows_both_sides_and_the_pairs(files, command):
-    ran = command("compare wrong.json right.json --report html")
+    ran = command("compare wrong.json right.json --report html --metric pairwise_f1 --threshold 0.5")
     assert (ran.code, ran.err, ran.out[:15]) == (0, "", "<!doctype html>")
     assert "wrong.json against right.json" in ran.out
     data = json.loads(re.search(r'id="data">(.*?)</script>', ran.out, re.DOTALL)[1])
@@ -110,13 +112,12 @@ def test_html_shows_both_sides_and_the_pairs(files, command):
 
 
 @pytest.mark.parametrize(
-    ("more", "verdict", "cards"),
-    [("", "scored", 4), (" --threshold 0.1", "passed", 5), (" --threshold 1", "failed", 5)],
+    ("threshold", "verdict"), [("", "failed"), (" --threshold 0.1", "passed"), (" --threshold 1", "failed")]
 )
-def test_html_calls_nothing_passed_that_has_no_threshold(files, command, more, verdict, cards):
-    page = command(f"compare wrong.json right.json --report html{more}").out
+def test_html_has_the_verdict(files, command, threshold, verdict):
+    page = command(f"compare wrong.json right.json --report html{threshold}").out
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-    assert (data["cases"][0]["v"], page.count('class="card"')) == (verdict, cards)
+    assert data["cases"][0]["v"] == verdict
 
 
 def test_html_needs_jinja(files, refused, monkeypatch):
@@ -128,7 +129,7 @@ def test_html_needs_jinja(files, refused, monkeypatch):
 
 
 def test_objects_and_arrays_have_their_own_figures(files, command):
-    ran = command("compare wrong.json right.json -v")
+    ran = command("compare wrong.json right.json --metric pairwise_f1 -v")
     assert ran.out.splitlines()[-4:] == [
         "objects and arrays  precision  recall    F1",
         "  items[0]  object       1.00    0.00  0.00",
@@ -139,8 +140,8 @@ def test_objects_and_arrays_have_their_own_figures(files, command):
 
 def test_output(files, command, folder):
     assert command("compare right.json right.json -o out.txt --color auto") == (0, "", "")
-    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("pairwise_f1 score 1.00\n")
-    assert command("compare right.json right.json -o -").out.startswith("pairwise_f1 score 1.00\n")
+    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("leaf_f1 score 1.00 (limit 1.0)\n")
+    assert command("compare right.json right.json -o -").out.startswith("leaf_f1 score 1.00 (limit 1.0)\n")
 
 
 @pytest.mark.parametrize(
@@ -190,21 +191,21 @@ def test_metric_config_nulls_and_schema(write, command):
         schema_json={"properties": {"n": {"type": "integer"}, "s": {"type": "string", "x-eval-skip": True}}},
     )
     heads = [
-        command(f"compare a.json b.json {flags}").out.splitlines()[0]
+        command(f"compare a.json b.json --threshold 0 {flags}").out.splitlines()[0]
         for flags in (
-            "",
-            "--nulls absent",
-            "--nulls absent --config config.json",
+            "--metric pairwise_f1",
+            "--metric pairwise_f1 --nulls absent",
+            "--metric pairwise_f1 --nulls absent --config config.json",
             "--metric leaf_f1 --schema schema.json --nulls absent",
             "--metric json_similarity",
         )
     ]
     assert heads == [
-        "pairwise_f1 score 0.20",
-        "pairwise_f1 score 0.25",
-        "pairwise_f1 score 0.57",
-        "leaf_f1 score 0.00",
-        "json_similarity score 0.33",
+        "pairwise_f1 score 0.20 (limit 0.0)",
+        "pairwise_f1 score 0.25 (limit 0.0)",
+        "pairwise_f1 score 0.57 (limit 0.0)",
+        "leaf_f1 score 0.00 (limit 0.0)",
+        "json_similarity score 0.33 (limit 0.0)",
     ]
 
 
@@ -214,7 +215,7 @@ def test_a_model_is_a_schema(write, command, monkeypatch):
         compare_models_py="import pydantic\nclass Receipt(pydantic.BaseModel):\n    n: float\n",
         a_json={"n": 1},
     )
-    assert command("compare a.json a.json --metric leaf_f1 --schema compare_models:Receipt").code == 0
+    assert command("compare a.json a.json --schema compare_models:Receipt").code == 0
 
 
 @pytest.mark.parametrize(
@@ -229,27 +230,27 @@ def test_a_model_is_a_schema(write, command, monkeypatch):
 def test_an_answer_is_text_with_json_in_it(write, command, answer, notes):
     write(a_txt=answer, b_json={"n": 1})
     ran = command("compare a.txt b.json")
-    assert (ran.out.splitlines()[0], ran.out.count("note: ")) == ("pairwise_f1 score 1.00", notes)
+    assert (ran.out.splitlines()[0], ran.out.count("note: ")) == ("leaf_f1 score 1.00 (limit 1.0)", notes)
 
 
 def test_repair(write, command, refused):
     pytest.importorskip("json_repair")
     write(a_json="{'n': 1}", b_json={"n": 1})
     assert refused("compare a.json b.json").startswith("jsonmatch compare: a.json:1:2: not valid JSON: ")
-    assert command("compare a.json b.json --repair").out.startswith("pairwise_f1 score 1.00\n")
+    assert command("compare a.json b.json --repair").out.startswith("leaf_f1 score 1.00 (limit 1.0)\n")
 
 
 def test_another_type_is_a_mismatch(write, command):
     write(a_json=[1], b_json={"n": 1}, c_json='"text"')
-    assert command("compare a.json b.json").out.startswith("pairwise_f1 score 0.00\n1 field: 1 mismatch\n")
-    assert command("compare c.json b.json").code == 0
-    assert command("compare c.json c.json").out.startswith("pairwise_f1 score 1.00\n")
+    assert command("compare a.json b.json").out.startswith("leaf_f1 score 0.00 < 1.00\n1 field: 1 mismatch\n")
+    assert command("compare c.json b.json").out.startswith("leaf_f1 score 0.00 < 1.00\n")
+    assert command("compare c.json c.json").out.startswith("leaf_f1 score 1.00 (limit 1.0)\n")
 
 
 @pytest.mark.parametrize("line", ["compare - right.json", "compare right.json -"])
 def test_standard_input(files, command, stdin, line):
     stdin(json.dumps(RIGHT).encode())
-    assert command(line).out.startswith("pairwise_f1 score 1.00\n")
+    assert command(line).out.startswith("leaf_f1 score 1.00 (limit 1.0)\n")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_standard_input(files, command, stdin, line):
         ),
         ("wrong.json right.json --schema no.json", "schema file 'no.json' does not exist"),
         ("wrong.json right.json --schema shop.json", "right.json: 'total' is not in the schema; known: shop"),
-        ("extra.json shop-only.json --schema shop.json", "extra.json: "),
+        ("extra.json shop-only.json --schema shop.json --metric pairwise_f1", "extra.json: "),
         (
             "list.json right.json --metric field_match",
             "list.json: field_match compares two objects key by key",
@@ -350,4 +351,8 @@ def test_an_encoder_of_the_current_folder(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (run.returncode, run.stderr, run.stdout.splitlines()[0]) == (0, "", "pairwise_f1 score 1.00")
+    assert (run.returncode, run.stderr, run.stdout.splitlines()[0]) == (
+        0,
+        "",
+        "leaf_f1 score 1.00 (limit 1.0)",
+    )

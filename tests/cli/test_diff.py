@@ -14,7 +14,7 @@ def saved(write, command):
 
     def call(name, answers, *more):
         write(answers_jsonl=answers)
-        line = f"evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save {name}.json"
+        line = f"evaluate answers.jsonl gold.jsonl --id-field id --json {name}.json"
         assert command(line, *more).code == 0
 
     return call
@@ -47,7 +47,7 @@ def test_brief_and_all(saved, command):
 def test_cases_that_come_and_go(write, command):
     for name, records in {"a": GOLD[:2], "b": GOLD[1:3]}.items():
         write(gold_jsonl=records)
-        line = f"evaluate --gold gold.jsonl --actual gold.jsonl --id-field id --save {name}.json"
+        line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
     assert ": 1 case in both, 1 new, 1 vanished\n" in out
@@ -65,7 +65,7 @@ def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
     write(a_json={"n": 1}, b_json={"n": 2})
     for actual, name in (("a", "old"), ("b", "new")):
         ran = command(f"compare {actual}.json a.json --report json --output {name}.json")
-        assert ran.code == 0
+        assert ran.code == (actual == "b")
     assert without_title(command("diff old.json new.json").out) == (
         "   -1.00  1.00 → 0.00  score\n"
         "  inconclusive: n = 1 can detect no drop, however large; too few informative cases: 1 case differs\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch import evaluate
+from pytest_jsonmatch import compare_corpus
 from pytest_jsonmatch.cli.evaluate import _check_target
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.cli.progress import Progress, progress_line
@@ -22,7 +22,7 @@ from pytest_jsonmatch.results.file import from_text, read_results, to_text
 
 GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
 ANSWERS = [{"id": "r3", "a": 4, "b": "z", "c": 1}, {"id": "r1", "a": 1, "b": "x"}, {"id": "r9", "a": 1}]
-SIDES = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id"
+SIDES = "evaluate answers.jsonl gold.jsonl --id-field id"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ gates, on 3 records:
 
 def test_all_well(write, command):
     write(gold_jsonl=GOLD)
-    assert command("evaluate --gold gold.jsonl --actual gold.jsonl --gate pass_rate==1") == (
+    assert command("evaluate gold.jsonl gold.jsonl --gate pass_rate==1") == (
         0,
         """\
 leaf_f1, 3 records: mean score 1.00
@@ -80,7 +80,7 @@ gates, on 3 records:
 
 def test_no_records(write, command):
     write(gold_jsonl="")
-    ran = command("evaluate --gold gold.jsonl --actual gold.jsonl --save r.json", "--gate", "f1 >= 0")
+    ran = command("evaluate gold.jsonl gold.jsonl --json r.json", "--gate", "f1 >= 0")
     assert ran == (
         1,
         "leaf_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
@@ -114,7 +114,7 @@ def test_gates(sides, command, gate, code):
 
 def test_a_gate_on_cases_looks_at_all_records(write, command):
     write(gold_jsonl=[{"a": 1}] * 40, answers_jsonl=[{"a": 2}] * 20 + [{"a": 1}] * 20)
-    ran = command("evaluate --gold gold.jsonl --actual answers.jsonl --gate", 'cases["39"].score == 1')
+    ran = command("evaluate answers.jsonl gold.jsonl --gate", 'cases["39"].score == 1')
     assert (ran.code, "PASSED" in ran.out) == (0, True)
 
 
@@ -122,10 +122,10 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     gold = [{"id": f"r{number}", "a": number, "b": number % 7} for number in range(300)]
     answers = [{**each, "b": 3} for each in gold[:-1]]
     write(gold_jsonl=gold, answers_jsonl=answers)
-    assert command(f"{SIDES} --save worst.json").code == 0
-    assert command(f"{SIDES} --save all.json --keep all").code == 0
+    assert command(f"{SIDES} --json worst.json").code == 0
+    assert command(f"{SIDES} --json all.json --keep all").code == 0
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
-    run = evaluate(gold, answers, id_field="id")
+    run = compare_corpus(answers, gold, id_field="id")
     assert (len(worst.cases), len(everything.cases), worst.is_partial, everything.is_partial) == (
         10,
         300,
@@ -173,7 +173,7 @@ def test_nulls_schema_config_and_repair(write, command):
         config_json={"number_evaluation_type": {"evaluation_type": "relative"}},
     )
     heads = [
-        command(f"evaluate --gold gold.jsonl --actual answers.jsonl {flags}").out.splitlines()[0]
+        command(f"evaluate answers.jsonl gold.jsonl {flags}").out.splitlines()[0]
         for flags in (
             "",
             "--repair",
@@ -194,24 +194,24 @@ def test_nulls_schema_config_and_repair(write, command):
 
 def test_arrays(write, command):
     write(gold_json=[{"a": 1}, "x", 3], answers_json=[{"a": 1}, "x", 4])
-    assert "2 of 3 records with" in command("evaluate --gold gold.json --actual answers.json").out
-    assert "3 of 3 records with" in command("evaluate --gold gold.json --actual gold.json").out
+    assert "2 of 3 records with" in command("evaluate answers.json gold.json").out
+    assert "3 of 3 records with" in command("evaluate gold.json gold.json").out
 
 
 def test_an_array_may_hold_answers_as_text(write, command):
     write(gold_json=[{"a": 1}], answers_json=['Sure: {"a": 1}'])
-    assert "1 of 1 record with" in command("evaluate --gold gold.json --actual answers.json").out
+    assert "1 of 1 record with" in command("evaluate answers.json gold.json").out
 
 
 def test_a_name_without_a_known_ending(write, command):
     write(gold_txt='[{"a": 1}, {"a": 2}]', answers_txt='{"a": 1}\n\n{"a": 2}\n')
-    assert "2 of 2 records with" in command("evaluate --gold gold.txt --actual answers.txt").out
+    assert "2 of 2 records with" in command("evaluate answers.txt gold.txt").out
 
 
 @pytest.mark.parametrize(
     "content", [b'{"a": 1}\n\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]'], ids=["lines", "array"]
 )
-@pytest.mark.parametrize("line", ["--gold - --actual gold.jsonl", "--gold gold.jsonl --actual -"])
+@pytest.mark.parametrize("line", ["gold.jsonl -", "- gold.jsonl"])
 def test_standard_input(write, command, monkeypatch, content, line):
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)), encoding="utf-8")
@@ -233,7 +233,7 @@ def test_pipes_are_read_once(folder, command, content):
         readers.append(reader)
     try:
         gold, actual = (f"/dev/fd/{reader}" for reader in readers)
-        assert "2 of 2 records with" in command(f"evaluate --gold {gold} --actual {actual}").out
+        assert "2 of 2 records with" in command(f"evaluate {actual} {gold}").out
     finally:
         for reader in readers:
             os.close(reader)
@@ -248,7 +248,7 @@ def test_nothing_in_the_data_reaches_the_terminal_as_more_than_text(write, folde
     assert not {"\x1b", "\u202e", "\ud800", "\x07", "\x08"} & set(ran.out)
     assert json.loads(command("schema infer gold.jsonl").out)["required"] == ["id", "a\ud800"]
     (folder / "\x1b[31m.json").write_text("broken")
-    shown = refused("evaluate --actual gold.jsonl --gold", "\x1b[31m.json")
+    shown = refused("evaluate gold.jsonl", "\x1b[31m.json")
     assert shown.startswith("jsonmatch evaluate: \\x1b[31m.json:1:1: not valid JSON")
 
 
@@ -266,7 +266,7 @@ def test_folders(folder, command):
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
-    ran = command("evaluate --gold gold --actual answers --save r.json")
+    ran = command("evaluate answers gold --json r.json")
     assert "2 of 4 records with score 1, 1 without an answer, 1 answer not scored\n" in ran.out
     assert "  0.00  deep/b.json  n\n" in ran.out
     assert "error: record 'd.json': there is no answer for it\n" in ran.out
@@ -316,7 +316,10 @@ def bad(folder, write):
         ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
         ("object.json gold.jsonl", "object.json holds one JSON value and no array of records"),
         ("gold.jsonl object.json", "object.json holds one JSON value and no array of records"),
-        ("gold.jsonl two.jsonl", "there are more answers than gold records; without --id-field they go by"),
+        (
+            "gold.jsonl two.jsonl",
+            "there are more answers than expected records; without --id-field they are matched by",
+        ),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is that of line 1 too"),
         (
             "noid.jsonl gold.jsonl --id-field id",
@@ -336,14 +339,14 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
-        ("gold.jsonl gold.jsonl --save no/r.json", "no: no such file or directory"),
-        ("gold.jsonl gold.jsonl --save some", "some: is a directory"),
+        ("gold.jsonl gold.jsonl --json no/r.json", "no: no such file or directory"),
+        ("gold.jsonl gold.jsonl --json some", "some: is a directory"),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
 )
 def test_bad_input_is_one_line(bad, refused, line, told):
     gold, actual, *more = line.split(" ")
-    shown = refused(f"evaluate --gold {gold} --actual {actual}", *more).replace("\\", "/")
+    shown = refused(f"evaluate {actual} {gold}", *more).replace("\\", "/")
     assert shown.startswith(f"jsonmatch evaluate: {told}")
 
 
@@ -351,14 +354,14 @@ def test_a_broken_line_of_standard_input(bad, refused, monkeypatch):
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'{"a": 1}\n{"a": \n')), encoding="utf-8")
     )
-    shown = refused("evaluate --gold - --actual two.jsonl")
+    shown = refused("evaluate two.jsonl -")
     assert shown.startswith(
         "jsonmatch evaluate: <stdin>:2:7: not valid JSON: the text ends inside an object near"
     )
 
 
 def test_a_broken_answer_counts_as_wrong(bad, command):
-    ran = command("evaluate --gold gold.jsonl --actual latin.jsonl")
+    ran = command("evaluate latin.jsonl gold.jsonl")
     assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
 
 
@@ -375,7 +378,7 @@ def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(sides, fol
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert refused(f"{SIDES} --save r.json").endswith("r.json: no space left on device")
+    assert refused(f"{SIDES} --json r.json").endswith("r.json: no space left on device")
     assert (folder / "r.json").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "r.json"]
 
@@ -395,10 +398,10 @@ def test_memory_does_not_grow_with_the_records(folder, command):
     peaks = []
     for number in (1_000, 10_000):
         lines_of(folder, number)
-        command(f"{SIDES} --save r.json")
+        command(f"{SIDES} --json r.json")
         tracemalloc.start()
         try:
-            assert command(f"{SIDES} --save r.json").code == 0
+            assert command(f"{SIDES} --json r.json").code == 0
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
@@ -419,7 +422,7 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
             sys.executable,
             "-c",
             code,
-            *["evaluate", "--gold", "gold.jsonl", "--actual", "-", "--save", "r.json"],
+            *["evaluate", "-", "gold.jsonl", "--json", "r.json"],
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -442,10 +445,10 @@ def test_progress_on_a_terminal_only(folder, write, command, monkeypatch):
 
     monkeypatch.setattr("pytest_jsonmatch.cli.progress._PAUSE", 0.0)
     write(gold_jsonl=[{"a": 1}] * 600)
-    assert command("evaluate --gold gold.jsonl --actual gold.jsonl").err == ""
+    assert command("evaluate gold.jsonl gold.jsonl").err == ""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert main(["evaluate", "--gold", "gold.jsonl", "--actual", "gold.jsonl"]) == 0
+    assert main(["evaluate", "gold.jsonl", "gold.jsonl"]) == 0
     shown = terminal.getvalue().split("\r")
     assert shown[1].startswith("[##########..............]  42%  256 of 600 records, ")
     assert shown[3].startswith("[########################] 100%  600 of 600 records, ")
@@ -530,7 +533,7 @@ def test_pairs_of_the_worst_records_are_text_if_asked_for(baskets, command):
 
 
 def test_pairs_are_in_the_result_file(baskets, command, folder):
-    command(f"{SIDES} --metric pairwise_f1 --save kept.json")
+    command(f"{SIDES} --metric pairwise_f1 --json kept.json")
     kept = {
         case["id"]: case["runs"][0]["comparisons"][0]
         for case in json.loads((folder / "kept.json").read_text())["cases"]

@@ -508,7 +508,9 @@ def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, 
     assert "30 of 30 pairs" in first.out
     assert first.out.endswith("judge: 2 calls, 30 items, 220 tokens\n")
     assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
-    second = command("judge calibrate labels.jsonl --judge cached --judge-cache kept.jsonl --min-kappa 1")
+    second = command(
+        "judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --min-kappa 1"
+    )
     assert (second.code, len(endpoint.requests)) == (0, 2)
     assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
     assert "judge: 0 calls, 30 from cache\n" in second.out
@@ -531,7 +533,7 @@ def test_past_the_budget_there_is_no_verdict(asked, endpoint):
 def test_what_is_not_in_the_cache_has_no_verdict(asked, endpoint):
     assert asked([pair("yes", same=True)], "--judge-cache", "kept.jsonl").code == 0
     labels = [pair("yes", same=True), pair("yes too", same=True)]
-    ran = asked(labels, "--judge-cache", "kept.jsonl", "--judge", "cached")
+    ran = asked(labels, "--judge-cache", "kept.jsonl", "--judge-mode", "cached")
     assert (ran.code, len(endpoint.requests), "1 of 1 pair" in ran.out) == (1, 1, True)
     assert "no verdict: labels.jsonl:2: cache miss: " in ran.out
 
@@ -541,7 +543,7 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
     assert len(sys.modules["judges"].ASKED) == 13
     again = labelled(MIXED, "--judge-cache", "kept.jsonl")
     assert (again.code, sys.modules["judges"].ASKED) == (0, [])
-    other = labelled(MIXED, "--judge-cache", "kept.jsonl", "--judge", "cached", judge="batches")
+    other = labelled(MIXED, "--judge-cache", "kept.jsonl", "--judge-mode", "cached", judge="batches")
     assert "13 cache miss" in other.out
 
 
@@ -549,16 +551,16 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
     ("line", "told"),
     [
         (
-            "--judge-from judges:judge --judge cached",
-            "--judge cached takes verdicts from a file: name it with --judge-cache",
+            "--judge-from judges:judge --judge-mode cached",
+            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
         ),
         (
-            "--judge cached",
+            "--judge-mode cached",
             "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
         ),
         (
-            "--judge cached --judge-model m",
-            "--judge cached takes verdicts from a file: name it with --judge-cache",
+            "--judge-mode cached --judge-model m",
+            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
         ),
         ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
         (
@@ -585,7 +587,7 @@ def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
     "line",
     [
         "compare a.json b.json --metric leaf_f1",
-        "evaluate --gold b.jsonl --actual a.jsonl",
+        "evaluate a.jsonl b.jsonl",
     ],
 )
 def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
@@ -595,9 +597,9 @@ def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
     sys.modules.pop("judges", None)
     ran = command(f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl")
     assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item\n")
-    assert " 1.00\n" in ran.out
+    assert " 1.00" in ran.out
     again = command(
-        f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge cached"
+        f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge-mode cached"
     )
     assert (again.code, again.err) == (0, "judge: 0 calls, 1 from cache\n")
     sys.modules.pop("judges", None)

@@ -34,14 +34,14 @@ def test_compare_asks_the_judge_of_a_plugin(plugin, command):
     ran = command(f"compare a.json b.json {JUDGED}")
     assert (ran.code, ran.out, ran.err) == (
         0,
-        "pairwise_f1 score 1.00\n3 fields: 3 match\n",
+        "leaf_f1 score 1.00 (limit 1.0)\n3 fields: 3 match\n",
         "judge: 2 calls, 2 items\n",
     )
 
 
 def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     plugin()
-    ran = command(f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED}")
+    ran = command(f"evaluate answers.jsonl gold.jsonl {JUDGED}")
     assert (ran.code, ran.out.splitlines()[0], ran.err) == (
         0,
         "leaf_f1, 3 records: mean score 0.67",
@@ -55,9 +55,7 @@ def test_results_alone_go_to_standard_output(plugin, command):
     assert (json.loads(ran.out)["figures"]["score"], ran.err) == (1.0, "judge: 2 calls, 2 items\n")
 
 
-@pytest.mark.parametrize(
-    "line", ["compare a.json b.json", "evaluate --gold gold.jsonl --actual answers.jsonl"]
-)
+@pytest.mark.parametrize("line", ["compare a.json b.json", "evaluate answers.jsonl gold.jsonl"])
 def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
     plugin()
     assert refused(f"{line} --config rules.json").endswith(
@@ -84,11 +82,10 @@ def test_triage_holds_f_beta_to_the_threshold_too(plugin, command):
     assert (ran.code, ran.err) == (1, "judge: 2 calls, 2 items\n")
 
 
-def test_triage_needs_a_threshold(plugin, refused):
-    plugin()
-    assert refused(f"compare a.json b.json {JUDGED} --judge-triage") == (
-        "jsonmatch compare: --judge-triage needs --threshold: it stops where that is decided"
-    )
+def test_triage_without_a_threshold_stops_where_1_is_out_of_reach(plugin, command):
+    plugin("lambda item: False")
+    ran = command(f"compare a.json b.json {JUDGED} --judge-triage")
+    assert (ran.code, ran.err) == (1, "judge: 1 call, 1 item, 1 question saved by triage\n")
 
 
 def test_a_failed_judge_is_no_success(plugin, command):
@@ -98,9 +95,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         1,
         True,
     )
-    corpus = command(
-        f"evaluate --gold gold.jsonl --actual answers.jsonl {JUDGED} --gate", "batch_errors == 0"
-    )
+    corpus = command(f"evaluate answers.jsonl gold.jsonl {JUDGED} --gate", "batch_errors == 0")
     assert (corpus.code, "3 results left out of the figures: the batch comparator failed" in corpus.out) == (
         1,
         True,
@@ -111,7 +106,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
 
 def test_off_asks_nobody(plugin, command):
     plugin()
-    ran = command(f"compare a.json b.json {JUDGED} --judge off")
+    ran = command(f"compare a.json b.json {JUDGED} --judge-mode off")
     assert (ran.code, ran.err) == (1, "judge: 0 calls, 2 errors\n")
 
 
@@ -119,7 +114,9 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     plugin()
     verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}
     write(verdicts_jsonl=[{"path": "city", **verdict}])
-    ran = command("compare a.json b.json --config rules.json --judge cached --judge-cache verdicts.jsonl")
+    ran = command(
+        "compare a.json b.json --config rules.json --judge-mode cached --judge-cache verdicts.jsonl"
+    )
     assert (ran.code, ran.err) == (1, "judge: 0 calls, 1 from cache, 1 error\n")
     assert "cache miss: no verdict on this pair" in " ".join(ran.out.split())
 
@@ -128,8 +125,8 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     ("options", "message"),
     [
         (
-            "--judge cached --judge-model m",
-            "--judge cached takes verdicts from a file: name it with --judge-cache",
+            "--judge-mode cached --judge-model m",
+            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
         ),
         ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
         ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),

@@ -58,5 +58,5 @@ def test_a_real_terminal_gets_colours(write, folder):
     finally:
         os.close(writer)
         os.close(reader)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (1, b"")
     assert "\x1b[31m0.00\x1b[0m" in shown

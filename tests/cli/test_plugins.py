@@ -16,7 +16,7 @@ def plugin(write, monkeypatch):
     """Write a module with the hook; the body is that of the hook."""
     write(a_json={"n": 1})
 
-    def call(body="registry.metric('ours', base='json_similarity')", name="jm_ours"):
+    def call(body="registry.metric('ours', {'base': 'json_similarity'})", name="jm_ours"):
         monkeypatch.delitem(sys.modules, name, raising=False)
         write(**{f"{name}_py": f"def pytest_jsonmatch_register(registry):\n    {body}\n"})
 
@@ -27,7 +27,7 @@ def plugin(write, monkeypatch):
 def installed(folder, plugin, monkeypatch):
     """Install the module as a package that is known by an entry point."""
 
-    def call(body="registry.metric('ours', base='json_similarity')"):
+    def call(body="registry.metric('ours', {'base': 'json_similarity'})"):
         plugin(body)
         info = folder / "receipts-1.0.dist-info"
         info.mkdir()
@@ -41,7 +41,7 @@ def installed(folder, plugin, monkeypatch):
 def test_a_module_from_here(plugin, command):
     plugin()
     before = list(sys.path), active_registry()
-    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00\n")
+    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00 (limit 1.0)\n")
     assert (list(sys.path), active_registry()) == before
 
 
@@ -67,13 +67,13 @@ def test_evaluate_knows_plugins(plugin, write, command):
         answers_jsonl=[{"s": "avocado"}],
         config_json={"compare": {"string": "first"}},
     )
-    line = "evaluate --gold gold.jsonl --actual answers.jsonl --config config.json -p jm_ours --gate f1==1"
+    line = "evaluate answers.jsonl gold.jsonl --config config.json -p jm_ours --gate f1==1"
     assert command(line).code == 0
 
 
 def test_an_installed_package(installed, command, refused):
     installed()
-    assert command(COMPARE).out.startswith("ours score 1.00\n")
+    assert command(COMPARE).out.startswith("ours score 1.00 (limit 1.0)\n")
     assert refused(f"{COMPARE} -p no:receipts").startswith("jsonmatch compare: unknown metric 'ours'")
 
 
@@ -90,9 +90,9 @@ def test_an_installed_package_that_is_broken(installed, folder, refused, command
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("registry.metric('field_match')", "plugin 'jm_ours': 'field_match' is a built-in metric"),
+        ("registry.metric('field_match', {})", "plugin 'jm_ours': 'field_match' is a built-in metric"),
         (
-            "registry.metric('ours', arays='ordered')",
+            "registry.metric('ours', {'arays': 'ordered'})",
             "plugin 'jm_ours': unknown option 'arays'; did you mean 'arrays'?",
         ),
         ("raise RuntimeError('no')", "plugin 'jm_ours' raised RuntimeError: no"),

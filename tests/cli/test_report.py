@@ -136,7 +136,7 @@ def test_a_baseline_that_cannot_be_compared_with(files, write, command):
 
 def test_the_file_of_evaluate(write, command):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
-    line = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
     said = command(line).out
     shown = command("report run.json").out
     # What evaluate says of the corpus as a whole is said again, line by line, but for the names of the worst.
@@ -146,7 +146,7 @@ def test_the_file_of_evaluate(write, command):
 def test_a_corpus_of_which_some_records_are_kept(write, command):
     many = [{"id": str(number), "n": number} for number in range(40)]
     write(gold_jsonl=many, answers_jsonl=[{**each, "n": each["n"] // 2} for each in many])
-    line = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id --save run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
     assert command(line).code == 0
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
     assert "leaf_f1, 40 records: mean score 0.03" in text
@@ -180,8 +180,8 @@ def test_the_file_of_compare(write, command):
 
 def test_pairs_of_arrays_that_were_kept_are_shown(write, command):
     write(a_json=[{"n": 1, "m": 2}, {"n": 5, "m": 6}], b_json=[{"n": 5, "m": 6}, {"n": 1, "m": 3}])
-    said = command("compare a.json b.json").out
-    write(run_json=command("compare a.json b.json --report json").out)
+    said = command("compare a.json b.json --metric pairwise_f1").out
+    write(run_json=command("compare a.json b.json --metric pairwise_f1 --report json").out)
     pairs = said[said.index("pairs of $") :].partition("\n\n")[0]
     assert pairs.splitlines()[1] == "  [1] ↔ [0]  F1 0.50, next best 0.00"
     assert pairs in command("report run.json").out

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch import compare_json, evaluate
+from pytest_jsonmatch import compare_corpus, compare_json
 
 REAL = Path(os.environ.get("JSONMATCH_REAL") or Path(__file__).resolve().parents[3] / "shared" / "real")
 DATA = REAL / "docubench"
@@ -49,7 +49,9 @@ def test_figures_of_real_answers_are_the_same_in_any_order_of_arrays():
             answer = read(DATA / "results" / system / label.name)["data"]
             turned = json.loads(json.dumps(answer), object_hook=turned_arrays)
             run, other = (
-                evaluate([read(label)], [each], DATA / "schemas" / label.name, arrays="unordered")
+                compare_corpus(
+                    [each], [read(label)], schema=DATA / "schemas" / label.name, arrays="unordered"
+                )
                 for each in (answer, turned)
             )
             assert 0.0 <= run.mean_f1 <= 1.0

@@ -1,4 +1,4 @@
-"""`evaluate`: figures of a corpus, whatever way it comes and wherever it is scored."""
+"""`compare_corpus`: figures of a corpus, whatever way it comes and wherever it is scored."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pytest_jsonmatch import (
     ConfigurationError,
     GoldValidationError,
     RunResult,
+    compare_corpus,
     compare_json,
-    evaluate,
     register_comparator,
 )
 from pytest_jsonmatch.schema import annotate_xeval, infer_schema, parse_eval_schema, validate_gold
@@ -38,7 +38,7 @@ def test_the_quick_start_of_source_5():
     annotate_xeval(schema)
     parse_eval_schema(schema)
     validate_gold(GOLD, schema)
-    result = evaluate(GOLD, EXTRACTED, schema=schema)
+    result = compare_corpus(EXTRACTED, GOLD, schema=schema)
     first, second = result.records
     assert (first.record_id, first.precision, first.recall, first.f1) == (0, 2 / 3, 2 / 3, 2 / 3)
     assert (second.record_id, second.precision, second.recall, second.f1) == (1, 1 / 3, 1 / 3, 1 / 3)
@@ -59,14 +59,14 @@ def test_the_quick_start_of_source_5():
 
 
 def test_macro_and_micro_figures_differ():
-    result = evaluate([{"a": 1}, {"b": [1, 2, 3]}], [{"a": 1}, {"b": [1], "c": 5}])
+    result = compare_corpus([{"a": 1}, {"b": [1], "c": 5}], [{"a": 1}, {"b": [1, 2, 3]}])
     assert (result.mean_precision, result.mean_recall) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
     assert (result.micro_precision, result.micro_recall, result.micro_f1) == (2 / 3, 2 / 4, 4 / 7)
     assert (result.per_field["b[]"].recall, result.per_field["c"].precision) == (1 / 3, 0.0)
 
 
 def test_nothing_at_all_has_no_figures():
-    result = evaluate([], [])
+    result = compare_corpus([], [])
     assert (result.mean_f1, result.micro_f1, result.mean_score, result.total_fields) == (None, None, None, 0)
     assert repr(result) == "<RunResult leaf_f1: 0 records, no figures>"
 
@@ -107,10 +107,12 @@ WEIGHTS = {
 @pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
 def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
     gold, extracted = generated(300)
-    whole = evaluate(gold, extracted, WEIGHTS).to_dict()
+    whole = compare_corpus(extracted, gold, schema=WEIGHTS).to_dict()
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
         others = [
-            evaluate(gold, extracted, WEIGHTS, keep=keep, chunk_size=size, executor=executor).to_dict()
+            compare_corpus(
+                extracted, gold, schema=WEIGHTS, keep=keep, chunk_size=size, executor=executor
+            ).to_dict()
             for size, executor in [(1, None), (7, threads), (64, processes), (1000, processes)]
         ]
     if keep != "all":
@@ -126,9 +128,9 @@ def test_chunked_and_merged_is_the_whole():
     gold, extracted = generated(200)
     for index, (one, other) in enumerate(zip(gold, extracted)):
         one["id"] = other["id"] = index
-    whole = evaluate(gold, extracted, WEIGHTS, id_field="id").to_dict()
+    whole = compare_corpus(extracted, gold, schema=WEIGHTS, id_field="id").to_dict()
     parts = [
-        evaluate(gold[start:end], extracted[start:end], WEIGHTS, id_field="id")
+        compare_corpus(extracted[start:end], gold[start:end], schema=WEIGHTS, id_field="id")
         for start, end in [(0, 3), (3, 90), (90, 200)]
     ]
     for order in ([0, 1, 2], [2, 0, 1]):
@@ -145,14 +147,14 @@ def test_runs_of_different_metrics_do_not_merge():
     with pytest.raises(
         ConfigurationError, match=r"^runs merge only if their signatures are equal: leaf_f1\|.*"
     ):
-        evaluate([1], [1]).merge(evaluate([1], [1], metric="pairwise_f1"))
+        compare_corpus([1], [1]).merge(compare_corpus([1], [1], metric="pairwise_f1"))
 
 
 def test_field_results_come_back_from_other_processes():
     gold, extracted = generated(40)
     with ProcessPoolExecutor(1) as executor:
-        away = evaluate(gold, extracted, WEIGHTS, executor=executor)
-    here = evaluate(gold, extracted, WEIGHTS)
+        away = compare_corpus(extracted, gold, schema=WEIGHTS, executor=executor)
+    here = compare_corpus(extracted, gold, schema=WEIGHTS)
     assert [list(each.field_results) for each in away.records] == [
         list(each.field_results) for each in here.records
     ]
@@ -162,7 +164,7 @@ def test_field_results_come_back_from_other_processes():
 
 
 def test_an_answer_that_cannot_be_read_has_nothing_right():
-    result = evaluate([{"a": 1, "b": 2}, {"a": 1}], ['{"a": 1, "b": ', 'Sure: {"a": 1}'])
+    result = compare_corpus(['{"a": 1, "b": ', 'Sure: {"a": 1}'], [{"a": 1, "b": 2}, {"a": 1}])
     assert (result.records[0].recall, result.records[0].counts, result.mean_recall) == (
         0.0,
         {"omission": 2},
@@ -177,10 +179,12 @@ def test_an_answer_that_cannot_be_read_has_nothing_right():
 
 def test_an_answer_that_the_metric_refuses_has_nothing_right():
     schema = {"type": "object", "properties": {"a": {}}}
-    result = evaluate([{"a": 1}, {"a": 1}], [{"a": 1, "z": 2}, {"a": 1}], schema, metric="pairwise_f1")
+    result = compare_corpus(
+        [{"a": 1, "z": 2}, {"a": 1}], [{"a": 1}, {"a": 1}], schema=schema, metric="pairwise_f1"
+    )
     assert ([each.f1 for each in result.records], result.errors[0].record_id) == ([0.0, 1.0], 0)
     assert result.records[0].error is not None
-    assert evaluate([{"a": 1}], [[1]], metric="field_match").records[0].score == 0.0
+    assert compare_corpus([[1]], [{"a": 1}], metric="field_match").records[0].score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -211,12 +215,14 @@ def test_an_answer_that_the_metric_refuses_has_nothing_right():
 )
 def test_gold_has_to_be_right(gold, schema, options, message):
     with pytest.raises(GoldValidationError, match=message):
-        evaluate(gold, [{"a": 1, "id": 1}, {"a": 1, "id": 2}][: len(gold)], schema, **options)
+        compare_corpus([{"a": 1, "id": 1}, {"a": 1, "id": 2}][: len(gold)], gold, schema=schema, **options)
 
 
 def test_what_goes_wrong_in_comparators_is_collected():
     register_comparator("broken", lambda expected, actual, params: 1 / 0, overwrite=True)
-    result = evaluate([{"a": 1, "b": 1}] * 2, [{"a": 1, "b": 1}] * 2, fields={"a": {"compare": "broken"}})
+    result = compare_corpus(
+        [{"a": 1, "b": 1}] * 2, [{"a": 1, "b": 1}] * 2, fields={"a": {"compare": "broken"}}
+    )
     assert (result.mean_f1, result.total_errors) == (0.5, 2)
     assert (
         str(result.errors[1]) == "record 1, a: comparator 'broken' raised ZeroDivisionError: division by zero"
@@ -235,19 +241,19 @@ def test_ids_bring_records_together():
         {"v": 4},
         {"id": "x", "v": 5},
     ]
-    result = evaluate(gold, extracted, id_field="id")
+    result = compare_corpus(extracted, gold, id_field="id")
     assert [(each.record_id, each.f1, each.error) for each in result.records] == [
         ("x", 1.0, None),
         ("y", 0.0, "there is no answer for it"),
         ("z", 1.0, None),
     ]
-    assert (result.unmatched_gold, sorted(map(str, result.unmatched_extracted))) == (
+    assert (result.unmatched_expected, sorted(map(str, result.unmatched_actual))) == (
         ("y",),
-        ["extracted[3]", "q", "x"],
+        ["actual[3]", "q", "x"],
     )
     assert [str(each) for each in result.errors] == [
         "record 'y': there is no answer for it",
-        "record 'extracted[3]': it has no id that is a string or an integer: nobody can tell whose answer it is",
+        "record 'actual[3]': it has no id that is a string or an integer: nobody can tell whose answer it is",
     ]
     assert result.total_errors == 2
 
@@ -255,17 +261,17 @@ def test_ids_bring_records_together():
 def test_the_id_is_scored_only_if_the_schema_lists_it():
     gold, extracted = [{"id": 1, "v": 2}], [{"id": 1, "v": 2}]
     schema = {"properties": {"id": {}, "v": {}}}
-    assert evaluate(gold, extracted, id_field="id").total_fields == 1
-    assert evaluate(gold, extracted, {"properties": {"v": {}}}, id_field="id").total_fields == 1
-    assert evaluate(gold, extracted, schema, id_field="id").total_fields == 2
+    assert compare_corpus(extracted, gold, id_field="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema={"properties": {"v": {}}}, id_field="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema=schema, id_field="id").total_fields == 2
     assert gold == [{"id": 1, "v": 2}]
 
 
 def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
-    result = evaluate([{"a": 1}, {"a": 2}], [{"a": 1}])
-    assert (result.mean_recall, result.unmatched_gold) == (0.5, (1,))
-    with pytest.raises(ConfigurationError, match=r"^there are more extracted records than gold records"):
-        evaluate([{"a": 1}], [{"a": 1}, {"a": 2}])
+    result = compare_corpus([{"a": 1}], [{"a": 1}, {"a": 2}])
+    assert (result.mean_recall, result.unmatched_expected) == (0.5, (1,))
+    with pytest.raises(ConfigurationError, match=r"^there are more answers than expected records"):
+        compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}])
 
 
 def lines(path: Path, records: list[Any]) -> Path:
@@ -287,8 +293,8 @@ def test_json_lines_in_any_order(tmp_path, order):
         random.Random(1).shuffle(answers)
     answers.append({"id": -1, "v": 0})
     gold, extracted = lines(tmp_path / "gold.jsonl", records), lines(tmp_path / "answers.jsonl", answers)
-    result = evaluate(gold, extracted, id_field="id")
-    assert (result.total_records, result.mean_f1, result.records, result.unmatched_extracted) == (
+    result = compare_corpus(extracted, gold, id_field="id")
+    assert (result.total_records, result.mean_f1, result.records, result.unmatched_actual) == (
         3_000,
         1.0,
         result.worst,
@@ -298,8 +304,8 @@ def test_json_lines_in_any_order(tmp_path, order):
 
 def test_iterators_in_any_order():
     records = numbered(2_500)
-    result = evaluate(iter(records), reversed(records), id_field="id")
-    assert (result.total_records, result.mean_f1, result.unmatched_extracted) == (2_500, 1.0, ())
+    result = compare_corpus(reversed(records), iter(records), id_field="id")
+    assert (result.total_records, result.mean_f1, result.unmatched_actual) == (2_500, 1.0, ())
 
 
 def test_bad_lines(tmp_path):
@@ -309,10 +315,10 @@ def test_bad_lines(tmp_path):
     with pytest.raises(
         GoldValidationError, match=r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
     ):
-        evaluate(gold, answers)
+        compare_corpus(answers, gold)
     gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
-    result = evaluate(gold, answers)
+    result = compare_corpus(answers, gold)
     assert (result.mean_f1, result.errors[0].record_id) == (0.5, 1)
 
 
@@ -321,24 +327,27 @@ def test_bad_lines(tmp_path):
     [
         (
             {"a": 1},
-            "gold is a dict; it is a list or an iterator of records, or the path of a JSON Lines file",
+            "expected is a dict; it is a list or an iterator of records, or the path of a JSON Lines file",
         ),
-        (b"[]", "gold is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file"),
-        (5, "gold is a int; it is a list or an iterator of records, or the path of a JSON Lines file"),
-        (Path("nowhere.jsonl"), "gold 'nowhere.jsonl' can't be read: no such file or directory"),
-        ("nowhere.jsonl", "gold 'nowhere.jsonl' can't be read: no such file or directory"),
+        (
+            b"[]",
+            "expected is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file",
+        ),
+        (5, "expected is a int; it is a list or an iterator of records, or the path of a JSON Lines file"),
+        (Path("nowhere.jsonl"), "expected 'nowhere.jsonl' can't be read: no such file or directory"),
+        ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
     ],
 )
 def test_gold_that_is_no_corpus(gold, message):
     with pytest.raises(ConfigurationError) as caught:
-        evaluate(gold, [])
+        compare_corpus([], gold)
     assert str(caught.value) == message
 
 
 def peak(tmp_path: Path, count: int) -> int:
     gold = lines(tmp_path / "gold.jsonl", [{"id": index, "text": "x" * 200} for index in range(count)])
     tracemalloc.start()
-    evaluate(gold, gold, id_field="id")
+    compare_corpus(gold, gold, id_field="id")
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return most
@@ -357,7 +366,7 @@ def test_what_is_kept():
     extracted = [{"a": index if index % 2 else -1} for index in range(30)]
 
     def kept(**options: Any) -> tuple[int, int, list[Any]]:
-        result = evaluate(gold, extracted, **options)
+        result = compare_corpus(extracted, gold, **options)
         with_fields = sum(bool(each.field_results) for each in result.records)
         return len(result.records), with_fields, [each.record_id for each in result.worst]
 
@@ -372,12 +381,12 @@ def test_what_is_kept():
 
 def test_progress_is_told_by_chunk():
     told: list[tuple[int, int | None]] = []
-    evaluate([1] * 5, [1] * 5, progress=lambda done, total: told.append((done, total)), chunk_size=2)
+    compare_corpus([1] * 5, [1] * 5, progress=lambda done, total: told.append((done, total)), chunk_size=2)
     assert told == [(2, 5), (4, 5), (5, 5)]
 
 
 def test_progress_is_silent_without_a_terminal(capsys):
-    evaluate([1], [1], progress=True)
+    compare_corpus([1], [1], progress=True)
     assert capsys.readouterr() == ("", "")
 
 
@@ -394,7 +403,7 @@ def test_progress_is_silent_without_a_terminal(capsys):
 )
 def test_what_is_wrong_with_arguments(options, message):
     with pytest.raises(ConfigurationError) as caught:
-        evaluate([], [], **options)
+        compare_corpus([], [], **options)
     assert str(caught.value) == message
 
 
@@ -404,13 +413,13 @@ class Person(pydantic.BaseModel):
 
 
 def test_pydantic_models_all_over():
-    result = evaluate([Person(name="a", age=1)], [Person(name="a", age=2)], Person)
+    result = compare_corpus([Person(name="a", age=2)], [Person(name="a", age=1)], schema=Person)
     assert (result.mean_f1, result.per_field["age"].mismatches) == (0.5, 1)
 
 
 def test_a_record_has_the_figures_of_compare_json():
     gold, extracted = generated(50)
-    for record, one, other in zip(evaluate(gold, extracted, WEIGHTS).records, gold, extracted):
+    for record, one, other in zip(compare_corpus(extracted, gold, schema=WEIGHTS).records, gold, extracted):
         result = compare_json(other, one, metric="leaf_f1", schema=WEIGHTS)
         assert (record.precision, record.recall, record.f1, record.score, dict(record.counts)) == (
             result.precision,
@@ -422,14 +431,14 @@ def test_a_record_has_the_figures_of_compare_json():
 
 
 def test_a_run_is_json():
-    result = evaluate(GOLD, EXTRACTED)
+    result = compare_corpus(EXTRACTED, GOLD)
     assert isinstance(result, RunResult)
     assert json.loads(json.dumps(result.to_dict()))["mean_f1"] == 0.5
 
 
 def test_a_record_has_its_comparison_if_asked_for():
     gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
-    run = evaluate([gold], [answer], metric="pairwise_f1", id_field="id", matches=True)
+    run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id", matches=True)
     match = run.records[0].match
     alone = compare_json({"a": [2, 3]}, {"a": [1, 2]}, metric="pairwise_f1")
     assert (match.documents, match.alignments, match.audit()) == (
@@ -442,13 +451,13 @@ def test_a_record_has_its_comparison_if_asked_for():
 @pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
 def test_records_without_field_results_have_no_comparison(keep):
     records = [{"a": 1, "b": [1]}, {"a": 2, "b": [1]}]
-    run = evaluate(records, [{"a": 1, "b": [2]}, records[1]], keep=keep, matches=True)
+    run = compare_corpus([{"a": 1, "b": [2]}, records[1]], records, keep=keep, matches=True)
     assert [each.match is None for each in run.records] == [not each.field_results for each in run.records]
 
 
 @pytest.mark.parametrize("answer", ["no JSON", {"a": {"b": 1}}])
 def test_the_comparison_has_the_figures_of_its_record(answer):
-    (record,) = evaluate([{"a": [1, 2], "b": "x"}], [answer], matches=True).records
+    (record,) = compare_corpus([answer], [{"a": [1, 2], "b": "x"}], matches=True).records
     match = record.match
     assert (match.precision, match.recall, match.f1, match.score) == (
         record.precision,
@@ -461,10 +470,12 @@ def test_the_comparison_has_the_figures_of_its_record(answer):
 def test_what_could_not_be_paired_exactly_is_told_once():
     gold = [{"a": at, "b": at % 7} for at in range(60)]
     answer = [{"a": at + 1, "b": at % 5} for at in range(60)]
-    (record,) = evaluate([gold], [answer], metric="pairwise_f1", memory_limit=1000, matches=True).records
+    (record,) = compare_corpus(
+        [answer], [gold], metric="pairwise_f1", memory_limit=1000, matches=True
+    ).records
     assert (len(record.warnings), record.match.warnings) == (1, record.warnings)
 
 
 def test_comparisons_do_not_leave_their_process():
     with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigurationError, match="without executor"):
-        evaluate([{"a": 1}], [{"a": 1}], executor=pool, matches=True)
+        compare_corpus([{"a": 1}], [{"a": 1}], executor=pool, matches=True)

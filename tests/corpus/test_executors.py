@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, GoldValidationError, evaluate, reclassify_nulls
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, compare_corpus, reclassify_nulls
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
 from pytest_jsonmatch.semantic import encoders
 
@@ -54,14 +54,14 @@ def test_few_chunks_are_on_their_way_at_a_time():
             yield {"n": number}
 
     executor = Late()
-    result = evaluate(records(), records(), executor=executor, chunk_size=5)
+    result = compare_corpus(records(), records(), executor=executor, chunk_size=5)
     assert (result.mean_f1, result.total_records, taken, executor.most) == (1.0, 1_000, 2_000, 32)
 
 
 def test_post_processors_and_field_results_travel():
     gold, extracted = [{"a": None, "b": [1]}] * 3, [{"a": 1, "b": [2]}] * 3
-    here = evaluate(gold, extracted, post_process=reclassify_nulls)
-    away = evaluate(gold, extracted, post_process=reclassify_nulls, executor=Late(), chunk_size=2)
+    here = compare_corpus(extracted, gold, post_process=reclassify_nulls)
+    away = compare_corpus(extracted, gold, post_process=reclassify_nulls, executor=Late(), chunk_size=2)
     assert away.to_dict() == here.to_dict()
     assert [each.status for each in away.records[0].field_results] == ["hallucination", "mismatch"]
     again = pickle.loads(pickle.dumps(away))
@@ -82,12 +82,12 @@ def test_a_result_that_is_lost_is_asked_for_again():
 
     records = [{"n": number} for number in range(20)]
     executor = Losing()
-    assert evaluate(records, records, executor=executor, chunk_size=4).total_records == 20
+    assert compare_corpus(records, records, executor=executor, chunk_size=4).total_records == 20
     assert executor.jobs == 6
 
 
 def test_what_nobody_has_looked_at_travels_as_well():
-    run = pickle.loads(pickle.dumps(evaluate([{"a": 1}], [{"a": 2}], executor=Late())))
+    run = pickle.loads(pickle.dumps(compare_corpus([{"a": 2}], [{"a": 1}], executor=Late())))
     assert [(each.path, each.expected, each.actual) for each in run.records[0].field_results] == [("a", 1, 2)]
 
 
@@ -96,18 +96,18 @@ def test_records_too_deep_to_travel_are_scored_here(depth):
     gold = ["{" + '"a": {' * depth + '"b": 1}' + "}" * depth, '{"a": 1}']
     extracted = [gold[0].replace("1", "2"), '{"a": 1}']
     with ProcessPoolExecutor(1) as executor:
-        result = evaluate(gold, extracted, executor=executor)
+        result = compare_corpus(extracted, gold, executor=executor)
         assert (result.mean_f1, result.records[0].counts) == (0.5, {"mismatch": 1})
         nested: Any = 1
         for _ in range(depth):
             nested = [nested]
-        assert evaluate([nested], [nested], executor=executor).mean_f1 == 1.0
+        assert compare_corpus([nested], [nested], executor=executor).mean_f1 == 1.0
 
 
 def test_errors_in_gold_come_back_with_their_place():
     schema = {"properties": {"a": {}}}
     with ProcessPoolExecutor(1) as executor, pytest.raises(GoldValidationError) as caught:
-        evaluate([{"a": 1}, {"a": 1, "b": 1}], [{}, {}], schema, executor=executor)
+        compare_corpus([{}, {}], [{"a": 1}, {"a": 1, "b": 1}], schema=schema, executor=executor)
     assert (caught.value.record_id, caught.value.path) == (1, "b")
 
 
@@ -119,7 +119,7 @@ def test_a_process_with_other_rules_is_refused():
             ProcessPoolExecutor(1, mp_context=context) as executor,
             pytest.raises(ConfigurationError) as told,
         ):
-            evaluate([{"a": "ab"}], [{"a": "ac"}], executor=executor)
+            compare_corpus([{"a": "ac"}], [{"a": "ab"}], executor=executor)
     finally:
         reset_type_defaults()
     assert str(told.value).startswith("the process that scores has other rules (leaf_f1|options:none|")
@@ -131,7 +131,7 @@ def test_records_scored_when_an_error_comes_are_not_lost_to_others():
     gold = [{"a": 1}] * 10
     gold[4], gold[7] = {"a": 1, "x": 1}, {"a": 1, "y": 1}
     with ProcessPoolExecutor(2) as executor, pytest.raises(GoldValidationError, match=r"^record 4: 'x'"):
-        evaluate(gold, gold, {"properties": {"a": {}}}, executor=executor, chunk_size=1)
+        compare_corpus(gold, gold, schema={"properties": {"a": {}}}, executor=executor, chunk_size=1)
 
 
 @contextmanager
@@ -164,9 +164,9 @@ def test_a_dask_cluster_on_this_machine(tmp_path):
     lists = gold, [*extracted[:7], "no JSON at all", *extracted[8:]]
     options: dict[str, Any] = {"metric": "pairwise_f1", "id_field": "id", "keep": "all"}
     with dask_cluster() as client:
-        for sides in (lists, files):
-            here = evaluate(*sides, **options)
-            away = evaluate(*sides, executor=client.get_executor(), chunk_size=7, **options)
+        for expected, actual in (lists, files):
+            here = compare_corpus(actual, expected, **options)
+            away = compare_corpus(actual, expected, executor=client.get_executor(), chunk_size=7, **options)
             assert away.to_dict() == here.to_dict()
             assert [record.counts for record in away.records] == [record.counts for record in here.records]
 
@@ -185,14 +185,14 @@ def test_a_killed_worker_of_dask_changes_nothing(tmp_path, monkeypatch, kind):
     )
     monkeypatch.syspath_prepend(tmp_path)
     gold, extracted = [{"n": n} for n in range(1_000)], [{"n": n % 900} for n in range(1_000)]
-    sides = two_files(tmp_path, gold, extracted) if kind == "files" else (gold, extracted)
+    expected, actual = two_files(tmp_path, gold, extracted) if kind == "files" else (gold, extracted)
     flag = tmp_path / f"kills_{kind}.flag"
     flag.touch()
     options: dict[str, Any] = {"post_process": import_module(f"kills_{kind}").once, "chunk_size": 20}
-    here = evaluate(*sides, **options)
+    here = compare_corpus(actual, expected, **options)
     flag.unlink()
     with dask_cluster() as client:
-        away = evaluate(*sides, executor=client.get_executor(), **options)
+        away = compare_corpus(actual, expected, executor=client.get_executor(), **options)
     assert (flag.exists(), away.to_dict()) == (True, here.to_dict())
 
 
@@ -223,11 +223,11 @@ def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
         "metric": "pairwise_f1",
         "compare": {"string": {"cosine": {"embedding_model": "letters_for_dask:letters"}}},
     }
-    here = evaluate(gold, extracted, **options)
+    here = compare_corpus(extracted, gold, **options)
     calls.unlink()
     monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
     with dask_cluster() as client:
-        away = evaluate(gold, extracted, executor=client.get_executor(), chunk_size=7, **options)
+        away = compare_corpus(extracted, gold, executor=client.get_executor(), chunk_size=7, **options)
         workers = {str(pid) for pid in client.run(os.getpid).values()}
     assert away.to_dict() == here.to_dict()
     assert 0 < here.mean_f1 < 1
@@ -236,5 +236,5 @@ def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
     assert len({text for _, text in encoded}) == len(encoded) > 200
     # What the workers have left on disk, nobody encodes again.
     monkeypatch.setattr(encoders, "_loaded", {})
-    assert evaluate(gold, extracted, **options).to_dict() == here.to_dict()
+    assert compare_corpus(extracted, gold, **options).to_dict() == here.to_dict()
     assert len(calls.read_text(encoding="utf-8").splitlines()) == len(encoded)

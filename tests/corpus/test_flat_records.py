@@ -12,8 +12,8 @@ import pytest
 from pytest_jsonmatch import (
     GoldValidationError,
     JsonMatchError,
+    compare_corpus,
     compare_json,
-    evaluate,
     register_comparator,
     register_transform,
 )
@@ -104,7 +104,9 @@ def test_figures_are_those_of_single_comparisons(seed):
             continue
         gold.append(one)
         extracted.append(other)
-    run = evaluate(gold, extracted, rules, metric=metric, chunk_size=rng.choice([1, 5, 100]), **options)
+    run = compare_corpus(
+        extracted, gold, schema=rules, metric=metric, chunk_size=rng.choice([1, 5, 100]), **options
+    )
     for kept, result in zip(run.records, results, strict=True):
         assert (kept.precision, kept.recall, kept.f1, kept.score) == (
             result.precision,
@@ -128,33 +130,35 @@ def test_figures_are_those_of_single_comparisons(seed):
 
 
 def test_true_is_not_one():
-    result = evaluate([{"a": True, "b": 1, "c": 0, "d": 1}], [{"a": 1, "b": True, "c": False, "d": 1.0}])
+    result = compare_corpus(
+        [{"a": 1, "b": True, "c": False, "d": 1.0}], [{"a": True, "b": 1, "c": 0, "d": 1}]
+    )
     assert (result.total_matches, result.total_mismatches, result.per_field["d"].matches) == (1, 3, 1)
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
 def test_numbers_that_json_cannot_say_are_an_error_in_gold(value):
     with pytest.raises(GoldValidationError, match=r"^record 1: "):
-        evaluate([{"a": 1.5}, {"a": value, "b": 1}], [{"a": 1.5}, {"a": value, "b": 1}])
+        compare_corpus([{"a": 1.5}, {"a": value, "b": 1}], [{"a": 1.5}, {"a": value, "b": 1}])
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 10**25, [1], {"x": 1}, Decimal("1.5")])
 def test_answers_with_values_out_of_the_ordinary(value):
-    result = evaluate([{"a": 1, "b": 2}] * 3, [{"a": 1, "b": value}, {"a": 1, "b": 2}, {"a": value}])
+    result = compare_corpus([{"a": 1, "b": value}, {"a": 1, "b": 2}, {"a": value}], [{"a": 1, "b": 2}] * 3)
     assert (result.total_matches, result.per_field["a"].matches, result.per_field["b"].matches) == (3, 2, 1)
 
 
 @pytest.mark.parametrize(("threshold", "score"), [(None, 0.75), (0.5, 0.5)])
 def test_a_leaf_threshold_holds(threshold, score):
     gold, extracted = [{"s": "ab", "t": "x"}], [{"s": "ac", "t": "x"}]
-    run = evaluate(gold, extracted, metric="json_similarity", leaf_threshold=threshold)
+    run = compare_corpus(extracted, gold, metric="json_similarity", leaf_threshold=threshold)
     assert (run.mean_score, run.micro_recall) == (score, score)
 
 
 def test_flat_records_among_others():
     gold: list[Any] = [{"a": 1, "b": 2}, {"a": [1]}, {"a": 1}] * 5
     extracted: list[Any] = [{"a": 1, "c": 2}, {"a": [1]}, {"a": 2}] * 5
-    result = evaluate(gold, extracted)
+    result = compare_corpus(extracted, gold)
     assert {path: each.to_list()[:4] for path, each in result.per_field.items()} == {
         "a": [5, 5, 0, 0],
         "b": [0, 0, 5, 0],
@@ -164,13 +168,15 @@ def test_flat_records_among_others():
 
 
 def test_a_key_that_is_only_looked_at_is_no_field():
-    result = evaluate([{"a": 1, "b": [1]}], [{"a": 2, "b": [1], "c": 1}], {"properties": {"a": {}, "b": {}}})
+    result = compare_corpus(
+        [{"a": 2, "b": [1], "c": 1}], [{"a": 1, "b": [1]}], schema={"properties": {"a": {}, "b": {}}}
+    )
     assert sorted(result.per_field) == ["a", "b[]", "c"]
 
 
 def test_what_the_caller_changes_later_is_not_seen():
     gold, extracted = [{"a": 1}], [{"a": 2}]
-    result = evaluate(gold, extracted)
+    result = compare_corpus(extracted, gold)
     gold[0]["a"] = extracted[0]["a"] = 3
     assert [(each.expected, each.actual, each.status) for each in result.records[0].field_results] == [
         (1, 2, "mismatch")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import GoldValidationError, evaluate
+from pytest_jsonmatch import GoldValidationError, compare_corpus
 from pytest_jsonmatch.corpus import records as pairing
 from pytest_jsonmatch.corpus.records import Reading, open_pairing
 
@@ -25,15 +25,15 @@ def lines(path: Path, records: list[Any]) -> Path:
 
 def found(gold: Any, extracted: Any) -> tuple[dict[Any, Any], list[Any], list[Any]]:
     """Pair by id; {id: (position, answer's value)}, and who stays alone."""
-    with open_pairing(gold, extracted, Reading("id")) as opened:
+    with open_pairing(extracted, gold, Reading("id")) as opened:
         pairs = list(opened)
     met = {
-        pair.record_id: (pair.position, pair.gold["g"], pair.extracted.get("x"))
+        pair.record_id: (pair.position, pair.expected["g"], pair.actual.get("x"))
         for pair in pairs
-        if isinstance(pair.extracted, dict)
+        if isinstance(pair.actual, dict)
     }
-    assert len(pairs) == len(met) + len(opened.unmatched_gold)
-    return met, opened.unmatched_gold, opened.unmatched_extracted
+    assert len(pairs) == len(met) + len(opened.unmatched_expected)
+    return met, opened.unmatched_expected, opened.unmatched_actual
 
 
 @pytest.mark.parametrize("kind", ["list", "iterator", "file"])
@@ -71,7 +71,7 @@ def test_of_two_answers_the_first_counts():
 
 
 def test_text_and_its_warnings():
-    result = evaluate(['{"id": "r", "v": 1}'], ['So: {"id": "r", "v": 2, "v": 1}'], id_field="id")
+    result = compare_corpus(['So: {"id": "r", "v": 2, "v": 1}'], ['{"id": "r", "v": 1}'], id_field="id")
     assert (result.mean_f1, result.records[0].warnings) == (
         1.0,
         ("line 1: the key 'v' stands twice in one object; the last one counts",),
@@ -79,17 +79,19 @@ def test_text_and_its_warnings():
 
 
 def test_broken_answers_can_be_repaired():
-    assert evaluate(['{"id": 1, "v": 1}'], ['{"id": 1, "v": 1'], id_field="id").mean_f1 == 0.0
-    assert evaluate(['{"id": 1, "v": 1}'], ['{"id": 1, "v": 1'], id_field="id", repair=True).mean_f1 == 1.0
-    assert evaluate([{"v": 1}], ['{"v": 1'], repair=True).mean_f1 == 1.0
+    assert compare_corpus(['{"id": 1, "v": 1'], ['{"id": 1, "v": 1}'], id_field="id").mean_f1 == 0.0
+    assert (
+        compare_corpus(['{"id": 1, "v": 1'], ['{"id": 1, "v": 1}'], id_field="id", repair=True).mean_f1 == 1.0
+    )
+    assert compare_corpus(['{"v": 1'], [{"v": 1}], repair=True).mean_f1 == 1.0
 
 
 def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"id": 1, "v": 1}\n\nI do not know.\n', encoding="utf-8")
-    result = evaluate([{"id": 1, "v": 1}, {"id": 2, "v": 1}], answers, id_field="id")
+    result = compare_corpus(answers, [{"id": 1, "v": 1}, {"id": 2, "v": 1}], id_field="id")
     reason = "no JSON found in the actual text: there is no object in the text"
-    assert (result.unmatched_gold, result.unmatched_extracted) == ((2,), (f"{answers}:3",))
+    assert (result.unmatched_expected, result.unmatched_actual) == ((2,), (f"{answers}:3",))
     assert [str(error) for error in result.errors] == [
         "record 2: there is no answer for it",
         f"record '{answers}:3': {reason}; the text begins 'I do not know.'",
@@ -99,7 +101,13 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
 def test_errors_are_in_the_order_of_gold():
     gold = [{"id": number, "v": 1} for number in range(5)]
     extracted = [{"id": number, "v": {1, 2}} for number in (4, 2, 0)]
-    assert [error.record_id for error in evaluate(gold, extracted, id_field="id").errors] == [0, 1, 2, 3, 4]
+    assert [error.record_id for error in compare_corpus(extracted, gold, id_field="id").errors] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_an_id_of_an_alternative_is_listed():
@@ -110,7 +118,7 @@ def test_an_id_of_an_alternative_is_listed():
         ]
     }
     gold = [{"id": 1, "v": 1}, {"id": 2, "w": 1}]
-    assert evaluate(gold, gold, schema, id_field="id").total_fields == 4
+    assert compare_corpus(gold, gold, schema=schema, id_field="id").total_fields == 4
 
 
 @pytest.mark.parametrize(
@@ -126,7 +134,7 @@ def test_an_id_of_an_alternative_is_listed():
 )
 def test_gold_records_that_cannot_be_told_apart(gold, message):
     with pytest.raises(GoldValidationError) as caught:
-        evaluate(gold, [{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], id_field="id")
+        compare_corpus([{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], gold, id_field="id")
     assert str(caught.value) == message
 
 
@@ -145,7 +153,7 @@ def peak(count: int, missing: int, kind: str, folder: Path) -> int:
         gold, extracted = records(gaps=False), records(gaps=True)
     tracemalloc.start()
     try:
-        evaluate(gold, extracted, id_field="id")
+        compare_corpus(extracted, gold, id_field="id")
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -167,7 +175,7 @@ def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
     def peak_with(held: int) -> int:
         monkeypatch.setattr(pairing, "_HELD", held)
         tracemalloc.start()
-        assert evaluate(gold, answers, id_field="id").mean_f1 == 1.0
+        assert compare_corpus(answers, gold, id_field="id").mean_f1 == 1.0
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most
@@ -180,7 +188,7 @@ def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
 def test_files_are_closed_whatever_happens(tmp_path):
     gold = lines(tmp_path / "gold.jsonl", [{"a": 1}, {"a": 2}])
     with pytest.raises(ValueError, match="can't be read"):
-        evaluate(gold, tmp_path / "nowhere.jsonl")
-    with pytest.raises(ValueError, match="more extracted records"):
-        evaluate([{"a": 1}], gold)
-    assert evaluate(str(gold), gold).mean_f1 == 1.0
+        compare_corpus(tmp_path / "nowhere.jsonl", gold)
+    with pytest.raises(ValueError, match="more answers than expected"):
+        compare_corpus(gold, [{"a": 1}])
+    assert compare_corpus(gold, str(gold)).mean_f1 == 1.0

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_jsonmatch import (
     NullHandling,
+    compare_corpus,
     compare_json,
-    evaluate,
     propagate_batch_errors,
     reclassify_nulls,
     register_comparator,
@@ -43,7 +43,7 @@ def test_values_that_say_nothing(expected, actual, options, status):
 
 def test_a_container_against_nothing_counts_its_leaves_and_is_never_skipped():
     gold, extracted = [{"v": {"a": 1, "b": [2, 3]}, "w": None}], [{"v": None, "w": [1, 2]}]
-    result = evaluate(gold, extracted, post_process=reclassify_nulls)
+    result = compare_corpus(extracted, gold, post_process=reclassify_nulls)
     assert [
         (each.path, each.status, each.expected_leaves, each.actual_leaves)
         for each in result.records[0].field_results
@@ -61,8 +61,8 @@ def test_a_container_of_another_type_stays_a_mismatch():
 
 def test_figures_are_made_of_what_comes_out():
     gold, extracted = [{"a": 1, "b": None}], [{"a": None, "b": None}]
-    plain = evaluate(gold, extracted)
-    handled = evaluate(gold, extracted, post_process=[reclassify_nulls])
+    plain = compare_corpus(extracted, gold)
+    handled = compare_corpus(extracted, gold, post_process=[reclassify_nulls])
     assert (plain.mean_precision, plain.mean_recall) == (0.5, 0.5)
     assert (handled.mean_precision, handled.mean_recall, handled.total_skipped) == (1.0, 0.0, 1)
 
@@ -74,7 +74,7 @@ def test_post_processors_run_one_after_the_other():
     def drop(results):
         return [each for each in results if each.path != "b"]
 
-    result = evaluate([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], post_process=[forgive, drop])
+    result = compare_corpus([{"a": 3, "b": 4}], [{"a": 1, "b": 2}], post_process=[forgive, drop])
     assert (result.mean_f1, result.total_fields) == (1.0, 1)
 
 
@@ -85,7 +85,7 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
     def forgets(results):
         return [1]
 
-    result = evaluate([{"a": 1}], [{"a": 1}], post_process=[fails, forgets])
+    result = compare_corpus([{"a": 1}], [{"a": 1}], post_process=[fails, forgets])
     assert (result.mean_f1, [str(each) for each in result.errors]) == (
         1.0,
         [
@@ -119,7 +119,7 @@ def test_batch_errors_spread_over_the_fields_of_their_comparator():
 @pytest.mark.usefixtures("some_fail")
 def test_a_wrong_record_is_not_made_perfect_by_a_batch_error():
     rules = {"fields": {"b": {"compare": "some_fail"}}}
-    run = evaluate([{"a": 1, "b": 2}], [{"a": 9, "b": 2}], post_process=propagate_batch_errors, **rules)
+    run = compare_corpus([{"a": 9, "b": 2}], [{"a": 1, "b": 2}], post_process=propagate_batch_errors, **rules)
     assert (run.mean_f1, run.total_mismatches, run.total_batch_errors) == (0.0, 1, 1)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import JsonMatchError, evaluate, reclassify_nulls
+from pytest_jsonmatch import JsonMatchError, compare_corpus, reclassify_nulls
 from pytest_jsonmatch.corpus.ranges import RangePair
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def write(path: Path, lines: list[str], end: str = "\n") -> Path:
 def told(gold: Path, extracted: Path, **options: Any) -> Any:
     """Return all that a run says, or its error."""
     try:
-        run = evaluate(gold, extracted, **options)
+        run = compare_corpus(extracted, gold, **options)
     except JsonMatchError as error:
         return type(error), str(error)
     kept = [[str(each) for each in record.field_results] for record in run.records]
@@ -146,8 +146,8 @@ def test_no_record_is_sent(tmp_path, id_field):
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
     executor = Away()
     progress: list[tuple[int, int | None]] = []
-    run = evaluate(
-        *sides,
+    run = compare_corpus(
+        *reversed(sides),
         executor=executor,
         id_field=id_field,
         chunk_size=10,
@@ -166,7 +166,7 @@ def test_the_rest_is_sent_once_ids_differ(tmp_path):
     options: dict[str, Any] = {"id_field": "id", "chunk_size": 10}
     assert told(*sides, executor=executor, **options) == told(*sides, **options)
     records = [pair for job in executor.sent if not isinstance(job, RangePair) for pair in job.pairs]
-    assert [type(pair.gold) for pair in records] == [bytes] * 500
+    assert [type(pair.expected) for pair in records] == [bytes] * 500
     # Threads share what was read.
     with ThreadPoolExecutor(2) as threads:
         assert told(*sides, executor=threads, **options) == told(*sides, **options)
@@ -186,7 +186,7 @@ def test_a_file_that_changes_is_read_again(tmp_path):
     gold, extracted = corpus(random.Random(1), 200)
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
     executor = Away(lambda: write(tmp_path / "extracted.jsonl", gold))
-    assert evaluate(*sides, executor=executor, chunk_size=10).mean_f1 == 1.0
+    assert compare_corpus(*reversed(sides), executor=executor, chunk_size=10).mean_f1 == 1.0
     assert not all(executor.kinds)
 
 
@@ -207,7 +207,7 @@ def test_a_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=write, args=(tmp_path / "pipe", extracted))
     writer.start()
-    run = evaluate(tmp_path / "gold.jsonl", tmp_path / "pipe", executor=Away(), chunk_size=5)
+    run = compare_corpus(tmp_path / "pipe", tmp_path / "gold.jsonl", executor=Away(), chunk_size=5)
     writer.join()
     assert run.total_records == 50
 

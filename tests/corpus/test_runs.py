@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import (
     ConfigurationError,
     NullHandling,
+    compare_corpus,
     compare_json,
-    evaluate,
     reclassify_nulls,
     register_comparator,
 )
@@ -51,13 +51,13 @@ def parts(count: int) -> list[Any]:
     gold = [{"id": f"r{number:02}", "a": number, "b": [number % 3, 0.1 * number]} for number in range(count)]
     extracted = [{"id": f"r{number:02}", "a": number % 2, "b": [number % 2]} for number in range(count)]
     options: dict[str, Any] = {"id_field": "id", "fields": {"a": {"weight": 0.3}, "b": {"weight": 0.7}}}
-    return [evaluate([one], [other], **options) for one, other in zip(gold, extracted)]
+    return [compare_corpus([other], [one], **options) for one, other in zip(gold, extracted)]
 
 
 @given(st.permutations(range(8)), st.integers(1, 7))
 def test_runs_merge_in_any_order_and_grouping(order, split):
     runs = parts(8)
-    nothing = evaluate([], [], id_field="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})
+    nothing = compare_corpus([], [], id_field="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})
 
     def merged(chosen: Any) -> Any:
         whole = nothing
@@ -78,9 +78,9 @@ def test_runs_merge_in_any_order_and_grouping(order, split):
 
 def test_what_a_run_adds_is_in_its_signature():
     gold = [{"id": 1, "v": None}]
-    plain, by_id = evaluate(gold, gold), evaluate(gold, gold, id_field="id")
-    processed = evaluate(gold, gold, post_process=reclassify_nulls)
-    listed = evaluate(gold, gold, {"properties": {"id": {}, "v": {}}}, id_field="id")
+    plain, by_id = compare_corpus(gold, gold), compare_corpus(gold, gold, id_field="id")
+    processed = compare_corpus(gold, gold, post_process=reclassify_nulls)
+    listed = compare_corpus(gold, gold, schema={"properties": {"id": {}, "v": {}}}, id_field="id")
     assert plain.signature == compare_json({}, {}, metric="leaf_f1").signature
     assert by_id.signature.options == '{"id_field":"id"}'
     assert processed.signature.options == (
@@ -96,7 +96,7 @@ def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
         [{"id": n, "v": n} for n in range(3)],
         ['{"id": 0, "v": 0', '{"id": 1, "v": 1}', '{"id": 2, "v": 2'],
     )
-    runs = [evaluate(gold, extracted, keep=keep, repair=True) for keep in ("all", "none")]
+    runs = [compare_corpus(extracted, gold, keep=keep, repair=True) for keep in ("all", "none")]
     for run in runs:
         assert (run.mean_f1, run.total_warnings, run.total_errors) == (1.0, 2, 0)
         assert [warning.record_id for warning in run.warnings] == [0, 2]
@@ -108,7 +108,7 @@ def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
 def test_what_is_shown_but_not_counted_has_figures_and_errors():
     register_comparator("breaks_here", lambda expected, actual, params: 1 / 0, overwrite=True)
     fields = {"s": {"weight": 0, "compare": "levenshtein"}, "t": {"weight": 0, "compare": "breaks_here"}}
-    result = evaluate([{"s": "ab", "t": 1, "n": 1}], [{"s": "ac", "t": 1, "n": 1}], fields=fields)
+    result = compare_corpus([{"s": "ac", "t": 1, "n": 1}], [{"s": "ab", "t": 1, "n": 1}], fields=fields)
     assert (result.mean_f1, result.per_field["s"].mean_score, result.per_field["s"].f1) == (1.0, 0.5, None)
     assert [error.path for error in result.errors] == ["t"]
 
@@ -119,7 +119,7 @@ def test_alternatives_with_several_weights_meet_at_one_path():
             "v": {"anyOf": [{"type": "string", "x-eval-weight": 0.5}, {"type": "number", "x-eval-weight": 2}]}
         }
     }
-    result = evaluate([{"v": "a"}, {"v": 1}, {"v": 2}], [{"v": "a"}, {"v": 1}, {"v": 3}], schema)
+    result = compare_corpus([{"v": "a"}, {"v": 1}, {"v": 3}], [{"v": "a"}, {"v": 1}, {"v": 2}], schema=schema)
     field = result.per_field["v"]
     assert (field.matches, field.mismatches, field.expected_weight, field.recall) == (2, 1, 4.5, 2.5 / 4.5)
 
@@ -182,7 +182,7 @@ def test_half_credit_from_a_post_processor_counts_the_same_everywhere():
     def half(results: Any) -> list[Any]:
         return [each.replaced(score=0.5) for each in results]
 
-    result = evaluate([{"a": 1}], [{"a": 1}], post_process=half)
+    result = compare_corpus([{"a": 1}], [{"a": 1}], post_process=half)
     assert (result.mean_f1, result.micro_f1, result.per_field["a"].mean_score, result.total_mismatches) == (
         0.5,
         0.5,
@@ -195,7 +195,7 @@ def test_a_forgiven_container_is_one_leaf():
     def forgive(results: Any) -> list[Any]:
         return [each.replaced(status="match") for each in results]
 
-    result = evaluate([{"a": {"x": 1, "y": 2}}], [{"a": "1, 2"}], post_process=forgive)
+    result = compare_corpus([{"a": "1, 2"}], [{"a": {"x": 1, "y": 2}}], post_process=forgive)
     assert (result.mean_f1, result.micro_f1, result.per_field["a"].expected_weight) == (1.0, 1.0, 1.0)
 
 
@@ -208,6 +208,7 @@ def test_handling_of_nulls_swaps_with_the_sides():
     def handle(results: Any) -> list[Any]:
         return reclassify_nulls(results, NullHandling(both_absent_skip=False))
 
-    one, other = (evaluate(*sides, post_process=handle) for sides in ((gold, extracted), (extracted, gold)))
+    one = compare_corpus(extracted, gold, post_process=handle)
+    other = compare_corpus(gold, extracted, post_process=handle)
     assert (one.micro_precision, one.micro_recall) == (1 / 2, 1 / 4)
     assert (other.micro_precision, other.micro_recall) == (one.micro_recall, one.micro_precision)

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
     ArrayAudit,
-    AuditedPair,
-    Partner,
     compare_json,
     register_comparator,
 )
 from pytest_jsonmatch.engine.align import audit as audits
+from pytest_jsonmatch.engine.align.audited import AuditedPair, Partner
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
 OPTIONS = {"metric": "leaf_f1", "arrays": "unordered"}

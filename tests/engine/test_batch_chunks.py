@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pytest_jsonmatch import RootTypeError, compare_json, evaluate
+from pytest_jsonmatch import RootTypeError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.registry import session_registry
@@ -39,7 +39,7 @@ RULES = {"note": {"compare": "judge"}}
 def test_scope_chunk_is_one_call_for_all_records_of_a_chunk(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    run = evaluate(GOLD, EXTRACTED, fields=RULES)
+    run = compare_corpus(EXTRACTED, GOLD, fields=RULES)
     assert judge.calls == [["0:1", "1:1", "2:1"]]
     assert [record.f1 for record in run.records] == [1.0, 0.5, 0.5]
 
@@ -47,14 +47,14 @@ def test_scope_chunk_is_one_call_for_all_records_of_a_chunk(registry):
 def test_each_chunk_has_a_call_of_its_own(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    evaluate(GOLD, EXTRACTED, fields=RULES, chunk_size=2)
+    compare_corpus(EXTRACTED, GOLD, fields=RULES, chunk_size=2)
     assert judge.calls == [["0:1", "1:1"], ["2:1"]]
 
 
 def test_scope_record_is_one_call_a_record(registry):
     judge = Judge("record")
     registry.comparator("judge", judge)
-    evaluate(GOLD, EXTRACTED, fields=RULES)
+    compare_corpus(EXTRACTED, GOLD, fields=RULES)
     assert judge.calls == [["0:1"], ["1:1"], ["2:1"]]
 
 
@@ -68,7 +68,7 @@ def test_records_are_known_by_their_ids(registry):
     registry.comparator("judge", judge)
     gold = [{"id": "r1", "note": "a"}, {"id": "r2", "note": "b"}]
     extracted = [{"id": "r2", "note": "x"}, {"id": "r1", "note": "y"}]
-    evaluate(gold, extracted, id_field="id", fields=RULES)
+    compare_corpus(extracted, gold, id_field="id", fields=RULES)
     assert seen == [("r1", "r1:1"), ("r2", "r2:1")]
 
 
@@ -83,7 +83,7 @@ def test_ids_are_unique_where_those_of_records_are_not(registry):
 def test_by_value_saves_questions_across_the_records_of_a_chunk(registry):
     judge = Judge("chunk", by_value=True)
     registry.comparator("judge", judge)
-    run = evaluate([{"note": "a"}] * 5, [{"note": "A"}] * 5, fields=RULES)
+    run = compare_corpus([{"note": "A"}] * 5, [{"note": "a"}] * 5, fields=RULES)
     assert (judge.calls, run.mean_f1) == ([["0:1"]], 1.0)
 
 
@@ -93,7 +93,7 @@ def test_rounds_go_on_only_for_records_that_need_them(registry):
     settled, open_ones = [{"s": "a", "n": 1}, {"s": "b", "n": 2}], [{"s": "c"}, {"s": "D"}]
     gold = [settled, open_ones]
     extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "C"}, {"s": "d"}]]
-    run = evaluate(gold, extracted, arrays="unordered", compare={"string": "judge"})
+    run = compare_corpus(extracted, gold, arrays="unordered", compare={"string": "judge"})
     assert run.mean_f1 == 1.0
     assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"0", "1"}, {"1"}]
 
@@ -105,7 +105,7 @@ def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):
         return [1.0 for _ in items]
 
     registry.comparator("judge", judge)
-    run = evaluate(GOLD, EXTRACTED, fields=RULES)
+    run = compare_corpus(EXTRACTED, GOLD, fields=RULES)
     assert (run.total_batch_errors, run.per_field["note"].batch_errors) == (1, 1)
     assert [(error.record_id, error.path, error.reason) for error in run.errors] == [
         (1, "note", "raised TimeoutError: too slow")
@@ -141,7 +141,7 @@ def test_figures_do_not_depend_on_the_chunks(registry, scope):
         for record in gold
     ]
     chosen = {"arrays": "unordered", "compare": {"string": "judge"}}
-    runs = [evaluate(gold, extracted, chunk_size=size, **chosen) for size in (1, 7, 256)]
+    runs = [compare_corpus(extracted, gold, chunk_size=size, **chosen) for size in (1, 7, 256)]
     single = [
         compare_json(answer, record, metric="leaf_f1", **chosen) for record, answer in zip(gold, extracted)
     ]

@@ -526,6 +526,7 @@ def test_units_are_1_where_all_below_them_is(registry):
     result = compare_json(
         {"a": {"x": "A", "y": 1}, "b": {"x": "A"}, "c": "C"},
         {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c"},
+        metric="field_match",
         compare={"string": "judge"},
     )
     assert rows(result) == [("a", "match", 1.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
@@ -536,6 +537,7 @@ def test_a_unit_that_nothing_but_a_failure_keeps_from_1_is_a_batch_error(registr
     result = compare_json(
         {"a": {"x": "A", "y": 1}, "b": {"x": "A", "y": 2}, "c": 3},
         {"a": {"x": "a", "y": 1}, "b": {"x": "a", "y": 1}, "c": 3},
+        metric="field_match",
         compare={"string": "judge"},
     )
     assert rows(result) == [("a", "batch_error", 0.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]

@@ -92,19 +92,11 @@ def test_swapping_the_sides_swaps_precision_and_recall(metric, arrays, data):
     assert (back.recall, back.precision, back.f1) == figures(forth)
 
 
-def shuffled(value, rng):
-    if isinstance(value, dict):
-        return {key: shuffled(item, rng) for key, item in value.items()}
-    if isinstance(value, list):
-        return [shuffled(item, rng) for item in rng.sample(value, len(value))]
-    return value
-
-
 @pytest.mark.parametrize("extra", ["count", "ignore"])
 @pytest.mark.parametrize("metric", TREE_METRICS)
 @quiet
 @given(st.data(), st.randoms(use_true_random=False))
-def test_shuffling_unordered_arrays_at_any_depth_changes_no_figure(metric, extra, data, rng):
+def test_shuffling_unordered_arrays_at_any_depth_changes_no_figure(shuffled, metric, extra, data, rng):
     schema, expected, actual = drawn(data, **COMPARE)
     options = {"metric": metric, "schema": schema, "arrays": "unordered", "extra": extra}
     before = compare_json(actual, expected, **options)

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.written import read_bytes
 
 
@@ -51,7 +51,7 @@ def test_the_result_says_so():
 
 
 def test_a_corpus_counts_such_records():
-    run = evaluate([words(60, 1), [1]], [words(50, 2), [1]], metric="pairwise_f1", memory_limit=1)
+    run = compare_corpus([words(50, 2), [1]], [words(60, 1), [1]], metric="pairwise_f1", memory_limit=1)
     assert (run.total_approximate, len(run.records[0].warnings), run.records[1].warnings) == (1, 1, ())
 
 

@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
 
 EXPECTED = {"shop": "Corner Bakery", "items": [{"price": 4.2}], "total": None}
 ACTUAL = {"shop": "<script>alert(1)</script>\u202e\x1b[31m", "items": [{"price": 4.2}], "tip": [1]}
 RESULT = compare_json(ACTUAL, EXPECTED, metric="pairwise_f1")
-RUN = evaluate([EXPECTED, EXPECTED], [ACTUAL, EXPECTED], metric="pairwise_f1")
+RUN = compare_corpus([ACTUAL, EXPECTED], [EXPECTED, EXPECTED], metric="pairwise_f1")
 
 
 class Reader(HTMLParser):

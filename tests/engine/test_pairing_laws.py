@@ -163,7 +163,8 @@ class Elements(NamedTuple):
         aligner = Aligner(self.plan, measurer(self.plan), count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
         grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
-        grid.stands_at(element, None, sources(self.expected), sources(self.actual))
+        sides = [(array, range(len(array))) for array in (self.expected, self.actual)]
+        grid.stands_at(element, None, *sides)
         grid.finish()
         return grid
 
@@ -173,10 +174,6 @@ class Elements(NamedTuple):
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]
-
-
-def sources(array: list[Any]) -> list[Source]:
-    return [Source(array, at) for at in range(len(array))]
 
 
 def bounds_of(grid: Grid, case: Elements) -> Any:
@@ -378,14 +375,6 @@ def test_figures_say_the_same_before_and_after_rows_are_made(metric, arrays, giv
 # -- order -----------------------------------------------------------------------------------------------------
 
 
-def shuffled(value, rng):
-    if isinstance(value, dict):
-        return {key: shuffled(item, rng) for key, item in value.items()}
-    if isinstance(value, list):
-        return [shuffled(item, rng) for item in rng.sample(value, len(value))]
-    return value
-
-
 def without_comparators_and_orders(fields):
     """Rules under which an array is never compared whole, nor by position or key."""
     return {pattern: rule for pattern, rule in fields.items() if not {"compare", "align"}.intersection(rule)}
@@ -397,7 +386,7 @@ def headline(result):
 
 @laws(300)
 @given(METRICS, OPTIONS, DOCUMENTS, ANSWERS, st.randoms(use_true_random=False))
-def test_order_at_any_depth_changes_no_figure(metric, given_options, expected, actual, rng):
+def test_order_at_any_depth_changes_no_figure(shuffled, metric, given_options, expected, actual, rng):
     fields = without_comparators_and_orders(given_options.get("fields", {}))
     more = {**given_options, "metric": metric, "fields": fields, "granularity": "leaves", "root": "any"}
     before = compare_json(actual, expected, **more)
@@ -406,7 +395,7 @@ def test_order_at_any_depth_changes_no_figure(metric, given_options, expected, a
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_order_changes_no_figure_of_larger_arrays(kind):
+def test_order_changes_no_figure_of_larger_arrays(shuffled, kind):
     rng = random.Random(kind)
     case = large(kind, 1, 36)
     more = {"metric": "leaf_f1", "arrays": "unordered", "compare": "levenshtein", **LARGE[kind][1]}

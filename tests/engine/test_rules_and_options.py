@@ -12,6 +12,8 @@ from pytest_jsonmatch import (
     TargetPathError,
     compare_json,
     register_comparator,
+    register_metric,
+    register_transform,
 )
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
@@ -207,14 +209,36 @@ def test_a_comparator_that_raises_where_nothing_weighs_is_an_error_entry_too():
     assert (result.score, [entry.path for entry in result.errors]) == (1.0, ["a"])
 
 
-def test_built_in_names_cannot_be_replaced_and_taken_ones_only_on_purpose():
-    with pytest.raises(ConfigurationError, match="built-in"):
-        register_comparator("exact", max)
+def test_names_that_are_taken_are_replaced_only_on_purpose():
+    with pytest.raises(ConfigurationError, match="built-in comparator and cannot be replaced"):
+        register_comparator("exact", max, overwrite=True)
+    with pytest.raises(ConfigurationError, match="built-in metric and cannot be replaced"):
+        register_metric("structeval", {}, overwrite=True)
+    for register in (register_comparator, register_transform):
+        name = "date" if register is register_comparator else "lowercase"
+        with pytest.raises(ConfigurationError, match="another name, or pass overwrite=True to replace it"):
+            register(name, max)
     with session_registry() as registry:
         registry.comparator("ours", max)
         with pytest.raises(ConfigurationError, match="overwrite=True"):
             registry.comparator("ours", min)
         registry.comparator("ours", min, overwrite=True)
+
+
+def test_a_replaced_built_in_is_used_and_named_in_the_signature():
+    plain = compare_json({"a": "x"}, {"a": "y"}, metric="json_similarity")
+    with session_registry() as registry:
+        registry.comparator("levenshtein", lambda expected, actual, params: 0.25, overwrite=True)
+        registry.transform("lowercase", str.upper, overwrite=True)
+        result = compare_json({"a": "x"}, {"a": "y"}, metric="json_similarity")
+    assert (plain.score, result.score) == (0.0, 0.25)
+    assert result.signature.options == '{"replaced":["comparator levenshtein","transform lowercase"]}'
+
+
+@pytest.mark.parametrize("options", [None, "json_similarity", [("base", "json_similarity")]])
+def test_a_metric_is_a_mapping_of_options(options):
+    with pytest.raises(ConfigurationError, match=r"metric 'ours' is .*; it is a mapping of options, such as"):
+        register_metric("ours", options)
 
 
 def test_signatures_tell_comparable_scores():

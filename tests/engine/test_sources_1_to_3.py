@@ -28,7 +28,7 @@ from pytest_jsonmatch import JsonExtractionError, RootTypeError, compare_json
     ],
 )
 def test_field_match_is_one_minus_the_share_of_fields_that_do_not_match(actual, expected, score):
-    assert compare_json(actual, expected).score == score
+    assert compare_json(actual, expected, metric="field_match").score == score
 
 
 def test_actual_is_parsed_leniently():
@@ -46,13 +46,13 @@ def test_what_has_no_json_object_is_an_error():
 )
 def test_both_sides_must_be_objects_and_the_error_names_a_metric_that_fits(actual, expected, side):
     with pytest.raises(RootTypeError, match=f"{side} is an array; json_similarity"):
-        compare_json(actual, expected)
+        compare_json(actual, expected, metric="field_match")
 
 
 def test_the_unit_is_the_key_and_the_leaves_that_differ_are_named():
     expected = {"items": [{"price": 1}, {"price": 2}, {"price": 3}], "id": 7}
     actual = {"items": [{"price": 1}, {"price": 2}, {"price": 4}], "id": 7}
-    result = compare_json(actual, expected)
+    result = compare_json(actual, expected, metric="field_match")
     assert [(f.path, f.status, f.score) for f in result.field_results] == [
         ("items", "mismatch", 0.0),
         ("id", "match", 1.0),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
-from pytest_jsonmatch.limits import measured, reaches, read_limits
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
+from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.triage import Triage
 
 SEMANTIC = {"string": "semantic"}
@@ -37,7 +37,7 @@ def passes(result, threshold):
         field.path for field in result.field_results if (field.reason or "").startswith("not asked")
     )
     found = measured(read_limits(threshold), figures(result).__getitem__, lambda: means, open_paths)
-    return all(value is not None and reaches(value, limit) for _, value, limit in found)
+    return all(each.is_reached for each in found)
 
 
 LIMITS = st.sampled_from([0.0, 0.2, 0.34, 0.5, 0.6, 0.75, 0.9, 1.0])
@@ -233,4 +233,4 @@ def test_a_threshold_is_needed(triage, message):
 
 def test_a_corpus_needs_every_verdict():
     with pytest.raises(ConfigurationError, match="judge_triage is for a comparison with a threshold"):
-        evaluate([{"a": 1}], [{"a": 1}], judge_triage=0.5)
+        compare_corpus([{"a": 1}], [{"a": 1}], judge_triage=0.5)

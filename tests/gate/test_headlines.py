@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
-from pytest_jsonmatch.gate.headlines import field_headlines, headlines, judge_runs
+from pytest_jsonmatch.gate.headlines import change_of_runs, field_headlines, headlines
 from pytest_jsonmatch.gate.intervals import mean_interval, wilson
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import interval_lines
@@ -59,7 +59,7 @@ def test_fields_have_intervals_too():
 
 
 def test_what_is_the_same_is_no_regression():
-    verdict = judge_runs(many(300), many(300), max_drop=0.02)
+    verdict = change_of_runs(many(300), many(300), max_drop=0.02)
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
         "within noise",
         True,
@@ -68,7 +68,7 @@ def test_what_is_the_same_is_no_regression():
 
 
 def test_a_drop_is_found_in_scores_outcomes_and_its_field():
-    verdict = judge_runs(many(60), many(60, wrong=range(20)), max_drop=0.02)
+    verdict = change_of_runs(many(60), many(60, wrong=range(20)), max_drop=0.02)
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
         "regression",
         False,
@@ -78,7 +78,7 @@ def test_a_drop_is_found_in_scores_outcomes_and_its_field():
         "a": "regression",
         "b": "inconclusive",
     }
-    back = judge_runs(many(60, wrong=range(20)), many(60), max_drop=0.02)
+    back = change_of_runs(many(60, wrong=range(20)), many(60), max_drop=0.02)
     assert (back.scores.kind, back.scores.passed) == ("improvement", True)
 
 
@@ -126,7 +126,7 @@ def shown(diff, mode="auto", **options):
 def test_what_is_shown_of_a_baseline():
     before, after = many(8), replace(many(9, wrong=range(6)), collected=9)
     diff = compare_runs(before, after)
-    assert shown(diff, verdict=judge_runs(before, after)) == [
+    assert shown(diff, verdict=change_of_runs(before, after)) == [
         "baseline main (2026-11-20, 0123456789): 8 cases in both, 1 new",
         "   -0.38  1.00 → 0.62  score",
         "  regression: the mean score dropped by 0.375, from 1.000 to 0.625 (p = 0.016, n",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
-from pytest_jsonmatch.gate.session import Check, SessionVerdict
+from pytest_jsonmatch.gate.session import Check, Checks
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun
 
@@ -69,11 +69,11 @@ def test_what_a_session_is_told():
 
 def test_one_check_that_fails_fails_the_session():
     good, bad, open_one = (Check("c", "f", 1.0, 0.5, passed) for passed in (True, False, None))
-    assert SessionVerdict(cases=(good, bad, open_one)).failed
-    assert SessionVerdict(gates=(good, bad, open_one)).failed
-    assert not SessionVerdict((good, open_one), (good, open_one)).failed
-    assert not SessionVerdict().failed
-    assert SessionVerdict(cases=(open_one, good, bad)).unsettled_cases == (bad, open_one)
+    assert Checks(cases=(good, bad, open_one)).failed
+    assert Checks(gates=(good, bad, open_one)).failed
+    assert not Checks((good, open_one), (good, open_one)).failed
+    assert not Checks().failed
+    assert Checks(cases=(open_one, good, bad)).unsettled_cases == (bad, open_one)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())

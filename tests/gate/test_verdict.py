@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.verdict import (
-    Verdict,
+    Change,
     compare,
     compare_fields,
     compare_outcomes,
@@ -156,7 +156,7 @@ def test_outcomes_have_a_pass_rate():
     assert (
         verdict.words == "regression: the pass rate dropped by 0.625, from 1.000 to 0.375 (p = 0.031, n = 8)"
     )
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, Change)
 
 
 def test_figures_never_hide_a_difference():

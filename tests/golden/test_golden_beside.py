@@ -186,7 +186,7 @@ def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
         ("golden.a.golden.yaml", "three", "golden/a.golden.yaml", "7"),
     ]
     (failure,) = cases[1].iter("failure")
-    assert failure.get("message", "").startswith("AssertionError: field_match score 0.00 < 1.00")
+    assert failure.get("message", "").startswith("AssertionError: leaf_f1 score 0.00 < 1.00")
     assert ">     expected: {n: 0}" in (failure.text or "")
 
 
@@ -250,7 +250,7 @@ def test_workers_share_the_cases_by_file(pytester, write):
     write("conftest.py", WORKER)
     write("a.golden.yaml", ASKING)
     write("b.golden.yaml", ASKING)
-    outcome = pytester.runpytest("-n", "2", "--dist", "loadfile")
+    outcome = pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadfile")
     outcome.assert_outcomes(passed=6)
     outcome.stdout.fnmatch_lines(["jsonmatch: 6 cases, 6 fields, all 1.00"])
     assert shares(pytester) == [["a.golden.yaml"], ["b.golden.yaml"]]
@@ -276,7 +276,7 @@ def test_workers_share_the_cases_by_group(pytester, write):
     write("a.golden.yaml", "cases:\n" + "".join(rows))
     tests = [f"@pytest.mark.xdist_group('python-{g}')\ndef test_{n}(): pass\n" for n, g in enumerate(order)]
     write("test_it.py", "import pytest\n\n" + "".join(tests))
-    outcome = pytester.runpytest("-n", "2", "--dist", "loadgroup", "-v")
+    outcome = pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadgroup", "-v")
     outcome.assert_outcomes(passed=32)
     # Where tests are grouped, their node ids say so; by chance they may share a worker all the same.
     if "@python-a" not in outcome.stdout.str():
@@ -299,7 +299,7 @@ def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
         """
     )
     write("a.golden.yaml", ASKING)
-    outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "1", *workers)
+    outcome = pytester.runpytest_subprocess(*workers, "-p", "rerunfailures", "--reruns", "1")
     assert outcome.parseoutcomes() == {"passed": 3, "rerun": 2}
     outcome.stdout.fnmatch_lines(["jsonmatch: 3 cases, 3 fields, all 1.00"])
 
@@ -312,7 +312,7 @@ def test_the_mark_flaky_runs_a_case_again(pytester, write):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("-p", "randomly"), ("-p", "randomly", "-n", "2")], ids=["plain", "xdist"]
+    "arguments", [("-p", "randomly"), ("-p", "randomly", "-p", "xdist", "-n", "2")], ids=["plain", "xdist"]
 )
 def test_another_order_is_the_same_run(pytester, write, arguments):
     pytest.importorskip("pytest_randomly")
@@ -376,14 +376,14 @@ def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator):
     )
     write("a.golden.yaml", ASKING.replace("{n: 3}", "{n: 0}"))
     # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
-    outcome = pytester.runpytest_subprocess("-W", "ignore::DeprecationWarning")
+    outcome = pytester.runpytest_subprocess("-p", "asyncio", "-W", "ignore::DeprecationWarning")
     outcome.assert_outcomes(passed=2, failed=1)
 
 
 # -- fixtures ----------------------------------------------------------------------------------------------
 
 
-def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, write, workers):
+def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, write):
     answer = (
         "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    return {'from': '%s'}\n"
     )
@@ -395,10 +395,10 @@ def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, wr
     for folder, source in folders.items():
         write(f"{folder}/a.golden.yaml", f"expected: {{from: {source}}}\n")
     pytester.syspathinsert()
-    pytester.runpytest(*workers).assert_outcomes(passed=4)
+    pytester.runpytest().assert_outcomes(passed=4)
 
 
-def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write, workers):
+def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write):
     pytester.makeconftest(
         """
         import pytest
@@ -416,7 +416,7 @@ def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write, worker
         "a.golden.yaml",
         "cases:\n- {id: one, input: 1, expected: {n: 1, model: small}}\n- {id: two, input: 2, expected: {n: 2, model: large}}\n",
     )
-    outcome = pytester.runpytest("-v", *workers)
+    outcome = pytester.runpytest("-v")
     assert sorted(ran(outcome)) == [
         ("a.golden.yaml::one[large]", "FAILED"),
         ("a.golden.yaml::one[small]", "PASSED"),

@@ -38,10 +38,10 @@ def test_golden_files_anywhere_and_nothing_else(pytester, write):
     ]
 
 
-def test_a_file_named_on_the_command_line(pytester, write, workers):
+def test_a_file_named_on_the_command_line(pytester, write):
     write("plain.yaml", TWO)
     write("other.yaml", TWO)
-    pytester.runpytest("plain.yaml", *workers).assert_outcomes(passed=1, failed=1)
+    pytester.runpytest("plain.yaml").assert_outcomes(passed=1, failed=1)
 
 
 def test_globs_of_the_ini_file(pytester, write):
@@ -53,9 +53,9 @@ def test_globs_of_the_ini_file(pytester, write):
     assert sorted(collected(pytester)) == ["cases/a.yaml::a", "cases/deep/b.yaml::b", "x.case::x.case"]
 
 
-def test_selecting_one_case(pytester, write, workers):
+def test_selecting_one_case(pytester, write):
     write("a.golden.yaml", TWO)
-    pytester.runpytest("a.golden.yaml::second", *workers).assert_outcomes(failed=1)
+    pytester.runpytest("a.golden.yaml::second").assert_outcomes(failed=1)
 
 
 def test_keywords_select_by_id_and_file(pytester, write):
@@ -161,7 +161,7 @@ def test_junit_knows_file_and_case(pytester, write):
     pytester.runpytest("--junitxml=out.xml")
     written = (pytester.path / "out.xml").read_text(encoding="utf-8")
     assert 'classname="golden.a.golden.yaml" name="first"' in written
-    assert '<failure message="AssertionError: field_match score 0.00 &lt; 1.00' in written
+    assert '<failure message="AssertionError: leaf_f1 score 0.00 &lt; 1.00' in written
 
 
 @pytest.mark.parametrize("option", ["--setup-plan", "--fixtures-per-test"])

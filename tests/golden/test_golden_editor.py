@@ -100,8 +100,8 @@ def test_each_key_has_its_definition_with_a_hover_text():
 
 
 def test_each_key_is_in_the_table_of_the_docs():
-    docs = (ROOT / "docs" / "golden-cases.md").read_text(encoding="utf-8")
-    table = docs.split("## The keys of a case", 1)[1].split("\n## ", 1)[0]
+    docs = (ROOT / "docs" / "golden-keys.md").read_text(encoding="utf-8")
+    table = docs.split("\n## ", 1)[0]
     assert set(re.findall(r"`(\w+)`", table.split("|---|---|", 1)[1])) >= set(KEYS)
 
 
@@ -570,12 +570,13 @@ def test_the_table_of_rules_beyond_the_schema_is_complete():
 
 
 def test_the_docs_list_the_rules_beyond_the_schema():
-    docs = (ROOT / "docs" / "golden-cases.md").read_text(encoding="utf-8")
+    docs = (ROOT / "docs" / "golden-keys.md").read_text(encoding="utf-8")
     assert [text for text in BEYOND_SCHEMA.values() if text not in " ".join(docs.split())] == []
 
 
 def test_the_entry_of_schemastore():
-    entry = json.loads((ROOT / "docs" / "schemastore.json").read_text(encoding="utf-8"))
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    entry = json.loads(re.search(r"^```json\n(.*?)^```$", contributing, re.DOTALL | re.MULTILINE)[1])
     assert set(entry) == {"name", "description", "fileMatch", "url"}
     assert entry["fileMatch"] == ["*.golden.yaml", "*.golden.yml"]
     assert entry["url"].removeprefix("https://json.schemastore.org/") == "pytest-jsonmatch-golden-cases.json"

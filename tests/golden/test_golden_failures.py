@@ -67,24 +67,24 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write, wo
     )
 
 
-def test_short_tracebacks_show_the_line(pytester, write, workers):
+def test_short_tracebacks_show_the_line(pytester, write):
     write("a.golden.yaml", RECEIPT)
-    assert failures(pytester.runpytest("--tb=short", *workers))[:3] == [
+    assert failures(pytester.runpytest("--tb=short"))[:3] == [
         "a.golden.yaml:16: in receipt",
         "- name: cake",
         "E AssertionError: json_similarity score 0.65 < 1.00",
     ]
 
 
-def test_line_tracebacks_name_it(pytester, write, workers):
+def test_line_tracebacks_name_it(pytester, write):
     write("a.golden.yaml", RECEIPT)
-    outcome = pytester.runpytest("--tb=line", *workers)
+    outcome = pytester.runpytest("--tb=line")
     outcome.stdout.fnmatch_lines(["*a.golden.yaml:16: AssertionError: json_similarity score 0.65 < 1.00"])
 
 
-def test_native_tracebacks_show_the_line(pytester, write, workers):
+def test_native_tracebacks_show_the_line(pytester, write):
     write("a.golden.yaml", RECEIPT)
-    shown = failures(pytester.runpytest("--tb=native", *workers))
+    shown = failures(pytester.runpytest("--tb=native"))
     at = shown.index("AssertionError: json_similarity score 0.65 < 1.00")
     assert shown[at - 2].endswith('a.golden.yaml", line 16, in receipt')
     assert shown[at - 1] == "- name: cake"
@@ -151,9 +151,9 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
             "AssertionError: a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?",
         ),
         (
-            "actual: [1]\n  expected: {a: 1}",
-            "expected: {a: 1}",
-            "AssertionError: a.golden.yaml:4:3: field_match compares two objects * actual is an array*",
+            "actual: [1]\n  expected: {a: 1}\n  metric: field_match",
+            "metric: field_match",
+            "AssertionError: a.golden.yaml:5:3: field_match compares two objects * actual is an array*",
         ),
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b}",
@@ -193,7 +193,7 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
         (
             "actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}}",
             "expected: {a: 1}",
-            'AssertionError: field_match fields[[]"b"] has no figure, needs 1.00',
+            'AssertionError: leaf_f1 fields[[]"b"] has no figure, needs 1.00',
         ),
     ],
 )
@@ -235,13 +235,13 @@ def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
     outcome.stdout.fnmatch_lines(["> *b: 1", "E *AssertionError: *1 comparator error*", "*no idea*"])
 
 
-def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, write, workers):
+def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, write):
     # From Python 3.12 on, reading the YAML as Python (note the apostrophe) would end in an internal error.
     write(
         "a.golden.yaml",
         RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n",
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1, passed=1, errors=1)
     outcome.stdout.fnmatch_lines(
         [

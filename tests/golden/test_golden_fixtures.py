@@ -15,7 +15,7 @@ cases:
 """
 
 
-def test_overriding_the_answer_in_a_conftest(pytester, write, workers):
+def test_overriding_the_answer_in_a_conftest(pytester, write):
     write(
         "conftest.py",
         "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    return {'n': jsonmatch_case.input}\n",
@@ -26,15 +26,15 @@ def test_overriding_the_answer_in_a_conftest(pytester, write, workers):
     )
     write("a.golden.yaml", CASES)
     write("sub/b.golden.yaml", CASES)
-    pytester.runpytest(*workers).assert_outcomes(passed=2, failed=2)
+    pytester.runpytest().assert_outcomes(passed=2, failed=2)
 
 
-def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, workers, two_models):
+def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, two_models):
     two_models('{"n": jsonmatch_case.input if model == "large" else 1}')
     write("a.golden.yaml", CASES)
-    outcome = pytester.runpytest("-v", *workers)
+    outcome = pytester.runpytest("-v")
     outcome.assert_outcomes(passed=3, failed=1)
-    pytester.runpytest("a.golden.yaml::two[small]", *workers).assert_outcomes(failed=1)
+    pytester.runpytest("a.golden.yaml::two[small]").assert_outcomes(failed=1)
 
 
 def test_a_hook_that_parametrizes_some_cases_only(pytester, write):
@@ -56,7 +56,7 @@ def test_a_hook_that_parametrizes_some_cases_only(pytester, write):
     pytester.runpytest().assert_outcomes(passed=4)
 
 
-def test_automatic_and_module_wide_fixtures(pytester, write, workers):
+def test_automatic_and_module_wide_fixtures(pytester, write):
     pytester.makeconftest(
         """
         import pytest
@@ -76,12 +76,12 @@ def test_automatic_and_module_wide_fixtures(pytester, write, workers):
         """
     )
     write("a.golden.yaml", CASES)
-    outcome = pytester.runpytest("-rP", *workers)
+    outcome = pytester.runpytest("-rP")
     outcome.assert_outcomes(passed=2)
 
 
 # pytest-asyncio looks at each test by itself, and then so do we: without it, cases share what pytest found out.
-@pytest.mark.parametrize("arguments", [(), ("-p", "no:asyncio")])
+@pytest.mark.parametrize("arguments", [(), ("-p", "asyncio")])
 def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
     pytester.makeconftest(
         """
@@ -105,7 +105,7 @@ def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
         CASES
         + "  - {id: marked, input: 3, expected: {n: 3}, marks: [{usefixtures: special}]}\n  - {id: last, input: 4, expected: {n: 4}}\n",
     )
-    outcome = pytester.runpytest("-s", *arguments)
+    outcome = pytester.runpytest_subprocess("-s", *arguments)
     outcome.assert_outcomes(passed=4)
     outcome.stdout.fnmatch_lines(["special ran for ['marked']"])
 
@@ -117,7 +117,7 @@ def test_an_asynchronous_fixture_of_pytest_asyncio(pytester, write):
     )
     write("a.golden.yaml", CASES)
     # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
-    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+    pytester.runpytest_subprocess("-p", "asyncio").assert_outcomes(passed=2)
 
 
 def test_reruns_and_stepwise(pytester, write):
@@ -150,31 +150,31 @@ def pytest_fixture_setup(fixturedef):
 """
 
 
-def test_recorded_answers_need_no_fixtures_while_nobody_overrides_them(pytester, write, workers):
+def test_recorded_answers_need_no_fixtures_while_nobody_overrides_them(pytester, write):
     write("conftest.py", COUNTING)
     write("a.golden.yaml", RECORDED)
-    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
-    assert "jsonmatch" not in (pytester.path / "set_up.txt").read_text(encoding="utf-8")
+    pytester.runpytest().assert_outcomes(passed=1, failed=1, skipped=1)
+    assert not (pytester.path / "set_up.txt").exists()
 
 
 @pytest.mark.parametrize("name", ["jsonmatch_case", "jsonmatch_actual"])
-def test_recorded_answers_go_through_an_override(pytester, write, workers, name):
+def test_recorded_answers_go_through_an_override(pytester, write, name):
     write("conftest.py", f"{COUNTING}\n@pytest.fixture\ndef {name}({name}):\n    return {name}\n")
     write("a.golden.yaml", RECORDED)
-    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
+    pytester.runpytest().assert_outcomes(passed=1, failed=1, skipped=1)
     asked = (pytester.path / "set_up.txt").read_text(encoding="utf-8").split()
     assert (asked.count("jsonmatch_case"), asked.count("jsonmatch_actual")) == (
         (4, 2) if name == "jsonmatch_case" else (2, 4)
     )
 
 
-def test_an_automatic_fixture_may_use_the_case(pytester, write, workers):
+def test_an_automatic_fixture_may_use_the_case(pytester, write):
     write(
         "conftest.py",
         f"{COUNTING}\n@pytest.fixture(autouse=True)\ndef seen(jsonmatch_case):\n    assert jsonmatch_case.id in ('one', 'two')\n",
     )
     write("a.golden.yaml", RECORDED)
-    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, skipped=1)
+    pytester.runpytest().assert_outcomes(passed=1, failed=1, skipped=1)
     assert (pytester.path / "set_up.txt").read_text(encoding="utf-8").split().count("jsonmatch_case") == 2
 
 

@@ -84,7 +84,7 @@ def test_what_a_case_names_is_not_read_if_it_does_not_run(opened):
 
 
 def test_each_worker_reads_each_golden_file_once(opened):
-    processes = opened("-n", "2", passed=6)
+    processes = opened("-p", "xdist", "-n", "2", passed=6)
     collected = [[entry for entry in process if entry[0] == "collection"] for process in processes]
     assert collected == [GOLDEN, GOLDEN]  # the controller collects nothing
     read = sorted(entry for process in processes for entry in process if entry[0] != "collection")

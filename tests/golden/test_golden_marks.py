@@ -32,20 +32,20 @@ cases:
 INI = "[pytest]\nmarkers =\n    slow: takes long\n    owner(*names): whom to ask\n    everywhere\n"
 
 
-def test_marks_do_what_they_do_in_python(pytester, write, workers):
+def test_marks_do_what_they_do_in_python(pytester, write):
     write("a.golden.yaml", CASES)
     pytester.makeini(INI)
     pytester.makeconftest("import pytest\n\n@pytest.fixture\ndef fixture():\n    print('the fixture ran')\n")
-    outcome = pytester.runpytest("--strict-markers", "-rP", *workers)
+    outcome = pytester.runpytest("--strict-markers", "-rP")
     outcome.assert_outcomes(passed=3, skipped=1, xfailed=1, failed=1)
     outcome.stdout.fnmatch_lines(["the fixture ran"])
     assert "Unknown" not in outcome.stdout.str()
 
 
-def test_marks_select(pytester, write, workers):
+def test_marks_select(pytester, write):
     write("a.golden.yaml", CASES)
     pytester.makeini(INI)
-    pytester.runpytest("-m", "slow", *workers).assert_outcomes(passed=1, deselected=0 if workers else 5)
+    pytester.runpytest("-m", "slow").assert_outcomes(passed=1, deselected=5)
     pytester.runpytest("--collect-only", "-m", "everywhere").stdout.fnmatch_lines(["*6 tests collected*"])
 
 
@@ -70,13 +70,13 @@ def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write, workers):
     )
 
 
-def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write, workers):
+def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write):
     write(
         "a.golden.yaml", "cases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n"
     )
     write("b.golden.yaml", "actual: {}\nexpected: {}\n")
     pytester.makeini(INI)
-    outcome = pytester.runpytest("--strict-markers", *workers)
+    outcome = pytester.runpytest("--strict-markers")
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(
         [">*- slo", "E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *"]

@@ -31,9 +31,9 @@ def cases_of(text):
     return load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml").by_id
 
 
-def test_all_combinations_of_a_mapping(pytester, write, workers):
+def test_all_combinations_of_a_mapping(pytester, write):
     write("a.golden.yaml", ROWS)
-    outcome = pytester.runpytest("-v", *workers)
+    outcome = pytester.runpytest("-v")
     outcome.assert_outcomes(passed=3, failed=2)
     for name, word in (
         ("plain", "PASSED"),
@@ -43,7 +43,7 @@ def test_all_combinations_of_a_mapping(pytester, write, workers):
         ("greet-Bo-de", "FAILED"),
     ):
         assert any(f"::{name}" in line and word in line for line in outcome.outlines)
-    pytester.runpytest("a.golden.yaml::greet-Bo-de", *workers).assert_outcomes(failed=1)
+    pytester.runpytest("a.golden.yaml::greet-Bo-de").assert_outcomes(failed=1)
     # At the line of the field that is wrong, in the text that all rows share.
     outcome.stdout.fnmatch_lines([">   expected: { text: *", "a.golden.yaml:11: AssertionError"])
 
@@ -102,7 +102,7 @@ def test_deep_values_are_filled_without_recursion():
     assert found == 1
 
 
-def test_what_a_fixture_makes_of_parameters(pytester, write, workers):
+def test_what_a_fixture_makes_of_parameters(pytester, write):
     pytester.makeconftest(
         """
         import pytest
@@ -113,7 +113,7 @@ def test_what_a_fixture_makes_of_parameters(pytester, write, workers):
         """
     )
     write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1)
+    pytester.runpytest().assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_development_build_of_python_counts_as_what_it_will_be(monkeypatch):
     assert condition({"python": "<3.14"}) == (False, "Python <3.14")
 
 
-def test_skipif_in_yaml(pytester, write, workers):
+def test_skipif_in_yaml(pytester, write):
     write(
         "a.golden.yaml",
         """\
@@ -167,7 +167,7 @@ cases:
     expected: 1
 """,
     )
-    outcome = pytester.runpytest("-rs", *workers)
+    outcome = pytester.runpytest("-rs")
     outcome.assert_outcomes(passed=1, skipped=2)
     outcome.stdout.fnmatch_lines_random(["SKIPPED*too new", "SKIPPED*Python >=3.10"])
 
@@ -183,22 +183,22 @@ def test_answers(case):
 """
 
 
-def test_the_same_cases_for_a_test_in_python(pytester, write, workers):
+def test_the_same_cases_for_a_test_in_python(pytester, write):
     write("tests/test_a.py", TEST)
     write(
         "tests/cases/doubles.yaml",
         "cases:\n- {id: one, input: 1, expected: {n: 2}}\n- {id: two, input: 2, expected: {n: 5}}\n"
         "- {id: three, input: 3, expected: {n: 7}, marks: [{xfail: wrong on purpose}]}\n",
     )
-    outcome = pytester.runpytest("-v", *workers)
+    outcome = pytester.runpytest("-v")
     outcome.assert_outcomes(passed=1, failed=1, xfailed=1)
     outcome.stdout.fnmatch_lines_random(["*test_answers?one? *", "*test_answers?two? *"])
-    pytester.runpytest("tests/test_a.py::test_answers[one]", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("tests/test_a.py::test_answers[one]").assert_outcomes(passed=1)
     write("tests/cases/more.yaml", "marks: [{skip: later}]\ncases:\n- {id: one, expected: 1}\n")
     outcome = pytester.runpytest("--collect-only", "-q")
     assert "tests/test_a.py::test_answers[doubles-one]" in outcome.outlines
     assert "tests/test_a.py::test_answers[more-one]" in outcome.outlines
-    pytester.runpytest(*workers).assert_outcomes(passed=1, failed=1, xfailed=1, skipped=1)
+    pytester.runpytest().assert_outcomes(passed=1, failed=1, xfailed=1, skipped=1)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +219,12 @@ def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, writ
     outcome.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_an_update_leaves_places_alone(pytester, write, workers, monkeypatch):
+def test_an_update_leaves_places_alone(pytester, write, monkeypatch):
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     text = "id: a\nparametrize: { n: [1, 2] }\nactual: { n: 1 }\nexpected: { n: '${n}' }\n"
     write("a.golden.yaml", text)
-    outcome = pytester.runpytest("--jsonmatch-update=all", *workers)
+    outcome = pytester.runpytest("--jsonmatch-update=all")
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its places `${name}` would be lost*"])
     assert (pytester.path / "a.golden.yaml").read_text() == text

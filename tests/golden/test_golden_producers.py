@@ -23,13 +23,13 @@ async def later(document):
 """
 
 
-def test_a_producer_is_called_with_a_copy_of_the_input(pytester, write, workers):
+def test_a_producer_is_called_with_a_copy_of_the_input(pytester, write):
     write("src/app.py", APP)
     pytester.makeini("[pytest]\npythonpath = src\n")
     names = ("Bot.answer", "Bot.answer", "as_text", "later")
     cases = "".join(f"- {{producer: 'app:{name}', expected: {{text: hi}}}}\n" for name in names)
     write("golden/a.golden.yaml", f"input: {{text: hi}}\ncases:\n{cases}")
-    pytester.runpytest(*workers).assert_outcomes(passed=4)
+    pytester.runpytest().assert_outcomes(passed=4)
 
 
 def test_a_recorded_answer_goes_before_the_producer(pytester, write):
@@ -129,9 +129,9 @@ def test_an_asynchronous_producer_inside_a_running_loop(pytester, write):
     )
 
 
-def test_without_any_answer(pytester, write, workers):
+def test_without_any_answer(pytester, write):
     write("x.golden.yaml", "title: isn't answered\nexpected: 1\n")
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
         [
@@ -141,7 +141,7 @@ def test_without_any_answer(pytester, write, workers):
     )
 
 
-def test_the_hook_answers_last(pytester, write, workers):
+def test_the_hook_answers_last(pytester, write):
     pytester.makeconftest(
         "def pytest_jsonmatch_actual(case):\n    return {'echo': case.input} if case.id == 'asked' else None\n"
     )
@@ -150,4 +150,4 @@ def test_the_hook_answers_last(pytester, write, workers):
         "cases:\n- {id: asked, input: 1, expected: {echo: 1}}\n- {id: recorded, actual: {a: 1}, expected: {a: 1}}\n"
         "- {id: silent, input: 1, expected: {echo: 1}}\n",
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=2, errors=1)
+    pytester.runpytest().assert_outcomes(passed=2, errors=1)

@@ -6,7 +6,6 @@ import enum
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
-from pytest_jsonmatch.recording import REPORT_ATTRIBUTE
 
 CONFTEST = """\
 import pytest
@@ -79,26 +77,26 @@ def test_what_is_kept(suite, workers):
     assert not list(suite.path.glob("*.partial"))
 
 
-def test_it_is_judged_again_and_nobody_is_asked(suite, write, workers):
+def test_it_is_judged_again_and_nobody_is_asked(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=3, failed=1)
     for name in ("calls.txt", "always.txt"):
         (suite.path / name).unlink()
-    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=3, failed=1)
     outcome.stdout.fnmatch_lines(["*n  0.00  1 → 0  mismatch*"])
     assert not (suite.path / "calls.txt").exists()
     assert (suite.path / "always.txt").read_text() == "xxxx"
     # By today's rules:
     write("sub/a.golden.yaml", "metric: json_similarity\nthreshold: 0\n" + CASES)
-    suite.runpytest("--jsonmatch-replay=out.jsonl", *workers).assert_outcomes(passed=4)
-    suite.runpytest(
-        "--jsonmatch-replay=out.jsonl", "sub/a.golden.yaml::text[small]", *workers
-    ).assert_outcomes(passed=1)
+    suite.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=4)
+    suite.runpytest("--jsonmatch-replay=out.jsonl", "sub/a.golden.yaml::text[small]").assert_outcomes(
+        passed=1
+    )
 
 
-def test_a_case_without_a_record_is_an_error_that_names_it(suite, write, workers):
+def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "value")
-    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=2, errors=2)
     outcome.stdout.fnmatch_lines_random(
         [
@@ -108,11 +106,11 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write, workers
     )
 
 
-def test_recorded_answers_are_kept_and_replayed_too(pytester, write, workers):
+def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
     write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
-    pytester.runpytest("--jsonmatch-record=out.jsonl", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     write("a.golden.yaml", "actual: { n: 2 }\nexpected: { n: 2 }\n")
-    pytester.runpytest("--jsonmatch-replay=out.jsonl", *workers).assert_outcomes(failed=1)
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
 
 
 def test_of_several_tries_the_last_counts(pytester, write):
@@ -377,9 +375,7 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         writer.pytest_sessionstart()
     for number in range(3):
         for writer, name in ((one, "one"), (other, "other")):
-            line = f'{{"case": "{name}{number}", "text": ""}}'
-            report = SimpleNamespace(**{REPORT_ATTRIBUTE: {"outputs": [line]}})
-            writer.pytest_runtest_logreport(report)
+            writer.write([f'{{"case": "{name}{number}", "text": ""}}'])
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         f"out.jsonl.{os.getpid()}-1.partial",
         f"out.jsonl.{os.getpid()}.partial",

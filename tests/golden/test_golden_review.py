@@ -135,7 +135,7 @@ def test_nothing_failed_so_nothing_is_asked(write, converse):
 
 def test_workers_are_refused(write, converse):
     write("a.golden.yaml", CASES)
-    code, text = converse([], "-n", "2")
+    code, text = converse([], "-p", "xdist", "-n", "2")
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "ERROR: --jsonmatch-review asks on the terminal, one test at a time; leave out -n" in text
 

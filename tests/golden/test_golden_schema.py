@@ -12,7 +12,7 @@ SCHEMA = """\
 """
 
 
-def test_a_schema_beside_the_yaml_file(pytester, write, workers):
+def test_a_schema_beside_the_yaml_file(pytester, write):
     write("golden/schemas/a.schema.json", SCHEMA)
     write(
         "golden/a.golden.yaml",
@@ -28,7 +28,7 @@ def test_a_schema_beside_the_yaml_file(pytester, write, workers):
             fields: {temp: {compare: {numeric: {tolerance: {abs: 60}}}}}
         """,
     )
-    outcome = pytester.runpytest("golden", *workers)
+    outcome = pytester.runpytest("golden")
     outcome.assert_outcomes(passed=2, failed=1)
     outcome.stdout.fnmatch_lines(["*temp  0.00  300 → 350  mismatch, 17 % off (limit 1 %)*"])
 

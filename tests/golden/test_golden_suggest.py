@@ -66,14 +66,14 @@ def test_what_is_said(pytester, write, metric, expected, actual, wanted):
         pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_several_fields_together(pytester, write, workers):
+def test_several_fields_together(pytester, write):
     case = """\
 metric: leaf_f1
 actual: { items: [{ n: 2, v: AB }, { n: 1, v: CD }], t: X, w: 101 }
 expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 """
     write("a.golden.yaml", case)
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     lines = [line[1:].strip() for line in outcome.outlines if line.startswith("E")]
     start = next(number for number, line in enumerate(lines) if line.startswith("would pass with"))
     assert lines[start : start + 5] == [
@@ -85,7 +85,7 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
     ]
     rules = "".join(f"  {line}\n" for line in lines[start + 1 : start + 5])
     write("a.golden.yaml", f"fields:\n{rules}{case}")
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_a_rule_that_is_there_stays():

@@ -53,9 +53,9 @@ def test_failed(pytester, write, workers, read):
     pytester.runpytest(*workers).assert_outcomes(passed=3)
 
 
-def test_without_a_value_it_is_failed(pytester, write, workers, read):
+def test_without_a_value_it_is_failed(pytester, write, read):
     write("a.golden.yaml", CASES)
-    pytester.runpytest("a.golden.yaml", *workers, "--jsonmatch-update").assert_outcomes(passed=3)
+    pytester.runpytest("a.golden.yaml", "--jsonmatch-update").assert_outcomes(passed=3)
     assert read() == FAILED
 
 
@@ -75,15 +75,15 @@ def test_a_value_that_is_none_may_be_a_path(pytester, write, read, value):
     assert read() == CASES
 
 
-def test_all_writes_what_was_good_enough_too(pytester, write, workers, read):
+def test_all_writes_what_was_good_enough_too(pytester, write, read):
     write("a.golden.yaml", CASES)
-    pytester.runpytest("--jsonmatch-update=all", *workers).assert_outcomes(passed=3)
+    pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=3)
     assert read() == FAILED.replace("expected: { total: 2 }", "expected: { total: 2.0 }")
 
 
-def test_new_writes_only_what_is_not_there(pytester, write, workers, read):
+def test_new_writes_only_what_is_not_there(pytester, write, read):
     write("a.golden.yaml", FRESH)
-    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["updated 1 case in a.golden.yaml"])
     assert read() == FRESH.replace(
@@ -91,9 +91,9 @@ def test_new_writes_only_what_is_not_there(pytester, write, workers, read):
     )
 
 
-def test_all_writes_new_ones_and_failed_ones(pytester, write, workers, read):
+def test_all_writes_new_ones_and_failed_ones(pytester, write, read):
     write("a.golden.yaml", FRESH)
-    pytester.runpytest("--jsonmatch-update=all", *workers).assert_outcomes(passed=2)
+    pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=2)
     assert read() == FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected: { total: 1 }\n").replace(
         "expected: 2", "expected: 1"
     )
@@ -107,9 +107,9 @@ def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytest
     result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected` and no `expected_file`"])
 
 
-def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, workers, read):
+def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
     write("a.golden.yaml", "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: nothing here\n")
-    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["E*AssertionError: a.golden.yaml:5:3: *JSON*"])
     assert read().startswith(
@@ -117,9 +117,9 @@ def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, workers, 
     )
 
 
-def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, workers, read):
+def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
     write("a.golden.yaml", CASES)
-    result = pytester.runpytest("--jsonmatch-update=failed,dry-run", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
     result.stdout.fnmatch_lines(
@@ -135,9 +135,9 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, workers, r
     )
 
 
-def test_a_dry_run_of_new_cases(pytester, write, workers, read):
+def test_a_dry_run_of_new_cases(pytester, write, read):
     write("a.golden.yaml", FRESH)
-    result = pytester.runpytest("--jsonmatch-update=new,dry-run", *workers)
+    result = pytester.runpytest("--jsonmatch-update=new,dry-run")
     result.assert_outcomes(failed=2)
     assert read() == FRESH
     result.stdout.fnmatch_lines(
@@ -148,7 +148,7 @@ def test_a_dry_run_of_new_cases(pytester, write, workers, read):
     )
 
 
-def test_expected_files_keep_their_format(pytester, write, workers, read):
+def test_expected_files_keep_their_format(pytester, write, read):
     write(
         "a.golden.yaml",
         "cases:\n- {id: j, actual: {b: 1, a: [1]}, expected_file: e/j.json}\n"
@@ -158,7 +158,7 @@ def test_expected_files_keep_their_format(pytester, write, workers, read):
     (pytester.path / "e").mkdir()
     (pytester.path / "e/j.json").write_bytes(b'\xef\xbb\xbf{\r\n\t"a": [\r\n\t\t2\r\n\t],\r\n\t"b": 1\r\n}')
     write("e/y.yaml", "# expected\nb: 2  # two\n")
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["updated 1 case in e/j.json", "updated 1 case in e/y.yaml"])
     assert read() == before
@@ -243,7 +243,7 @@ def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester,
     assert read("e.json") == "3\n"
 
 
-def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, workers, read):
+def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, read):
     pytester.makeconftest(
         """
         import pytest
@@ -254,7 +254,7 @@ def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, w
         """
     )
     write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         ["not updated: a.golden.yaml::a: the file has changed since it was read; run again"]
@@ -262,19 +262,19 @@ def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, w
     assert read() == "# edited\nid: a\nactual: 1\nexpected: 2\n"
 
 
-def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, write, workers, read):
+def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, write, read):
     text = (
         "cases:\n- {id: a, actual: 1, expected: 2, marks: [xfail]}\n- {id: b, actual: 1, expected: 2, marks: [skip]}\n"
         "- {id: c, actual: 1, marks: [xfail]}\n"
     )
     write("a.golden.yaml", text)
-    result = pytester.runpytest("--jsonmatch-update=all", *workers)
+    result = pytester.runpytest("--jsonmatch-update=all")
     result.assert_outcomes(xfailed=2, skipped=1)
     result.stdout.fnmatch_lines(["no case to update"])
     assert read() == text
 
 
-def test_the_last_rerun_wins(pytester, write, workers, read):
+def test_the_last_rerun_wins(pytester, write, read):
     pytester.makeconftest(
         """
         import pytest
@@ -293,7 +293,7 @@ def test_the_last_rerun_wins(pytester, write, workers, read):
         """
     )
     write("a.golden.yaml", "id: a\nexpected: 9\n")
-    pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed", *workers)
+    pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed")
     assert read() == "id: a\nexpected: 2\n"
 
 
@@ -306,12 +306,12 @@ def test_an_interrupted_run_writes_nothing(pytester, write, read):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
-def test_permissions_and_links_stay(pytester, write, workers, read):
+def test_permissions_and_links_stay(pytester, write, read):
     write("real/cases.yaml", "id: a\nactual: 1\nexpected: 2\n")
     real = pytester.path / "real/cases.yaml"
     real.chmod(0o640)
     (pytester.path / "a.golden.yaml").symlink_to(real)
-    pytester.runpytest("a.golden.yaml", "--jsonmatch-update=failed", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("a.golden.yaml", "--jsonmatch-update=failed").assert_outcomes(passed=1)
     assert (pytester.path / "a.golden.yaml").is_symlink()
     assert real.read_text() == "id: a\nactual: 1\nexpected: 1\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
@@ -335,18 +335,18 @@ def test_what_can_not_be_written_leaves_the_old_file(pytester, write, read, monk
     assert list(pytester.path.glob(".*.tmp")) == []
 
 
-def test_windows_line_ends_and_a_byte_order_mark_stay(pytester, workers):
+def test_windows_line_ends_and_a_byte_order_mark_stay(pytester):
     path = pytester.path / "a.golden.yaml"
     path.write_bytes(b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 2 # two\r\n")
-    pytester.runpytest("--jsonmatch-update=failed", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=1)
     assert path.read_bytes() == b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 1 # two\r\n"
 
 
 @pytest.mark.parametrize("variable", ["CI", "BUILD_NUMBER"])
-def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, workers, monkeypatch, variable):
+def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypatch, variable):
     monkeypatch.setenv(variable, "1")
     write("a.golden.yaml", CASES)
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
@@ -354,10 +354,10 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, workers, 
         ]
     )
     assert read() == CASES
-    result = pytester.runpytest("--jsonmatch-update=failed,dry-run", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
-    pytester.runpytest("--jsonmatch-update=force", *workers)
+    pytester.runpytest("--jsonmatch-update=force")
     assert read() == FAILED
 
 
@@ -391,7 +391,7 @@ def test_options_that_make_no_sense(pytester, monkeypatch, arguments, message):
     result.stderr.fnmatch_lines([f"ERROR: {message}"])
 
 
-def test_only_cases_that_ran_are_updated(pytester, write, workers, read):
+def test_only_cases_that_ran_are_updated(pytester, write, read):
     write("a.golden.yaml", CASES)
-    pytester.runpytest("--jsonmatch-update=failed", "-k", "wrong", *workers).assert_outcomes(passed=1)
+    pytester.runpytest("--jsonmatch-update=failed", "-k", "wrong").assert_outcomes(passed=1)
     assert read() == CASES.replace("total: 1, shop: 'Ann'", "total: 2, shop: 'Ann'")

@@ -31,34 +31,34 @@ def test_the_message_stands_at_the_users_line(pytester, bad, workers):
 
 
 @pytest.mark.parametrize("style", ["auto", "long", "short"])
-def test_the_fields_are_named_in_every_long_style(pytester, bad, style, workers):
-    outcome = pytester.runpytest(f"--tb={style}", *workers)
+def test_the_fields_are_named_in_every_long_style(pytester, bad, style):
+    outcome = pytester.runpytest(f"--tb={style}")
     outcome.stdout.fnmatch_lines(
         [f"E *AssertionError: {FIRST}", "E *items[[]1[]].price*", "E *items[[]1[]].name*"]
     )
     assert "assertions.py" not in outcome.stdout.str()
 
 
-def test_one_line(pytester, bad, workers):
-    outcome = pytester.runpytest("--tb=line", *workers)
+def test_one_line(pytester, bad):
+    outcome = pytester.runpytest("--tb=line")
     outcome.stdout.fnmatch_lines([f"*test_bad.py:4: AssertionError: {FIRST}"])
 
 
-def test_native(pytester, bad, workers):
-    outcome = pytester.runpytest("--tb=native", *workers)
+def test_native(pytester, bad):
+    outcome = pytester.runpytest("--tb=native")
     outcome.stdout.fnmatch_lines([f"*AssertionError: {FIRST}", "*items[[]1[]].price*"])
 
 
-def test_no_traceback_leaves_the_short_summary(pytester, bad, workers):
-    outcome = pytester.runpytest("--tb=no", *workers)
+def test_no_traceback_leaves_the_short_summary(pytester, bad):
+    outcome = pytester.runpytest("--tb=no")
     outcome.stdout.fnmatch_lines([f"FAILED test_bad.py::test_bad - AssertionError: {FIRST}*"])
 
 
-def test_without_the_cache_plugin(pytester, bad, workers):
-    pytester.runpytest("-p", "no:cacheprovider", *workers).assert_outcomes(failed=1)
+def test_without_the_cache_plugin(pytester, bad):
+    pytester.runpytest("-p", "no:cacheprovider").assert_outcomes(failed=1)
 
 
-def test_more_and_all_with_v_and_vv(pytester, workers):
+def test_more_and_all_with_v_and_vv(pytester):
     pytester.makepyfile(
         """
         from pytest_jsonmatch import assert_json_match
@@ -70,12 +70,12 @@ def test_more_and_all_with_v_and_vv(pytester, workers):
     shown = {}
     for verbosity in ("", "-v", "-vv"):
         arguments = [verbosity] if verbosity else []
-        text = pytester.runpytest("--jsonmatch-summary=none", *arguments, *workers).stdout.str()
+        text = pytester.runpytest("--jsonmatch-summary=none", *arguments).stdout.str()
         shown[verbosity] = sum(line.startswith("E         k") for line in text.splitlines())
     assert 0 < shown[""] < shown["-v"] < shown["-vv"] == 90
 
 
-def test_verbosity_of_assertions_alone(pytester, workers):
+def test_verbosity_of_assertions_alone(pytester):
     if pytest.version_tuple < (8, 0):
         pytest.skip("verbosity_assertions came with pytest 8")
     pytester.makepyfile(
@@ -87,21 +87,21 @@ def test_verbosity_of_assertions_alone(pytester, workers):
         """
     )
     pytester.makeini("[pytest]\nverbosity_assertions = 2\n")
-    text = pytester.runpytest("--jsonmatch-summary=none", *workers).stdout.str()
+    text = pytester.runpytest("--jsonmatch-summary=none").stdout.str()
     assert sum(line.startswith("E         k") for line in text.splitlines()) == 90
 
 
-def test_no_colour_unless_pytest_has_it(pytester, bad, workers):
-    assert "\x1b[" not in pytester.runpytest("--color=no", *workers).stdout.str()
+def test_no_colour_unless_pytest_has_it(pytester, bad):
+    assert "\x1b[" not in pytester.runpytest("--color=no").stdout.str()
 
 
-def test_colour_where_pytest_has_it(pytester, bad, workers):
-    text = pytester.runpytest("--color=yes", *workers).stdout.str()
+def test_colour_where_pytest_has_it(pytester, bad):
+    text = pytester.runpytest("--color=yes").stdout.str()
     (line,) = [line for line in text.splitlines() if "E  " in line and "score " in line]
     assert line.count("\x1b[") > 2
 
 
-def test_control_characters_never_reach_the_terminal(pytester, workers):
+def test_control_characters_never_reach_the_terminal(pytester):
     pytester.makepyfile(
         r"""
         from pytest_jsonmatch import assert_json_match
@@ -110,12 +110,12 @@ def test_control_characters_never_reach_the_terminal(pytester, workers):
             assert_json_match({"a\x1b[2J": "\x07\x1b]0;x\x07"}, {"a\x1b[2J": "y\u202e"}, name="\x1b[31m")
         """
     )
-    text = pytester.runpytest("--color=no", "--tb=short", *workers).stdout.str()
+    text = pytester.runpytest("--color=no", "--tb=short").stdout.str()
     report = text.split("E   ", 1)[1]
     assert [char for char in report if char in "\x1b\x07\u202e"] == []
 
 
-def test_an_error_of_the_engine_does_not_show_the_engine(pytester, workers):
+def test_an_error_of_the_engine_does_not_show_the_engine(pytester):
     pytester.makepyfile(
         test_bad="""
         from pytest_jsonmatch import assert_json_match
@@ -124,7 +124,7 @@ def test_an_error_of_the_engine_does_not_show_the_engine(pytester, workers):
             assert_json_match("sorry, no", {"a": 1})
         """
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.stdout.fnmatch_lines(
         [">       assert_json_match(*", "E *JsonExtractionError: no JSON found *", "test_bad.py:4: *"]
     )

@@ -58,10 +58,10 @@ def commands(run):
 def test_each_failed_case_is_annotated_where_it_failed(suite, workers):
     run = suite.runpytest("evals", *workers)
     assert [line.partition("%0A")[0] for line in commands(run)] == [
-        "::error file=evals/a.golden.yaml,line=12,title=flaky (run 1 of 3)::field_match score 0.00 < 1.00",
+        "::error file=evals/a.golden.yaml,line=12,title=flaky (run 1 of 3)::leaf_f1 score 0.00 < 1.00",
         "::error file=evals/test_it.py,line=5,title=test_setup::RuntimeError: 50 %25, broken",
-        "::error file=evals/a.golden.yaml,line=6,title=wrong::field_match score 0.50 < 1.00",
-        "::error file=evals/test_it.py,line=12,title=test_python::field_match score 0.00 < 1.00",
+        "::error file=evals/a.golden.yaml,line=6,title=wrong::leaf_f1 score 0.50 < 1.00",
+        "::error file=evals/test_it.py,line=12,title=test_python::leaf_f1 score 0.00 < 1.00",
     ]
 
 
@@ -73,10 +73,10 @@ def test_gates_are_annotated_once(suite):
     ]
 
 
-def test_ten_and_how_many_more(suite, workers):
+def test_ten_and_how_many_more(suite):
     cases = "".join(f"- {{id: case-{n:02}, actual: {{n: 1}}, expected: {{n: {n}}}}}\n" for n in range(2, 16))
     (suite.path / "evals" / "a.golden.yaml").write_text(f"cases:\n{cases}", encoding="utf-8")
-    lines = commands(suite.runpytest("evals/a.golden.yaml", *workers))
+    lines = commands(suite.runpytest("evals/a.golden.yaml"))
     assert [line.partition(" ")[0] for line in lines] == ["::error"] * 10 + ["::notice"]
     assert "::4 more cases failed" in lines[-1]
 
@@ -91,18 +91,18 @@ def test_files_outside_of_the_workspace_have_their_whole_path(suite, monkeypatch
     monkeypatch.setenv("GITHUB_WORKSPACE", str(suite.mkdir("elsewhere")))
     lines = commands(suite.runpytest("evals", "-k", "wrong"))
     # The rootdir it is then: the next best guess at the root of a repository.
-    assert [line.partition("::field")[0] for line in lines] == [
+    assert [line.partition("::leaf")[0] for line in lines] == [
         "::error file=a.golden.yaml,line=6,title=wrong"
     ]
 
 
-def test_the_summary_of_the_step(suite, monkeypatch, workers):
+def test_the_summary_of_the_step(suite, monkeypatch):
     path = suite.path / "summary.md"
     path.write_text("# of another tool\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
     for name, value in {"SERVER_URL": "https://x.test", "REPOSITORY": "o/r", "SHA": "0a1b"}.items():
         monkeypatch.setenv(f"GITHUB_{name}", value)
-    suite.runpytest("evals", *workers)
+    suite.runpytest("evals")
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# of another tool\n\n## ❌ jsonmatch: failed\n")
     assert text.count("## ❌ jsonmatch: failed") == 1

@@ -30,7 +30,7 @@ def imported(pytester, *names):
                 file.write(" ".join(name for name in {list(names)!r} if name in sys.modules))
         """
     )
-    command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     subprocess.run(command, check=True, cwd=pytester.path, stdout=subprocess.DEVNULL)
     return pytester.path.joinpath("imported.txt").read_text(encoding="utf-8").split()
 
@@ -111,7 +111,7 @@ def test_importing_the_package_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize("assertions", [PLAIN, FIELD_MATCH], ids=["idle", "used"])
-def test_pytest_rewrites_us_without_a_warning(pytester, assertions, workers):
+def test_pytest_rewrites_us_without_a_warning(pytester, assertions, every_plugin, workers):
     pytester.makepyfile(assertions)
     pytester.makeconftest("from pytest_jsonmatch import compare_json, register_comparator")
     outcome = pytester.runpytest_subprocess("-W", "error::pytest.PytestAssertRewriteWarning", *workers)

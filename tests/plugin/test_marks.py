@@ -56,15 +56,15 @@ def thresholds(pytester):
     )
 
 
-def test_the_closest_wins(pytester, thresholds, workers):
+def test_the_closest_wins(pytester, thresholds):
     pytester.makepyfile(LEVELS)
     pytester.makeini("[pytest]\njsonmatch_threshold = 0.2\njsonmatch_metric = field_match\n")
-    outcome = pytester.runpytest("--strict-markers", *workers)
+    outcome = pytester.runpytest("--strict-markers")
     outcome.assert_outcomes(passed=7)
     outcome.stdout.fnmatch_lines(["7 compared, wrong: []"])
 
 
-def test_a_mark_wins_over_ini_and_gives_options(pytester, workers):
+def test_a_mark_wins_over_ini_and_gives_options(pytester):
     pytester.makepyfile(
         """
         import pytest
@@ -82,10 +82,10 @@ def test_a_mark_wins_over_ini_and_gives_options(pytester, workers):
         """
     )
     pytester.makeini("[pytest]\njsonmatch_metric = field_match\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    pytester.runpytest().assert_outcomes(passed=2)
 
 
-def test_it_holds_for_unittest_cases(pytester, workers):
+def test_it_holds_for_unittest_cases(pytester):
     pytester.makepyfile(
         """
         import unittest
@@ -98,7 +98,7 @@ def test_it_holds_for_unittest_cases(pytester, workers):
                 assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_it_is_registered(pytester):
@@ -119,7 +119,7 @@ def test_it_is_registered(pytester):
         ),
     ],
 )
-def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message, workers):
+def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message):
     pytester.makepyfile(
         f"""
         import pytest
@@ -129,6 +129,6 @@ def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message, workers)
             assert_json_match({{}}, {{}})
         """
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
     outcome.stdout.fnmatch_lines([f"E{message}"])

@@ -66,9 +66,9 @@ def refusal(project, key, written, leads="lies"):
     )
 
 
-def test_files_outside_of_rootdir_are_refused_where_they_are_named(pytester, project, workers):
+def test_files_outside_of_rootdir_are_refused_where_they_are_named(pytester, project):
     write(project / "project" / "a.golden.yaml", NAMING.replace("OUTSIDE", (project / "outside").as_posix()))
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=2, failed=4, errors=2)
     absolute = (project / "outside" / "value.json").as_posix()
     for place, key, written in [
@@ -175,7 +175,7 @@ def test_a_folder_of_golden_files_may_be_a_link(pytester, project):
     pytester.runpytest("golden/b.golden.yaml").assert_outcomes(passed=1)
 
 
-def test_nothing_is_written_outside(pytester, project, monkeypatch, workers):
+def test_nothing_is_written_outside(pytester, project, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     write(
         project / "project" / "a.golden.yaml",
@@ -185,7 +185,7 @@ def test_nothing_is_written_outside(pytester, project, monkeypatch, workers):
         "- {id: inside, actual: {a: 3}, expected_file: inside.json}\n",
     )
     before = sorted((project / "outside").iterdir())
-    outcome = pytester.runpytest("--jsonmatch-update=all", *workers)
+    outcome = pytester.runpytest("--jsonmatch-update=all")
     outcome.assert_outcomes(passed=1, failed=2)
     outcome.stdout.fnmatch_lines(["updated 1 case in inside.json"])
     outcome.stdout.fnmatch_lines([f"E *:2:29: {refusal(project, 'expected_file', '../outside/new.json')}"])

@@ -33,8 +33,8 @@ def baseline_lines(run):
     return lines[start : lines.index("", start)] if "" in lines[start:] else lines[start:]
 
 
-def test_a_first_run_has_none(suite, workers):
-    run = suite.runpytest("--jsonmatch-baseline=main", *workers)
+def test_a_first_run_has_none(suite):
+    run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(
         "baseline main: there is none yet (*main.json); --jsonmatch-save=NAME writes one"
@@ -87,9 +87,9 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     ]
 
 
-def test_a_path_and_a_folder_of_ones_own(suite, workers):
+def test_a_path_and_a_folder_of_ones_own(suite):
     suite.makeini("[pytest]\njsonmatch_baselines = kept/here\n")
-    suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json", *workers)
+    suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json")
     for name in ("main", "kept/here/main.json", "other/name.json"):
         run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
@@ -105,16 +105,16 @@ def test_a_run_can_replace_the_baseline_it_is_compared_with(suite, monkeypatch):
     )
 
 
-def test_scores_of_another_metric_are_not_compared(suite, workers, monkeypatch):
+def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
     suite.runpytest("--jsonmatch-save=main")
     monkeypatch.setenv("METRIC", "json_similarity")
-    run = suite.runpytest("--jsonmatch-baseline=main", *workers)
+    run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines(
         [
             "  3 cases not scored as they were then: no comparison is made",
             "  test_it.py::test_it[[]a[]]",
-            "    *field_match*, now *json_similarity*",
+            "    *leaf_f1*, now *json_similarity*",
             "  FAILED   --jsonmatch-baseline=main  3 cases scored in another way",
         ]
     )

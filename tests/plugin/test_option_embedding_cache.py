@@ -49,9 +49,9 @@ def test_a_second_run_encodes_nothing(suite, workers):
     assert [path.suffix for path in (suite.path / "kept" / "vectors").iterdir()] == [".sqlite"]
 
 
-def test_without_it_every_run_does(suite, workers):
+def test_without_it_every_run_does(suite):
     for _ in range(2):
-        suite.runpytest(*workers).assert_outcomes(passed=2)
+        suite.runpytest().assert_outcomes(passed=2)
     assert len(calls(suite)) == 8
 
 

@@ -58,8 +58,8 @@ def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
     ]
 
 
-def test_gates_that_hold(suite, workers):
-    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-fail-under=0.9", *workers)
+def test_gates_that_hold(suite):
+    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-fail-under=0.9")
     assert run.ret == pytest.ExitCode.OK
 
 
@@ -150,9 +150,9 @@ def test_a_wrong_gate_of_the_configuration(suite):
     run.stderr.fnmatch_lines(["*jsonmatch_gates: *unknown figure 'f2'*"])
 
 
-def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite, workers):
+def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite):
     suite.makeini("[pytest]\njsonmatch_gates = f1 >= 0.95\n")
-    run = suite.runpytest("-k", "other", *workers)
+    run = suite.runpytest("-k", "other")
     assert run.ret == pytest.ExitCode.OK
     assert gate_lines(run)[1] == "SKIPPED  f1 >= 0.95  nothing was compared"
 
@@ -169,9 +169,9 @@ def test_gates_that_were_asked_for_do(suite):
 # -- partial runs ------------------------------------------------------------------------------------------
 
 
-def test_some_of_the_cases(suite, workers):
-    run = suite.runpytest("-k", "1 or 9", "--jsonmatch-gate=completeness == 1", *workers)
-    run.assert_outcomes(passed=2, deselected=0 if workers else 9)
+def test_some_of_the_cases(suite):
+    run = suite.runpytest("-k", "1 or 9", "--jsonmatch-gate=completeness == 1")
+    run.assert_outcomes(passed=2, deselected=9)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
         "gates, on 2 of 10 cases (-k):",
@@ -232,7 +232,7 @@ def test_stopped_at_the_first_failure(suite, option):
 
 def test_stopped_at_the_first_failure_with_workers(suite):
     suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
-    run = suite.runpytest("-x", "-n", "2", "--jsonmatch-gate=completeness == 1")
+    run = suite.runpytest("-x", "-p", "xdist", "-n", "2", "--jsonmatch-gate=completeness == 1")
     assert run.ret != pytest.ExitCode.OK
     (line,) = [line for line in run.outlines if line.startswith("gates, on ")]
     assert line.endswith(("of 10 cases (interrupted):", "10 cases (interrupted):", "(stopped early):"))
@@ -242,7 +242,7 @@ def test_a_worker_that_crashes(suite):
     suite.makepyfile(
         test_it=SUITE.replace("    assert_json", "    if number == 9:\n        os._exit(1)\n    assert_json")
     )
-    run = suite.runpytest_subprocess("-n", "1", "--jsonmatch-gate=score >= 0.9")
+    run = suite.runpytest_subprocess("-p", "xdist", "-n", "1", "--jsonmatch-gate=score >= 0.9")
     run.assert_outcomes(passed=10, failed=1)
     assert gate_lines(run) == ["gates, on 10 cases:", "FAILED   score >= 0.9  0.85  slack -0.05"]
 

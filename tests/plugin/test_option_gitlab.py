@@ -40,8 +40,8 @@ def read(suite):
     return json.loads((suite.path / "quality.json").read_text(encoding="utf-8"))
 
 
-def test_an_issue_for_each_failed_case(suite, workers):
-    suite.runpytest("evals", "--jsonmatch-gitlab=quality.json", *workers)
+def test_an_issue_for_each_failed_case(suite):
+    suite.runpytest("evals", "--jsonmatch-gitlab=quality.json")
     issues = read(suite)
     fingerprints = [issue.pop("fingerprint") for issue in issues]
     assert len(set(fingerprints)) == 3
@@ -49,15 +49,15 @@ def test_an_issue_for_each_failed_case(suite, workers):
     assert setup["location"] == {"path": "evals/test_it.py", "lines": {"begin": 1}}
     assert (setup["check_name"], setup["severity"]) == ("jsonmatch/error", "blocker")
     assert wrong == {
-        "description": "wrong: field_match score 0.50 < 1.00; worst: name 0.00",
-        "check_name": "jsonmatch/field_match",
+        "description": "wrong: leaf_f1 score 0.50 < 1.00; worst: name 0.00",
+        "check_name": "jsonmatch/leaf_f1",
         "severity": "critical",
         "location": {"path": "evals/a.golden.yaml", "lines": {"begin": 6}},
     }
     assert issues == [
         {
-            "description": "flaky (run 1 of 3): field_match score 0.00 < 1.00; worst: n 0.00",
-            "check_name": "jsonmatch/field_match",
+            "description": "flaky (run 1 of 3): leaf_f1 score 0.00 < 1.00; worst: n 0.00",
+            "check_name": "jsonmatch/leaf_f1",
             "severity": "blocker",
             "location": {"path": "evals/a.golden.yaml", "lines": {"begin": 11}},
         }

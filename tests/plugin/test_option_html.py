@@ -27,9 +27,9 @@ def data_of(pytester: pytest.Pytester, name: str = "report.html") -> dict[str, l
     return data
 
 
-def test_writes_a_report(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+def test_writes_a_report(pytester: pytest.Pytester) -> None:
     pytester.makefile(".golden.yaml", shops=CASES)
-    result = pytester.runpytest("--jsonmatch-html=out/report.html", "--jsonmatch-gate=score >= 0.4", *workers)
+    result = pytester.runpytest("--jsonmatch-html=out/report.html", "--jsonmatch-gate=score >= 0.4")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["report written to out?report.html"])
     cases = data_of(pytester, "out/report.html")["cases"]

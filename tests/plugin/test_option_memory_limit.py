@@ -13,15 +13,15 @@ def test_it():
 """
 
 
-def test_without_it_arrays_are_paired_exactly(pytester, workers):
+def test_without_it_arrays_are_paired_exactly(pytester):
     pytester.makepyfile(TEST.replace("ALIGNMENT", "exact"))
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_it_holds_for_every_comparison(pytester, workers):
+def test_it_holds_for_every_comparison(pytester):
     pytester.makeini("[pytest]\njsonmatch_memory_limit = 1 KiB\n")
     pytester.makepyfile(TEST.replace("ALIGNMENT", "approximate"))
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1)
     outcome.stdout.fnmatch_lines(["1 warning: the alignment is approximate: *"])
 

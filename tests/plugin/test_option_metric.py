@@ -37,19 +37,19 @@ def test_it_reaches_the_workers(pytester, workers):
     pytester.runpytest(*workers).assert_outcomes(passed=1)
 
 
-def test_without_it_the_metric_is_field_match(pytester, workers):
+def test_without_it_the_metric_is_leaf_f1(pytester):
     pytester.makepyfile(
         """
         from pytest_jsonmatch import assert_json_match
 
         def test_default():
-            assert assert_json_match({}, {}).metric == "field_match"
+            assert assert_json_match({}, {}).metric == "leaf_f1"
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_the_call_wins(pytester, workers):
+def test_the_call_wins(pytester):
     pytester.makepyfile(
         """
         from pytest_jsonmatch import assert_json_match
@@ -59,14 +59,14 @@ def test_the_call_wins(pytester, workers):
         """
     )
     pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_it_may_name_a_metric_of_the_conftest(pytester, workers):
+def test_it_may_name_a_metric_of_the_conftest(pytester):
     pytester.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
-            registry.metric("ours", base="json_similarity", leaf_threshold=0.9)
+            registry.metric("ours", {"base": "json_similarity", "leaf_threshold": 0.9})
         """
     )
     pytester.makepyfile(
@@ -79,12 +79,12 @@ def test_it_may_name_a_metric_of_the_conftest(pytester, workers):
         """
     )
     pytester.makeini("[pytest]\njsonmatch_metric = ours\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_an_unknown_metric_is_a_usage_error(pytester, workers):
+def test_an_unknown_metric_is_a_usage_error(pytester):
     pytester.makeini("[pytest]\njsonmatch_metric = feild_match\n")
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(
         ["ERROR: jsonmatch_metric: unknown metric 'feild_match'; did you mean 'field_match'[?]"]

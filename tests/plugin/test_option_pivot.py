@@ -39,25 +39,25 @@ def test_tests_in_python_are_counted_where_the_fixture_is_named(pytester, worker
     )
 
 
-def test_labels_with_hyphens_can_not_be_told_from_each_other(pytester, workers):
+def test_labels_with_hyphens_can_not_be_told_from_each_other(pytester):
     pytester.makepyfile(test_it=PYTHON)
-    run = pytester.runpytest("--jsonmatch-pivot=model", *workers)
+    run = pytester.runpytest("--jsonmatch-pivot=model")
     run.stdout.fnmatch_lines(
         ["score by model, [*] is the best", "           model0  model1", "prompt       0.00    1.00[*]"]
     )
 
 
-def test_labels_of_a_single_parameter_are_those_of_the_node_id(pytester, workers):
+def test_labels_of_a_single_parameter_are_those_of_the_node_id(pytester):
     pytester.makepyfile(
         test_it=PYTHON.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
             "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
         )
     )
-    run = pytester.runpytest("--jsonmatch-pivot=model", *workers)
+    run = pytester.runpytest("--jsonmatch-pivot=model")
     run.stdout.fnmatch_lines(["           gpt-mini  gpt-large", "prompt         0.00       1.00[*]"])
 
 
-def test_a_fixture_that_nobody_uses(pytester, workers):
+def test_a_fixture_that_nobody_uses(pytester):
     pytester.makepyfile(test_it=PYTHON)
-    run = pytester.runpytest("--jsonmatch-pivot=modle", *workers)
+    run = pytester.runpytest("--jsonmatch-pivot=modle")
     run.stdout.fnmatch_lines("--jsonmatch-pivot=modle: no fixture of that name has several parameters here")

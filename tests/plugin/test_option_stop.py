@@ -65,7 +65,13 @@ def test_a_limit_that_is_out_of_reach(suite, write_cases):
 
 def test_xdist_stops_too(suite):
     run = suite.runpytest(
-        "--jsonmatch-fail-under=0.1", "--jsonmatch-stop-when-decided", "-n", "2", "--maxprocesses=2"
+        "--jsonmatch-fail-under=0.1",
+        "--jsonmatch-stop-when-decided",
+        "-p",
+        "xdist",
+        "-n",
+        "2",
+        "--maxprocesses=2",
     )
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(

@@ -33,42 +33,42 @@ def rows(outcome):
     return [line.split()[0] for line in summary(outcome) if line.startswith(("name", "age"))]
 
 
-def test_auto_is_one_line_when_all_is_well(pytester, workers):
+def test_auto_is_one_line_when_all_is_well(pytester):
     pytester.makepyfile(PERFECT)
-    assert len(summary(pytester.runpytest(*workers))) == 1
+    assert len(summary(pytester.runpytest())) == 1
 
 
-def test_auto_is_the_table_when_any_field_is_under_1(pytester, workers):
+def test_auto_is_the_table_when_any_field_is_under_1(pytester):
     pytester.makepyfile(MIXED)
-    assert rows(pytester.runpytest(*workers)) == ["age", "name"]
+    assert rows(pytester.runpytest()) == ["age", "name"]
 
 
-def test_none_is_nothing(pytester, workers):
+def test_none_is_nothing(pytester):
     pytester.makepyfile(MIXED)
-    outcome = pytester.runpytest("--jsonmatch-summary=none", *workers)
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
     assert summary(outcome) == []
 
 
-def test_failed_has_only_fields_under_1(pytester, workers):
+def test_failed_has_only_fields_under_1(pytester):
     pytester.makepyfile(MIXED)
-    assert rows(pytester.runpytest("--jsonmatch-summary=failed", *workers)) == ["age"]
+    assert rows(pytester.runpytest("--jsonmatch-summary=failed")) == ["age"]
 
 
-def test_all_is_the_table_though_all_is_well(pytester, workers):
+def test_all_is_the_table_though_all_is_well(pytester):
     pytester.makepyfile(PERFECT)
-    assert rows(pytester.runpytest("--jsonmatch-summary=all", *workers)) == ["name", "age"]
+    assert rows(pytester.runpytest("--jsonmatch-summary=all")) == ["name", "age"]
 
 
-def test_the_ini_option_is_the_default(pytester, workers):
+def test_the_ini_option_is_the_default(pytester):
     pytester.makepyfile(MIXED)
     pytester.makeini("[pytest]\njsonmatch_summary = none\n")
-    assert summary(pytester.runpytest(*workers)) == []
-    assert rows(pytester.runpytest("--jsonmatch-summary=auto", *workers)) == ["age", "name"]
+    assert summary(pytester.runpytest()) == []
+    assert rows(pytester.runpytest("--jsonmatch-summary=auto")) == ["age", "name"]
 
 
 def test_workers_change_nothing(pytester):
     pytester.makepyfile(test_a=MIXED, test_b=PERFECT, test_c=MIXED)
-    assert summary(pytester.runpytest()) == summary(pytester.runpytest("-n", "2"))
+    assert summary(pytester.runpytest()) == summary(pytester.runpytest("-p", "xdist", "-n", "2"))
 
 
 def test_a_wrong_mode_is_a_usage_error(pytester):
@@ -87,25 +87,25 @@ def test_a_wrong_ini_mode_is_a_usage_error(pytester):
 
 
 @pytest.mark.parametrize("arguments", [("--no-summary",), ("-qq",), ("--collect-only",)], ids=str)
-def test_what_turns_summaries_off_turns_ours_off(pytester, arguments, workers):
+def test_what_turns_summaries_off_turns_ours_off(pytester, arguments):
     pytester.makepyfile(MIXED)
-    text = pytester.runpytest(*arguments, *workers).stdout.str()
+    text = pytester.runpytest(*arguments).stdout.str()
     assert "age" not in text
     assert " jsonmatch " not in text
 
 
-def test_the_table_stands_in_a_quiet_run(pytester, workers):
+def test_the_table_stands_in_a_quiet_run(pytester):
     pytester.makepyfile(MIXED)
-    assert rows(pytester.runpytest("-q", *workers)) == ["age", "name"]
+    assert rows(pytester.runpytest("-q")) == ["age", "name"]
 
 
-def test_a_run_without_comparisons_says_nothing(pytester, workers):
+def test_a_run_without_comparisons_says_nothing(pytester):
     pytester.makepyfile("def test_plain(): pass")
-    assert " jsonmatch " not in pytester.runpytest("--jsonmatch-summary=all", *workers).stdout.str()
+    assert " jsonmatch " not in pytester.runpytest("--jsonmatch-summary=all").stdout.str()
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
-def test_every_terminal_can_show_it(pytester, encoding, workers):
+def test_every_terminal_can_show_it(pytester, encoding):
     pytester.makepyfile(
         test_long=r"""
         def test_long(assert_json_match):
@@ -113,16 +113,16 @@ def test_every_terminal_can_show_it(pytester, encoding, workers):
         """
     )
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    arguments = [sys.executable, "-m", "pytest", "--jsonmatch-summary=all", *workers]
+    arguments = [sys.executable, "-m", "pytest", "--jsonmatch-summary=all"]
     process = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, check=True)
     text = process.stdout.decode(encoding)
     assert (" jsonmatch " in text, "UnicodeEncodeError" in text, "日本" in text) == (True, False, False)
 
 
-def test_it_is_coloured_only_where_pytest_is(pytester, workers):
+def test_it_is_coloured_only_where_pytest_is(pytester):
     pytester.makepyfile(MIXED)
-    plain = pytester.runpytest("--color=no", *workers).stdout.str()
-    coloured = pytester.runpytest("--color=yes", *workers).stdout.str()
+    plain = pytester.runpytest("--color=no").stdout.str()
+    coloured = pytester.runpytest("--color=yes").stdout.str()
     assert "\x1b[" not in plain
     (row,) = [line for line in coloured.splitlines() if line.startswith("age") or "age  " in line]
     assert "\x1b[31m" in row

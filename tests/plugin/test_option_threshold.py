@@ -34,8 +34,8 @@ def run(pytester, file, text, *arguments):
     return pytester.runpytest(*arguments)
 
 
-def test_the_default_is_1(pytester, half, workers):
-    pytester.runpytest(*workers).assert_outcomes(failed=1)
+def test_the_default_is_1(pytester, half):
+    pytester.runpytest().assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -64,9 +64,9 @@ def test_native_toml_has_natural_numbers(pytester, half, file, number):
     run(pytester, file, NATIVE[file].format(number)).assert_outcomes(passed=1)
 
 
-def test_the_command_line_overrides_it(pytester, half, workers):
+def test_the_command_line_overrides_it(pytester, half):
     text = FILES["pytest.ini"].format("0.9")
-    run(pytester, "pytest.ini", text, "-o", "jsonmatch_threshold=0.5", *workers).assert_outcomes(passed=1)
+    run(pytester, "pytest.ini", text, "-o", "jsonmatch_threshold=0.5").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("value", ["high", "1.5", "-0.1", "nan", "inf", "90%", "", "true"])
@@ -90,6 +90,6 @@ def test_a_wrong_native_value_is_a_usage_error(pytester, half, value):
 
 
 def test_a_wrong_value_ends_the_run_with_workers_too(pytester, half):
-    outcome = run(pytester, "pytest.ini", FILES["pytest.ini"].format("2"), "-n", "2")
+    outcome = run(pytester, "pytest.ini", FILES["pytest.ini"].format("2"), "-p", "xdist", "-n", "2")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["ERROR: *jsonmatch_threshold must be a number from 0 to 1; got 2.0"])

@@ -24,11 +24,11 @@ def write(pytester, name, text):
     (pytester.path / name).write_text(text, encoding="utf-8")
 
 
-def test_a_larger_file_is_an_error_and_others_run(pytester, workers):
+def test_a_larger_file_is_an_error_and_others_run(pytester):
     pytester.makeini("[pytest]\njsonmatch_yaml_limit = 1 KiB\n")
     write(pytester, "a.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
     write(pytester, "b.golden.yaml", LARGE)
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(
         [f"E *AssertionError: b.golden.yaml:1:1: the file is larger than 1 KiB; {ADVICE}"]

@@ -23,29 +23,29 @@ def test_a_function_with_the_imported_assertion(pytester, recorded, workers):
     assert recorded() == [("test_it.py::test_one#1", 1.0)]
 
 
-def test_a_function_with_the_fixture(pytester, recorded, workers):
+def test_a_function_with_the_fixture(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         def test_one(assert_json_match):
             assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5)
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert recorded() == [("test_it.py::test_one#1", 0.5)]
 
 
-def test_a_failed_comparison_is_recorded_too(pytester, recorded, workers):
+def test_a_failed_comparison_is_recorded_too(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         def test_one(assert_json_match):
             assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(failed=1)
+    pytester.runpytest().assert_outcomes(failed=1)
     assert recorded() == [("test_it.py::test_one#1", 0.5)]
 
 
-def test_a_class_and_a_parametrized_method(pytester, recorded, workers):
+def test_a_class_and_a_parametrized_method(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         import pytest
@@ -57,14 +57,14 @@ def test_a_class_and_a_parametrized_method(pytester, recorded, workers):
                 assert_json_match([value], [1], metric="json_similarity", threshold=0)
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    pytester.runpytest().assert_outcomes(passed=2)
     assert recorded() == [
         ("test_it.py::TestAll::test_one[1]#1", 1.0),
         ("test_it.py::TestAll::test_one[2]#1", 0.0),
     ]
 
 
-def test_a_unittest_case(pytester, recorded, workers):
+def test_a_unittest_case(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         import unittest
@@ -75,11 +75,11 @@ def test_a_unittest_case(pytester, recorded, workers):
                 assert_json_match({"a": 1}, {"a": 1})
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert recorded() == [("test_it.py::Case::test_one#1", 1.0)]
 
 
-def test_async_tests(pytester, recorded, workers):
+def test_async_tests(pytester, recorded):
     pytest.importorskip("pytest_asyncio")
     pytester.makepyfile(
         test_it="""
@@ -101,7 +101,7 @@ def test_async_tests(pytester, recorded, workers):
         """
     )
     # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
-    pytester.runpytest_subprocess(*workers).assert_outcomes(passed=2)
+    pytester.runpytest_subprocess("-p", "asyncio").assert_outcomes(passed=2)
     assert recorded() == [
         ("test_it.py::test_one#1", 1.0),
         ("test_it.py::test_one#2", 1.0),
@@ -109,7 +109,7 @@ def test_async_tests(pytester, recorded, workers):
     ]
 
 
-def test_threads_of_a_test(pytester, recorded, workers):
+def test_threads_of_a_test(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         from concurrent.futures import ThreadPoolExecutor
@@ -120,11 +120,11 @@ def test_threads_of_a_test(pytester, recorded, workers):
                 list(pool.map(lambda n: assert_json_match({"n": n}, {"n": n}), range(40)))
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert sorted(recorded()) == sorted((f"test_it.py::test_one#{n}", 1.0) for n in range(1, 41))
 
 
-def test_fixtures_of_a_test_before_and_after_it(pytester, recorded, workers):
+def test_fixtures_of_a_test_before_and_after_it(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         import pytest
@@ -140,7 +140,7 @@ def test_fixtures_of_a_test_before_and_after_it(pytester, recorded, workers):
             assert_json_match({}, {}, name="amid")
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert recorded() == [("before", 1.0), ("amid", 1.0), ("after", 1.0)]
 
 
@@ -165,7 +165,7 @@ def test_subtests(pytester, recorded, workers):
     ]
 
 
-def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded, workers):
+def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         from pytest_jsonmatch import assert_json_match
@@ -176,7 +176,7 @@ def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded,
             assert_json_match({}, {})
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert [identity for identity, _ in recorded()] == [
         "test_it.py::test_one#1",
         "header",
@@ -184,7 +184,7 @@ def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded,
     ]
 
 
-def test_a_name_that_comes_again_gets_a_number(pytester, recorded, workers):
+def test_a_name_that_comes_again_gets_a_number(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         from pytest_jsonmatch import assert_json_match
@@ -194,11 +194,11 @@ def test_a_name_that_comes_again_gets_a_number(pytester, recorded, workers):
                 assert_json_match({}, {}, name=name)
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert [identity for identity, _ in recorded()] == ["page", "page#2", "page#3", "page#4"]
 
 
-def test_the_same_name_in_two_tests_is_two_comparisons(pytester, recorded, workers):
+def test_the_same_name_in_two_tests_is_two_comparisons(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         import pytest
@@ -209,7 +209,7 @@ def test_the_same_name_in_two_tests_is_two_comparisons(pytester, recorded, worke
             assert_json_match({}, {}, name="header")
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=2)
+    pytester.runpytest().assert_outcomes(passed=2)
     assert recorded() == [("header", 1.0), ("header", 1.0)]
 
 
@@ -283,7 +283,7 @@ def test_a_crashed_worker_is_told(pytester, recorded):
             assert_json_match({}, {})
         """
     )
-    outcome = pytester.runpytest("-n", "1")
+    outcome = pytester.runpytest("-p", "xdist", "-n", "1")
     outcome.assert_outcomes(passed=1, failed=1)
     assert recorded() == [("test_it.py::test_fine#1", 1.0)]
     outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
@@ -303,7 +303,7 @@ def test_the_last_rerun_wins(pytester, recorded, workers):
             assert_json_match({"a": len(tries)}, {"a": 3})
         """
     )
-    outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "2", *workers)
+    outcome = pytester.runpytest_subprocess(*workers, "-p", "rerunfailures", "--reruns", "2")
     assert outcome.parseoutcomes() == {"passed": 1, "rerun": 2}
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
@@ -350,7 +350,7 @@ def test_groups_of_xdist_do_not_show_in_ids(pytester, recorded):
             assert_json_match({}, {})
         """
     )
-    pytester.runpytest("-n", "2", "--dist", "loadgroup").assert_outcomes(passed=3)
+    pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadgroup").assert_outcomes(passed=3)
     assert [identity for identity, _ in recorded()] == [
         "test_it.py::test_one#1",
         "test_it.py::test_three#1",
@@ -388,7 +388,7 @@ def test_figures_are_properties_of_the_test_in_junit(pytester, workers, family):
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
     found = re.findall('<property name="jsonmatch_([^"]*)" value="([^"]*)"', junit)
     assert found == [
-        ("score", "0.75"),
+        ("score", "0.8333333333333333"),
         ("precision", "1.0"),
         ("recall", "0.75"),
         ("f1", "0.8333333333333333"),
@@ -429,7 +429,7 @@ def kinds(value):
     return {type(value)}.union(*map(kinds, members))
 
 
-def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded, workers):
+def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         from pytest_jsonmatch import assert_json_match
@@ -446,16 +446,16 @@ def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded, workers
                     assert_json_match({"a": 1}, {"a": 2}, threshold=0, name="inner")
                 '''
             )
-            result = pytester.runpytest_inprocess("-p", "no:xdist")
+            result = pytester.runpytest_inprocess("-p", "jsonmatch")
             result.assert_outcomes(passed=1)
             assert_json_match({}, {}, name="after")
         """
     )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     assert recorded() == [("before", 1.0), ("after", 1.0)]
 
 
-def test_without_the_plugin_it_only_asserts(pytester, workers):
+def test_without_the_plugin_it_only_asserts(pytester, every_plugin, workers):
     pytester.path.joinpath("conftest.py").unlink()  # it implements a hook that nobody knows now
     pytester.makepyfile(
         """
@@ -477,13 +477,13 @@ UNREADABLE = """
     from pytest_jsonmatch import assert_json_match
 
     def test_truncated():
-        assert_json_match('{"a": 1, "b": ', {"a": 1, "b": 2}, threshold=0)
+        assert_json_match('{"a": 1, "b": ', {"a": 1, "b": 2}, metric="field_match", threshold=0)
 
     def test_of_another_type():
-        assert_json_match([1], {"a": 1})
+        assert_json_match([1], {"a": 1}, metric="field_match")
 
     def test_fine():
-        assert_json_match({"a": 1}, {"a": 1})
+        assert_json_match({"a": 1}, {"a": 1}, metric="field_match")
 """
 
 
@@ -496,10 +496,10 @@ def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
         ("test_it.py::test_of_another_type#1", 0.0),
         ("test_it.py::test_truncated#1", 0.0),
     ]
-    outcome.stdout.re_match_lines([r"b +1 +0 +0 +1 +0 .*", r"a +3 +1 +0 +2 +0 .*"], consecutive=True)
+    outcome.stdout.re_match_lines([r"b +1 +0 +0 +1 +– .*", r"a +3 +1 +0 +2 +– .*"], consecutive=True)
 
 
-def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded, workers):
+def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded):
     pytester.makepyfile(
         test_it="""
         from pytest_jsonmatch import assert_json_match
@@ -511,7 +511,7 @@ def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded, wo
             assert_json_match({"a": 1}, {"a": 1})
         """
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1)
     assert recorded() == [("test_it.py::test_fine#1", 1.0)]
     outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])

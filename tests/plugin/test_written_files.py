@@ -72,7 +72,7 @@ def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
 
 def test_the_same_files_with_and_without_workers(suite, monkeypatch):
     texts = []
-    for arguments in ((), ("-n", "2")):
+    for arguments in ((), ("-p", "xdist", "-n", "2")):
         suite.runpytest(*FILES, *arguments)
         texts.append([(suite.path / name).read_text(encoding="utf-8") for name in FILES.values()])
     plain, spread = texts
@@ -88,7 +88,7 @@ def test_no_file_of_a_run_in_which_nothing_runs(suite, command, monkeypatch):
 
 
 def test_workers_that_collect_only_write_nothing(suite):
-    suite.runpytest(*FILES, "--collect-only", "-n", "2")
+    suite.runpytest(*FILES, "--collect-only", "-p", "xdist", "-n", "2")
     assert not (suite.path / "out").exists()
 
 
@@ -108,9 +108,9 @@ def test_a_file_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_other
     assert all((suite.path / FILES[name]).exists() for name in others)
 
 
-def test_a_baseline_that_cannot_be_written(suite, workers):
+def test_a_baseline_that_cannot_be_written(suite):
     suite.makeini("[pytest]\njsonmatch_baselines = test_it.py\n")
-    run = suite.runpytest("-k", "0", "--jsonmatch-save=main", "--jsonmatch-json=out.json", *workers)
+    run = suite.runpytest("-k", "0", "--jsonmatch-save=main", "--jsonmatch-json=out.json")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.re_match_lines([r".*test_it\.py/main\.json can't be written: (file exists|not a directory)"])
     assert (suite.path / "out.json").exists()
@@ -190,7 +190,7 @@ def test_that_is_killed(assert_json_match):
     os.kill(os.getpid(), signal.SIGKILL)
 """
     )
-    run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-n", "2")
+    run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-p", "xdist", "-n", "2")
     run.assert_outcomes(passed=2, failed=3)
     check_files(suite.path, 5)
     run.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10"])

@@ -176,7 +176,7 @@ class Draft:
         items = made.get("items", {})
         told_apart = items.keys() & {"$ref", "anyOf", "oneOf"}
         listed = items.get("properties") or {align.get("key"): {}}
-        of_objects = "object" in items.get("type", "object")
+        of_objects = "object" in items.get("type", "array" if "items" in items else "object")
         return "key" not in align or (of_objects and not told_apart and align["key"] in listed)
 
     def add_rules(self, made: dict[str, Any], types: list[str], values: list[Any]) -> None:

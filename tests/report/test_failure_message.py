@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
+from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.failure import ThresholdFailure, failure_message
+from pytest_jsonmatch.report.failure import failure_message
 
 EXPECTED = {
     "number": "INV-2024-0017",
@@ -33,7 +34,7 @@ ACTUAL = {
 
 def message(actual, expected, *, limit=1.0, failures=None, metric="field_match", options=None, **look):
     result = compare_json(actual, expected, metric=metric, **(options or {}))
-    found = [ThresholdFailure("score", result.score, limit)] if failures is None else failures
+    found = [Measured("score", result.score, limit)] if failures is None else failures
     return failure_message(result, threshold={"score": limit}, failures=found, **look)
 
 
@@ -137,12 +138,12 @@ def test_the_clickable_place_of_each_field():
 
 def test_every_figure_that_is_too_low_is_named():
     failures = [
-        ThresholdFailure("recall", 0.949_96, 0.95),
-        ThresholdFailure('fields["items[].price"]', 0.5, 1.0),
-        ThresholdFailure("f1", 0.2, 0.5),
-        ThresholdFailure('fields["nothing"]', None, 0.75),
-        ThresholdFailure("precision", 0.1, 0.3),
-        ThresholdFailure("score", 0.1, 0.3),
+        Measured("recall", 0.949_96, 0.95),
+        Measured('fields["items[].price"]', 0.5, 1.0),
+        Measured("f1", 0.2, 0.5),
+        Measured('fields["nothing"]', None, 0.75),
+        Measured("precision", 0.1, 0.3),
+        Measured("score", 0.1, 0.3),
     ]
 
     assert lines(message({"a": 1}, {"a": 2}, failures=failures, name="x"))[:5] == lines("""
@@ -157,7 +158,7 @@ also fields["nothing"] has no figure, needs 0.75
 def test_limits_on_fields_alone_bring_their_fields_first():
     expected = {"a": 1, "b": 2, "items": [{"price": 1.0}, {"price": 2.0}]}
     actual = {"a": 5, "b": 5, "items": [{"price": 1.0}, {"price": 2.02}]}
-    failures = [ThresholdFailure('fields["items[].price"]', 0.995, 1.0)]
+    failures = [Measured('fields["items[].price"]', 0.995, 1.0, "items[].price")]
 
     shown = message(actual, expected, metric="json_similarity", failures=failures)
 
@@ -184,7 +185,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
     shown = failure_message(result, threshold={"score": 0.25}, failures=[])
 
     assert lines(shown) == lines(r"""
-field_match score 0.00 (limit 0.25), 1 comparator error
+leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch
 
   a  0.00  1 → 2      mismatch, 100 % off
@@ -247,7 +248,7 @@ def test_only_what_is_shown_gets_a_path(monkeypatch):
     original = field.short_path
     monkeypatch.setattr(field, "short_path", lambda self, limit: asked.append(1) or original(self, limit))
 
-    failure_message(result, threshold={}, failures=[ThresholdFailure("score", result.score, 1.0)])
+    failure_message(result, threshold={}, failures=[Measured("score", result.score, 1.0)])
 
     assert len(asked) == 8
 

@@ -148,8 +148,8 @@ WRONG = {
 }
 GOLD = [{"id": "r1", **MILL}, {"id": "r2", **MILL}, {"id": "r3", **BREAD}]
 ANSWERS = [{"id": "r1", **MILL}, {"id": "r3", **BREAD, "total": 12}]
-COMPARE = "compare wrong.json right.json"
-EVALUATE = "evaluate --gold gold.jsonl --actual answers.jsonl --id-field id"
+COMPARE = "compare wrong.json right.json --metric pairwise_f1"
+EVALUATE = "evaluate answers.jsonl gold.jsonl --id-field id"
 GATED = ["--gate", "f1 >= 0.9", "--gate", "pass_rate > 0.1"]
 COMMANDS: dict[str, list[str]] = {
     **{
@@ -166,7 +166,6 @@ COMMANDS: dict[str, list[str]] = {
     "compare.txt": COMPARE.split(),
     "compare-v.txt": f"{COMPARE} -v".split(),
     "compare.md": f"{COMPARE} --threshold 0.9 --report markdown".split(),
-    "compare-free.md": f"{COMPARE} --report markdown".split(),
     "evaluate.txt": EVALUATE.split() + GATED,
     "evaluate.md": f"{EVALUATE} --report markdown".split() + GATED,
 }

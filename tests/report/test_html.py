@@ -16,7 +16,7 @@ from pytest_jsonmatch import ConfigurationError, MatchResult, compare_json
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import headlines, judge_runs
+from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
@@ -76,7 +76,7 @@ def test_says_what_there_is() -> None:
             gates=gates,
             baseline="main",
             diff=compare_runs(before, results),
-            proven=judge_runs(before, results),
+            proven=change_of_runs(before, results),
             details=page.details,
         )
     )

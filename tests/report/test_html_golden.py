@@ -15,7 +15,7 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import headlines, judge_runs
+from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
@@ -99,7 +99,7 @@ def page() -> RunView:
         gates=[check_gate(parse_gate(text), results) for text in ("score >= 0.3", "pass_rate >= 0.75")],
         baseline="main",
         diff=compare_runs(before, results),
-        proven=judge_runs(before, results),
+        proven=change_of_runs(before, results),
         details=details,
         notes=["1 test skipped, not among the cases"],
     )

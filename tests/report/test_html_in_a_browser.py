@@ -628,7 +628,7 @@ def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
     answer = {"id": "r", "items": [{"n": HOSTILE, "p": 3}, {"n": "tea", "p": 4}]}
     for name, content in (("gold", record), ("answers", answer)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
-    sides = ["--gold", str(tmp_path / "gold.jsonl"), "--actual", str(tmp_path / "answers.jsonl")]
+    sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
     page = str(tmp_path / "page.html")
     asked = ["--id-field", "id", "--metric", "pairwise_f1", "--report", "html", "--output", page]
     assert main(["evaluate", *sides, *asked]) == 0

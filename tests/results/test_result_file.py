@@ -108,7 +108,7 @@ def test_what_a_person_finds_in_it():
     (case,) = found["cases"]
     assert (case["id"], case["score"], case["passed"]) == ("a", 0.5, False)
     (comparison,) = case["runs"][0]["comparisons"]
-    assert found["signatures"][comparison["signature"]] == "field_match|options:none|schema:none|rules:2"
+    assert found["signatures"][comparison["signature"]] == "leaf_f1|options:none|schema:none|rules:2"
     assert {path: field["score"] for path, field in comparison["fields"].items()} == {"x": 1.0, "y": 0.0}
 
 

@@ -348,10 +348,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         pytest_jsonmatch.schema.infer  # noqa: B018
 
 
-def test_register_is_register_comparator() -> None:
-    assert pytest_jsonmatch.schema.register is pytest_jsonmatch.register_comparator
-
-
 def modules_after(program: str) -> set[str]:
     printed = subprocess.run(
         [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"],
@@ -385,3 +381,26 @@ def test_alternatives_may_refer_to_names_that_are_not_ascii() -> None:
     node = parse_eval_schema({"anyOf": branches, "$defs": {"Größe in cm": size}})
     assert [accepts({"a": 1}) for accepts, _ in node.branches] == [True, True]
     assert [accepts({"b": "x"}) for accepts, _ in node.branches] == [False, True]
+
+
+def test_register_takes_names_that_source_5_leaves_free():
+    code = (
+        "from pytest_jsonmatch import ConfigurationError\n"
+        "from pytest_jsonmatch.schema import evaluate, register\n"
+        "register('date', lambda gold, extracted, params: 0.5)\n"
+        "register('semantic', lambda gold, extracted, params: 0.5)\n"
+        "schema = {'properties': {'d': {'type': 'string', 'x-eval-compare': 'date'}}}\n"
+        "print(evaluate([{'d': 'a'}], [{'d': 'b'}], schema).mean_f1)\n"
+        "for name in ('date', 'exact'):\n"
+        "    try:\n"
+        "        register(name, lambda gold, extracted, params: 1.0, name == 'exact')\n"
+        "    except ConfigurationError as error:\n"
+        "        print(error)\n"
+    )
+    # (What is registered lasts as long as the process.)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.splitlines() == [
+        "0.5",
+        "comparator 'date' is registered already; pass overwrite=True to replace it",
+        "'exact' is a built-in comparator and cannot be replaced; choose another name",
+    ], run.stderr

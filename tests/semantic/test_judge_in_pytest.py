@@ -7,7 +7,7 @@ import json
 import pytest
 
 SUITE = """
-    from pytest_jsonmatch import assert_json_match, compare_json, evaluate
+    from pytest_jsonmatch import assert_json_match, compare_json, compare_corpus
 
     RULES = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 
@@ -21,7 +21,7 @@ SUITE = """
         assert compare_json({"city": "LIMA"}, {"city": "Lima"}, **RULES).score == 1.0
 
     def test_evaluate():
-        run = evaluate([{"city": "Oslo"}], [{"city": "OSLO"}], compare={"string": "semantic"})
+        run = compare_corpus([{"city": "OSLO"}], [{"city": "Oslo"}], compare={"string": "semantic"})
         assert run.mean_f1 == 1.0
 """
 CASES = """
@@ -62,14 +62,14 @@ def suite(pytester):
     return pytester
 
 
-def test_the_fixture_of_a_conftest_judges_everything(suite, workers):
+def test_the_fixture_of_a_conftest_judges_everything(suite):
     suite.makeconftest(JUDGE)
-    outcome = suite.runpytest(*workers)
+    outcome = suite.runpytest()
     outcome.assert_outcomes(passed=5)
     assert judge_line(outcome) == "judge: 5 calls, 5 items"
 
 
-def test_the_decorator_s_cases_are_judged_too(pytester, workers):
+def test_the_decorator_s_cases_are_judged_too(pytester):
     pytester.makeconftest(JUDGE)
     pytester.makepyfile(DECORATED)
     pytester.makefile(
@@ -77,12 +77,12 @@ def test_the_decorator_s_cases_are_judged_too(pytester, workers):
         more="metric: leaf_f1\noptions: {compare: {string: semantic}}\n"
         "cases:\n  - {id: a, input: {x: ONE}, expected: {x: one}}\n",
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1)
     assert judge_line(outcome) == "judge: 1 call, 1 item"
 
 
-def test_folders_and_modules_override_it_as_any_fixture(suite, workers):
+def test_folders_and_modules_override_it_as_any_fixture(suite):
     suite.makeconftest(JUDGE)
     suite.mkdir("kind")
     (suite.path / "kind" / "conftest.py").write_text(
@@ -105,22 +105,22 @@ def test_folders_and_modules_override_it_as_any_fixture(suite, workers):
             assert_json_match(["one"], ["two"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
-    outcome = suite.runpytest("-v", *workers)
+    outcome = suite.runpytest("-v")
     outcome.assert_outcomes(passed=7, failed=1)
     outcome.stdout.fnmatch_lines(["*FAILED*strict.golden.yaml*"])
 
 
-def test_a_judge_of_the_hook_is_asked_where_no_fixture_says_otherwise(suite, workers):
+def test_a_judge_of_the_hook_is_asked_where_no_fixture_says_otherwise(suite):
     suite.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
             registry.judge("default", lambda item: item.expected.lower() == item.actual.lower())
         """
     )
-    suite.runpytest(*workers).assert_outcomes(passed=5)
+    suite.runpytest().assert_outcomes(passed=5)
 
 
-def test_the_judge_of_the_call_goes_first(pytester, workers):
+def test_the_judge_of_the_call_goes_first(pytester):
     pytester.makeconftest(
         """
         import pytest
@@ -142,13 +142,13 @@ def test_the_judge_of_the_call_goes_first(pytester, workers):
             assert_json_match(["a"], ["a"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=2)
     assert judge_line(outcome) == "judge: 1 call, 1 item"
 
 
-def test_without_a_judge_each_test_says_how_to_get_one(suite, workers):
-    outcome = suite.runpytest(*workers)
+def test_without_a_judge_each_test_says_how_to_get_one(suite):
+    outcome = suite.runpytest()
     outcome.assert_outcomes(failed=5)
     outcome.stdout.fnmatch_lines(["*comparator 'semantic' has no judge to ask*jsonmatch_judge*"])
     assert judge_line(outcome) is None
@@ -170,10 +170,10 @@ def test_equal_questions_of_several_tests_are_asked_once(pytester):
 # -- errors ------------------------------------------------------------------------------------------------
 
 
-def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(pytester, workers):
+def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(pytester):
     pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
     pytester.makefile(".golden.yaml", cases=CASES)
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
     outcome.stdout.fnmatch_lines(
         [
@@ -188,7 +188,7 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
     )
 
 
-def test_batch_errors_can_be_a_gate(pytester, workers):
+def test_batch_errors_can_be_a_gate(pytester):
     pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
     pytester.makepyfile(
         """
@@ -200,7 +200,7 @@ def test_batch_errors_can_be_a_gate(pytester, workers):
                 assert_json_match(["a"], ["b"], metric="leaf_f1", compare={"string": "semantic"})
         """
     )
-    outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0", *workers)
+    outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0")
     outcome.assert_outcomes(passed=1)
     outcome.stdout.fnmatch_lines(["*FAILED*batch_errors == 0*"])
     assert outcome.ret == 1
@@ -267,7 +267,7 @@ def test_triage_asks_less_and_says_how_much(pytester, workers):
     ],
     ids=["argument", "mark"],
 )
-def test_triage_by_argument_and_by_mark(pytester, how, workers):
+def test_triage_by_argument_and_by_mark(pytester, how):
     pytester.makeconftest(JUDGE)
     mark = "@pytest.mark.jsonmatch(judge_triage=True)" if how.startswith("marked") else ""
     pytester.makepyfile(
@@ -282,16 +282,16 @@ def test_triage_by_argument_and_by_mark(pytester, how, workers):
             {how}
         """
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1)
     assert judge_line(outcome) == "judge: 1 call, 1 item, 1 question saved by triage"
 
 
-def test_triage_by_the_configuration_file(pytester, workers):
+def test_triage_by_the_configuration_file(pytester):
     pytester.makeconftest(JUDGE)
     pytester.makeini("[pytest]\njsonmatch_judge_triage = true\n")
     pytester.makefile(".golden.yaml", cases=TRIAGED.replace("judge_triage: true", ""))
-    assert judge_line(pytester.runpytest(*workers)) == "judge: 2 calls, 2 items, 5 questions saved by triage"
+    assert judge_line(pytester.runpytest()) == "judge: 2 calls, 2 items, 5 questions saved by triage"
 
 
 @pytest.mark.parametrize(
@@ -366,11 +366,11 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint, workers):
     )
     endpoint.requests.clear()
     write_settings(suite, "ini", "http://127.0.0.1:9/v1")  # nobody is there
-    again = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    again = suite.runpytest("--jsonmatch-judge-mode=cached", *workers)
     again.assert_outcomes(passed=5)
     assert (judge_line(again), endpoint.requests) == ("judge: 0 calls, 5 from cache", [])
     (suite.path / "cases.golden.yaml").write_text(CASES.replace("FINE", "GOOD"), encoding="utf-8")
-    missed = suite.runpytest("--jsonmatch-judge=cached", *workers)
+    missed = suite.runpytest("--jsonmatch-judge-mode=cached", *workers)
     missed.assert_outcomes(passed=4, failed=1)
     missed.stdout.fnmatch_lines(
         [
@@ -403,21 +403,21 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint, workers):
     assert asked == (2 if workers else 1)
 
 
-def test_off_asks_nobody_and_fails_what_has_a_question(suite, workers):
+def test_off_asks_nobody_and_fails_what_has_a_question(suite):
     suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge=off", "-k", "imported or works", *workers)
-    outcome.assert_outcomes(failed=2, deselected=0 if workers else 3)
+    outcome = suite.runpytest("--jsonmatch-judge-mode=off", "-k", "imported or works")
+    outcome.assert_outcomes(failed=2, deselected=3)
     outcome.stdout.fnmatch_lines(["*off: no judge is asked*", "judge: 0 calls, 2 errors"])
 
 
-def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite, workers):
+def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite):
     suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge=cached", "-k", "imported", *workers)
-    outcome.assert_outcomes(failed=1, deselected=0 if workers else 4)
+    outcome = suite.runpytest("--jsonmatch-judge-mode=cached", "-k", "imported")
+    outcome.assert_outcomes(failed=1, deselected=4)
     outcome.stdout.fnmatch_lines(["*cache miss: this judge keeps no*"])
 
 
-def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
+def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     pytester.makeconftest(
         """
         import pytest
@@ -438,9 +438,9 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
         """
     )
     pytester.makefile(".golden.yaml", cases=CASES)
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     asked = (pytester.path / "asked.txt").read_text()
-    outcome = pytester.runpytest("--jsonmatch-judge=cached", *workers)
+    outcome = pytester.runpytest("--jsonmatch-judge-mode=cached")
     outcome.assert_outcomes(passed=1)
     assert (asked, (pytester.path / "asked.txt").read_text(), judge_line(outcome)) == (
         "x",
@@ -453,8 +453,8 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester, workers):
     ("option", "said"),
     [
         ([], "judge: 0 calls, 1 error"),
-        (["--jsonmatch-judge=live"], "judge: 1 call, 1 item"),
-        (["--jsonmatch-judge=off"], "judge: 0 calls, 1 error"),
+        (["--jsonmatch-judge-mode=live"], "judge: 1 call, 1 item"),
+        (["--jsonmatch-judge-mode=off"], "judge: 0 calls, 1 error"),
     ],
 )
 @pytest.mark.parametrize("made", ["cached", "off"])
@@ -473,10 +473,10 @@ def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, opti
     assert judge_line(pytester.runpytest(*option)) == said
 
 
-def test_the_mode_can_stand_in_the_configuration_file(pytester, workers):
+def test_the_mode_can_stand_in_the_configuration_file(pytester):
     pytester.makeini("[pytest]\njsonmatch_judge =\n    mode = off\n")
     pytester.makefile(".golden.yaml", cases=CASES)
-    pytester.runpytest(*workers).stdout.fnmatch_lines(["judge: 0 calls, 1 error"])
+    pytester.runpytest().stdout.fnmatch_lines(["judge: 0 calls, 1 error"])
 
 
 @pytest.mark.parametrize(
@@ -522,4 +522,4 @@ def test_a_run_without_a_question_imports_no_judge(pytester):
             assert not [name for name in sys.modules if name.startswith("pytest_jsonmatch.semantic")]
         """
     )
-    pytester.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)

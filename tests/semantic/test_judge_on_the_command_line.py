@@ -16,7 +16,7 @@ def test_compare_asks_the_endpoint_once(endpoint, tmp_path, monkeypatch, capsys)
     line = "compare a.json b.json --config rules.json --judge-cache verdicts.jsonl --judge-model loopback"
     live = main([*line.split(), "--judge-base-url", endpoint.url])
     told = capsys.readouterr().err
-    cached = main([*line.split(), "--judge", "cached"])
+    cached = main([*line.split(), "--judge-mode", "cached"])
     again = capsys.readouterr().err
     (request,) = endpoint.requests
     assert [live, cached, told, again, request.pairs[0]["criterion"]] == [

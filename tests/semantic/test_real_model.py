@@ -21,7 +21,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json, evaluate
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
 from pytest_jsonmatch.semantic import encoders
@@ -285,13 +285,15 @@ OPTIONS = {"metric": "pairwise_f1", "compare": {"string": COSINE}, "chunk_size":
 
 @pytest.mark.parametrize("kind", ["threads", "fork", "spawn"])
 def test_executors(kind):
-    here = evaluate(GOLD, EXTRACTED, **OPTIONS)  # so that a forked process inherits a model that was used
+    here = compare_corpus(
+        EXTRACTED, GOLD, **OPTIONS
+    )  # so that a forked process inherits a model that was used
     executor = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(1, get_context(kind))
     gold = [{**record, "more": f"number {at}"} for at, record in enumerate(GOLD)]
     extracted = [{**record, "more": f"no. {at}"} for at, record in enumerate(EXTRACTED)]
     with executor:
-        away = evaluate(gold, extracted, executor=executor, **OPTIONS)
-    assert away.mean_f1 == pytest.approx(evaluate(gold, extracted, **OPTIONS).mean_f1, abs=1e-4)
+        away = compare_corpus(extracted, gold, executor=executor, **OPTIONS)
+    assert away.mean_f1 == pytest.approx(compare_corpus(extracted, gold, **OPTIONS).mean_f1, abs=1e-4)
     assert away.mean_f1 > here.mean_f1 - 0.3
 
 

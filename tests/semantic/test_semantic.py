@@ -15,8 +15,8 @@ from pytest_jsonmatch import (
     ConfigurationError,
     OpenAIJudge,
     RecordedJudge,
+    compare_corpus,
     compare_json,
-    evaluate,
 )
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
@@ -184,8 +184,8 @@ def test_answers_that_are_none_are_errors_and_no_guess(answers, reason):
 
 
 def test_a_run_says_how_many_results_are_left_out():
-    run = evaluate(
-        [{"a": "x", "n": 1}], [{"a": "y", "n": 1}], judge=lambda item: 1 / 0, compare={"string": "semantic"}
+    run = compare_corpus(
+        [{"a": "y", "n": 1}], [{"a": "x", "n": 1}], judge=lambda item: 1 / 0, compare={"string": "semantic"}
     )
     assert repr(run) == "<RunResult leaf_f1: 1 record, mean F1 1, 1 batch error>"
     assert "left out of the figures, since a batch comparator failed: 1" in run._repr_html_()
@@ -265,7 +265,7 @@ def test_the_name_is_built_in():
 def test_equal_questions_are_asked_once_a_run_whatever_the_chunks():
     judge = Asked()
     gold, answers = [{"city": "Rome", "land": "Rome"}] * 7, [{"city": "ROME", "land": "ROME"}] * 7
-    run = evaluate(gold, answers, judge=judge, chunk_size=2, compare={"string": "semantic"})
+    run = compare_corpus(answers, gold, judge=judge, chunk_size=2, compare={"string": "semantic"})
     assert (run.mean_f1, [(item.path, item.actual) for item in judge.items]) == (
         1.0,
         [("city", "ROME"), ("land", "ROME")],
@@ -276,8 +276,8 @@ def test_threads_ask_once_too():
     judge = Asked()
     gold, answers = [{"city": "Rome"}] * 40, [{"city": "ROME"}] * 40
     with ThreadPoolExecutor(4) as executor:
-        run = evaluate(
-            gold, answers, judge=judge, chunk_size=1, executor=executor, compare={"string": "semantic"}
+        run = compare_corpus(
+            answers, gold, judge=judge, chunk_size=1, executor=executor, compare={"string": "semantic"}
         )
     assert (run.mean_f1, len(judge.items)) == (1.0, 1)
 
@@ -398,7 +398,9 @@ def test_a_judge_that_can_be_pickled_reaches_other_processes():
 )
 def test_judges_that_hold_locks_are_an_error_that_says_what_to_do(judge):
     with ProcessPoolExecutor(1) as executor, pytest.raises(ConfigurationError) as caught:
-        evaluate([{"a": "x"}], [{"a": "y"}], judge=judge, executor=executor, compare={"string": "semantic"})
+        compare_corpus(
+            [{"a": "y"}], [{"a": "x"}], judge=judge, executor=executor, compare={"string": "semantic"}
+        )
     assert (str(caught.value)[:44], str(caught.value)[-52:]) == (
         "the judge can't be sent to another process (",
         "or give the name of a judge that is registered there",
@@ -411,9 +413,9 @@ def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     judge = importlib.import_module("same_for_all").judge
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-        run = evaluate(
-            [{"a": "x"}],
+        run = compare_corpus(
             [{"a": "y"}],
+            [{"a": "x"}],
             judge=judge,
             executor=executor,
             compare={"string": "semantic"},
@@ -427,9 +429,9 @@ def test_one_that_can_not_be_is_an_error_before_anything_is_scored():
             raise AssertionError(args)
 
     with pytest.raises(ConfigurationError, match="the judge can't be sent to another process"):
-        evaluate(
-            [{"a": "x"}],
+        compare_corpus(
             [{"a": "y"}],
+            [{"a": "x"}],
             judge=lambda item: True,
             executor=Elsewhere(),
             compare={"string": "semantic"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Context, Pairing, Source
+from pytest_jsonmatch.engine.align.context import Context, Pairing
 from pytest_jsonmatch.engine.align.nested import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -111,8 +111,7 @@ class Aligner(Context):
             grid.know_nothing()
         else:
             grid = Columns(self, element, body).grid(element, one, other)
-        sources = [Source(expected, at) for at in rows], [Source(actual, at) for at in columns]
-        grid.stands_at(element, trail, *sources)
+        grid.stands_at(element, trail, (expected, rows), (actual, columns))
         grid.finish()
         best = yield from grid.best(range(len(rows)), range(len(columns)))
         if grid.parts:

@@ -21,7 +21,7 @@ import numpy as np
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Source, run
+from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.solve import dual_prices
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -254,11 +254,10 @@ class _Audit:
 
     def _similarities(self, rows: Sequence[int], columns: Sequence[int]) -> _Similarities:
         node, expected, actual = self.array.element, self.array.expected, self.array.actual
-        left, right = [Source(expected, i) for i in rows], [Source(actual, j) for j in columns]
         columns_of = Columns(self.aligner, node, ArrayGrid)
         grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
-        grid.stands_at(node, None, left, right)
+        grid.stands_at(node, None, (expected, rows), (actual, columns))
         if grid.walked:
             self._spend_inside(_WALK)
         return _Similarities(grid, rows, columns)
@@ -379,7 +378,7 @@ class _Exchanges:
             start: the row.
             banned: its column, which only the last exchange takes.
             best: only less is of interest.
-            alone: whether the row may be left alone; then the column may not, and the other way round.
+            alone: whether the row may be left alone; then the column may not, and vice versa.
         """
         nobody, no_column = len(self._costs) - 1, len(self._owners) - 1
         waiting = [(0.0, start)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.rules import is_integral
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -73,56 +73,47 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
     if node.explicit is not None:
         yield Block(node.explicit, None, None)
         return
-    kinds, others = _by_kind(left), _by_kind(right)
-    alone = len(kinds) == 1 and kinds.keys() == others.keys()
-    for kind, rows in kinds.items():
-        columns = others.get(kind)
-        if columns is None:
-            continue
-        if kind is not float:
-            example = left[rows[0]]
-            yield _block(node.default_for(example, example), (rows, columns), alone=alone)
-            continue
-        fractional, integer = node.default_for(0.5, 0.5), node.default_for(0, 0)
-        if fractional is integer:
-            yield _block(fractional, (rows, columns), alone=alone)
-            continue
-        whole_rows, other_rows = _split(left, rows)
-        whole_columns, other_columns = _split(right, columns)
-        alone = alone and not (other_rows or other_columns)
-        for bound, of_left, of_right in (
-            (integer, whole_rows, whole_columns),
-            (fractional, whole_rows, other_columns),
-            (fractional, other_rows, columns),
-        ):
-            if of_left and of_right:
-                yield _block(bound, (of_left, of_right), alone=alone)
+    bounds = node.types.bound
+    own, others = _by_type(left, bounds), _by_type(right, bounds)
+    if len(own) == 1 and own.keys() == others.keys():
+        yield Block(bounds[next(iter(own))], None, None)
+        return
+    for name, rows in own.items():
+        columns = others.get(name, [])
+        if name == "number":
+            columns = columns + others.get("integer", [])
+        elif name == "integer" and "number" in others:
+            yield Block(bounds["number"], rows, others["number"])
+        if columns:
+            yield Block(bounds[name], rows, columns)
 
 
-def _block(bound: Bound | None, places: tuple[list[int], list[int]], *, alone: bool) -> Block:
-    assert bound is not None  # noqa: S101 - for the type checker: scalars have a comparator
-    return Block(bound, None, None) if alone else Block(bound, *places)
-
-
-def _split(values: Sequence[JsonValue], places: list[int]) -> tuple[list[int], list[int]]:
-    """Return the places of whole numbers, and those of all others."""
-    whole: list[int] = []
-    others: list[int] = []
-    for at in places:
-        (whole if is_integral(values[at]) else others).append(at)
-    return whole, others
-
-
-def _by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
-    """Return the positions of the values of each kind; `float` stands for all numbers."""
-    types = list(map(type, values))
-    kinds = {float if kind in NUMBERS else kind for kind in set(types)}
-    if len(kinds) == 1:
-        return {kinds.pop(): list(range(len(values)))}
-    found: dict[type, list[int]] = {kind: [] for kind in kinds}
-    for at, kind in enumerate(types):
-        found[float if kind in NUMBERS else kind].append(at)
+def _by_type(values: Sequence[JsonValue], bounds: Mapping[str, Bound]) -> dict[str, list[int]]:
+    """Return the positions of the values of each type that has a comparator: integers are those by value."""
+    types = set(map(type, values))
+    alike = bounds["integer"] is bounds["number"]
+    if len(types) == 1 and (alike or float not in types):
+        name = _TYPES[types.pop()]
+        return {"number" if alike and name == "integer" else name: list(range(len(values)))}
+    found: dict[str, list[int]] = {}
+    for at, value in enumerate(values):
+        name = _TYPES[type(value)]
+        if name == "number" and not alike and value.is_integer():
+            name = "integer"
+        elif name == "integer" and alike:
+            name = "number"
+        found.setdefault(name, []).append(at)
     return found
+
+
+_TYPES: Final = {
+    str: "string",
+    bool: "boolean",
+    type(None): "null",
+    int: "integer",
+    Decimal: "integer",
+    float: "number",
+}
 
 
 def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:

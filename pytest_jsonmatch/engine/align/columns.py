@@ -133,14 +133,17 @@ class Columns:
         left, right = _by_shape(expected), _by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
             rows, columns = left.get(shape, []), right.get(shape, [])
+            everything = len(rows) == len(expected) and len(columns) == len(actual)
             one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-            block = self._body(self._aligner, len(rows), len(columns))
+            block = grid if everything else self._body(self._aligner, len(rows), len(columns))
             if shape is dict:
                 self._objects(block, node, weight, one, other)
             elif shape is list:
                 self._arrays(block, node, weight, one, other)
             else:
                 self._scalars(block, node, weight, one, other)
+            if everything:
+                return
             grid.absorb(block, rows, columns)
             if shape is not object:
                 others = [at for at, value in enumerate(actual) if type(value) is not shape]
@@ -184,10 +187,9 @@ class Columns:
     ) -> None:
         if self._nulls_absent:
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
-        left, right = _by_key(expected), _by_key(actual)
-        for key in dict.fromkeys((*left, *right)):
-            one = left.get(key) or [MISSING] * len(expected)
-            other = right.get(key) or [MISSING] * len(actual)
+        for key in dict.fromkeys(chain(chain.from_iterable(expected), chain.from_iterable(actual))):
+            one = [item.get(key, MISSING) for item in expected]
+            other = [item.get(key, MISSING) for item in actual]
             self._member(grid, node.children[key], weight, one, other)
         self._empty(grid, weight, expected, actual)
 
@@ -278,18 +280,6 @@ class Columns:
         inner.finish()
         grid.nest(Nested(self._aligner, element, inner, left, right), weight * element.own_weight)
         return True
-
-
-def _by_key(objects: list[JsonValue]) -> dict[str, list[JsonValue]]:
-    """Return the members of objects by key, MISSING where an object has none."""
-    found: dict[str, list[JsonValue]] = {}
-    for at, item in enumerate(objects):
-        for key, value in item.items():
-            column = found.get(key)
-            if column is None:
-                column = found[key] = [MISSING] * len(objects)
-            column[at] = value
-    return found
 
 
 def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:

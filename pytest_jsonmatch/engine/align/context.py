@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.align.keys import Canon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
+    Side: TypeAlias = tuple[list[JsonValue], Sequence[int]]
+    """An array, and the indices of the elements in question."""
     Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], Generator[Any, Any, "Cell"]]
 
 __all__ = ["NOTHING", "Cell", "Context", "Pairing", "Pairs", "Source", "run", "similarity_of"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
-from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.align.context import Cell, Source, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context, Pairs, Source
+    from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -132,7 +132,7 @@ class Grid(BaseGrid):
     only the walk can score it (`walked`), maybe without any bound (`unknown`).
     """
 
-    __slots__ = ("_cells", "_element", "_share", "_sources", "_trail", "score")
+    __slots__ = ("_cells", "_element", "_share", "_sides", "_trail", "score")
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:  # noqa: ARG002 - of the bodies
         super().__init__(aligner)
@@ -141,7 +141,7 @@ class Grid(BaseGrid):
         self._share = 0.0
         self._element: Any = None
         self._trail: Any = None
-        self._sources: tuple[Sequence[Source], Sequence[Source]] = ((), ())
+        self._sides: tuple[Side, Side] = (([], []), ([], []))
         self._cells: dict[tuple[int, int], Cell] = {}
 
     # -- what a body has -----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Grid(BaseGrid):
         expected: Sequence[JsonValue],  # noqa: ARG003
         actual: Sequence[JsonValue],  # noqa: ARG003
     ) -> BaseGrid | None:
-        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        """Return the grid of so many scalars that most pairs should take no memory; or None."""
         return None
 
     @abstractmethod
@@ -212,17 +212,16 @@ class Grid(BaseGrid):
         """Leave every pair to the walk, without any bound."""
         self.unknown = self.walked = True
 
-    def stands_at(
-        self, element: PlanNode, trail: Any, rows: Sequence[Source], columns: Sequence[Source]
-    ) -> None:
+    def stands_at(self, element: PlanNode, trail: Any, expected: Side, actual: Side) -> None:
         """Tell where the elements stand, for the walk."""
-        self._element, self._trail, self._sources = element, trail, (rows, columns)
+        self._element, self._trail, self._sides = element, trail, (expected, actual)
 
     def _set_share(self, most: float) -> None:
         """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
         if self.unknown:
             # Without any Σ: none is greater than the weighted leaves of expected's element.
-            elements = [value for array, at in self._sources[0] if type(value := array[at]) in {dict, list}]
+            array, places = self._sides[0]
+            elements = [value for at in places if type(value := array[at]) in {dict, list}]
             nodes = [self._element.chosen(value, value) for value in elements]
             leaves = [leaves_of(*place, self.aligner.leaves) for place in zip(nodes, elements)]
             most = max([1.0, *(each.weight for each in leaves)])
@@ -240,8 +239,9 @@ class Grid(BaseGrid):
         if cell is not None:
             return cell
         if self.walked:
-            rows, columns = self._sources
-            cell = yield self.aligner.measure(self._element, self._trail, rows[row], columns[column])
+            (expected, rows), (actual, columns) = self._sides
+            sources = Source(expected, rows[row]), Source(actual, columns[column])
+            cell = yield self.aligner.measure(self._element, self._trail, *sources)
         else:
             score = float(self.score[row][column])
             for part in self.parts:

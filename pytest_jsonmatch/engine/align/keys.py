@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -57,9 +57,27 @@ class Canon:
             kinds = {type(value) for side in sides for value in side}
             if kinds == {str}:
                 return [list(side) for side in sides]
-            if kinds == {dict} and _equal_in_python(element, sides):
-                return [[frozenset(value.items()) for value in side] for side in sides]
+            if kinds == {dict} and all(map(_compared_as_is, _children(element, chain(*sides)))):
+                return self._of_equal(element, sides)
         return [[self.key(element, value) for value in side] for side in sides]
+
+    def _of_equal(
+        self, element: PlanNode, sides: Sequence[Sequence[dict[str, JsonValue]]]
+    ) -> list[list[Hashable]]:
+        """Return the keys of objects on both sides, none of which equals one that Python finds different."""
+        rough: list[list[Hashable]]
+        try:
+            rough = [[frozenset(value.items()) for value in side] for side in sides]
+        except TypeError:  # there are containers in them
+            return [[self.key(element, value) for value in side] for side in sides]
+        shared = set(rough[0]).intersection(*rough[1:])
+        alike = [value for keys, side in zip(rough, sides) for key, value in zip(keys, side) if key in shared]
+        if not _flags_and_numbers(alike):
+            return rough
+        return [
+            [self.key(element, value) if key in shared else MISSING for key, value in zip(keys, side)]
+            for keys, side in zip(rough, sides)
+        ]
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
@@ -147,8 +165,8 @@ class Canon:
         kinds = {type(values[at]) for at in places}
         if kinds == {str}:
             return sorted(places, key=values.__getitem__)
-        if kinds == {dict} and all(CONTAINERS.isdisjoint(map(type, values[at].values())) for at in places):
-            objects = [values[at] for at in places]
+        objects = [values[at] for at in places]
+        if kinds == {dict} and _are_flat(objects):
             keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
                 # (Members that most objects have tell most of them apart.)
@@ -210,22 +228,23 @@ class _Form:
     __slots__ = ()
 
 
-def _equal_in_python(element: PlanNode, sides: tuple[Sequence[dict[str, JsonValue]], ...]) -> bool:
-    """Tell whether objects of scalars are equal under the plan just where Python finds them equal."""
-    values = [value for side in sides for value in side]
-    types = set(map(type, chain.from_iterable([value.values() for value in values])))
-    if dict in types or list in types:
+def _children(element: PlanNode, values: Iterable[dict[str, JsonValue]]) -> list[PlanNode]:
+    """Return the nodes of all members of some objects."""
+    return [element.children[key] for key in set(chain.from_iterable(values))]
+
+
+def _are_flat(objects: Sequence[dict[str, JsonValue]]) -> bool:
+    """Tell whether objects have scalars only."""
+    return CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, objects))))
+
+
+def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
+    """Tell whether one member is a boolean here and a number there: these may be equal in Python."""
+    types = set(map(type, chain.from_iterable(map(dict.values, values))))
+    if bool not in types or NUMBERS.isdisjoint(types):
         return False
-    if bool in types and not NUMBERS.isdisjoint(types):
-        # A boolean is equal to a number in Python, so where both are found Python must not be asked.
-        flags = {key for value in values for key, item in value.items() if type(item) is bool}
-        if any(type(value.get(key)) in NUMBERS for value in values for key in flags):
-            return False
-    if float in types:
-        total = sum([item for value in values for item in value.values() if type(item) is float])
-        if total - total != 0.0:  # not a finite number, or a sum beyond the doubles: look closer
-            return False
-    return all(_compared_as_is(element.children[key]) for key in set().union(*values))
+    flags = {key for value in values for key, item in value.items() if type(item) is bool}
+    return any(type(value.get(key)) in NUMBERS for value in values for key in flags)
 
 
 def _compared_as_is(node: PlanNode) -> bool:
@@ -272,14 +291,12 @@ def _scalar_text(value: JsonValue) -> str:
 
 def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: list[str]) -> list[int]:
     """Return the places of objects of scalars in the order of as many members as tell them apart."""
-    texts: list[tuple[str, ...]] = [()] * len(values)
+    columns: list[list[str]] = []
     for key in keys:
-        texts = [
-            (*known, _scalar_text(value[key]) if key in value else "") for known, value in zip(texts, values)
-        ]
-        if len(set(texts)) == len(texts):
+        columns.append([_scalar_text(value[key]) if key in value else "" for value in values])
+        if len(set(zip(*columns))) == len(values):
             break
-    return [at for _, at in sorted(zip(texts, places))]
+    return [at for *_, at in sorted(zip(*columns, places))]
 
 
 def _rough(value: Any) -> Any:

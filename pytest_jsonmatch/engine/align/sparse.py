@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.context import Context
+    from pytest_jsonmatch.engine.align.context import Context, Side
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Side: TypeAlias = tuple[list[JsonValue], list[int]]
     Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 __all__ = ["Sparse", "pair_sparsely"]

@@ -164,7 +164,8 @@ def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is str and type(actual) is str:
-            return _jaccard(tokenize(expected), tokenize(actual))
+            one, other = tokenize(expected), tokenize(actual)
+            return 0.0 if one and one.isdisjoint(other) else _jaccard(one, other)
         return equality_score(expected, actual)
 
     return Scoring(score, table, rows=rows, related=related)

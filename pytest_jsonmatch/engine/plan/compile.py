@@ -23,7 +23,7 @@ __all__ = ["Plan", "Signature", "plan_for"]
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
 
-# More nodes than this and the tree is begun anew: keys that are data (ids, dates) must not fill the memory.
+# With more nodes than this the tree is rebuilt: keys that are data (ids, dates) must not fill the memory.
 _MAX_NODES: Final = 200_000
 _MAX_PLANS: Final = 256
 
@@ -33,8 +33,9 @@ _MAX_PLANS: Final = 256
 class Signature:
     """What a score was made with: two scores are comparable only if their signatures are equal.
 
-    `options` are those that differ from the metric's preset, as text; `schema` is the hash of the schema or
-    "none"; `version` is the version of the scoring rules, which changes whenever a figure may.
+    `options` are those that differ from the metric's preset, as text, with the names of built-ins that are
+    replaced; `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules,
+    which changes whenever a figure may.
 
     >>> str(Signature("field_match", "", "none", "2"))
     'field_match|options:none|schema:none|rules:2'
@@ -65,14 +66,14 @@ class Plan(PlanBase):
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature = Signature(
             metric,
-            _options_text(PRESETS.get(metric, Options()), self.options, defaults),
+            _options_text(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
         self.root = PlanNode(self, None, "$", schema)
 
     def renew(self) -> None:
-        """Begin the tree anew when it has grown too large; what was scored with the old one stays valid."""
+        """Rebuild the tree when it has grown too large; what was scored with the old one stays valid."""
         if self.nodes > _MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", self.schema)
@@ -91,8 +92,10 @@ def _target(text: str) -> tuple[Segment, ...]:
 _NO_OPTIONS: Final = frozenset({"schema", "memory_limit"})
 
 
-def _options_text(preset: Options, options: Options, type_default: Mapping[str, Any]) -> str:
-    """Return what differs from the metric's preset, as canonical JSON."""
+def _options_text(
+    preset: Options, options: Options, type_default: Mapping[str, Any], replaced: list[str]
+) -> str:
+    """Return what differs from the metric's preset, and which built-ins are replaced, as canonical JSON."""
     changed: dict[str, Any] = {}
     for name in OPTION_NAMES:
         value = _plain(getattr(options, name))
@@ -100,6 +103,8 @@ def _options_text(preset: Options, options: Options, type_default: Mapping[str, 
             changed[name] = value
     if type_default:
         changed["type_defaults"] = _plain(type_default)
+    if replaced:
+        changed["replaced"] = replaced
     return _canonical(changed) if changed else ""
 
 

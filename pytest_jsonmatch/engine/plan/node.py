@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable
+    from pytest_jsonmatch.engine.plan.rules import PlanBase, Score, Standing, Transforms, TypeTable
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -96,8 +96,8 @@ class PlanNode:
         self.is_open = not (self.skip or self.branches or explicit)
         """Whether two containers of one kind are gone down into without a further look."""
         named = bool(explicit or self.transforms or not self.types.has_tables)
-        self.quick = None if named or not self.plain else self.types.score
-        """What scores two scalars where nothing is said of this place; it never fails."""
+        self.quick: Mapping[type, Score] = {} if named or not self.plain else self.by_type
+        """What scores two scalars of one type where nothing is said of this place; it never fails."""
         plan.nodes += 1
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:

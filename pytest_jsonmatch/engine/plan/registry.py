@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, Options, merg
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult
     from pytest_jsonmatch.engine.compare.batched import BatchItem
@@ -30,6 +31,7 @@ __all__ = [
     "Registry",
     "TransformFunction",
     "active_registry",
+    "register",
     "register_comparator",
     "register_encoder",
     "register_judge",
@@ -80,21 +82,27 @@ _BUILTIN: Final[Mapping[str, dict[str, Any]]] = {
     "encoder": {},
     "judge": {},
 }
-"""What stands under every registry and cannot be replaced, by kind and name."""
+"""What stands under every registry by kind and name."""
+_FIXED: Final[Mapping[str, frozenset[str]]] = {
+    "comparator": frozenset({"exact", "numeric", "oneof"}),
+    "metric": frozenset(_BUILTIN["metric"]),
+}
+"""What nobody can replace: comparators that schemas rely on, and metrics, which mean the same everywhere."""
 
 
 @final
 class Registry:
     """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
 
-    Built-in names stand under every registry and cannot be replaced. The hook
+    Built-in names stand under every registry. With `overwrite=True` comparators and transforms of these names
+    can be replaced, but for `exact`, `numeric` and `oneof`; signatures then name what was replaced. The hook
     `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session; functions such
     as `register_comparator` are methods of the one that lasts as long as the process.
 
     >>> registry = Registry()
-    >>> registry.metric("strict", base="json_similarity", leaf_threshold=0.9)
-    >>> "strict" in registry.metric_names()
-    True
+    >>> registry.metric("strict", {"base": "json_similarity", "leaf_threshold": 0.9})
+    >>> registry.find_metric("strict")[1].leaf_threshold
+    0.9
     """
 
     __slots__ = ("_names",)
@@ -106,7 +114,7 @@ class Registry:
             for kind, known in _BUILTIN.items()
         }
 
-    def comparator(self, name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
+    def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1].
 
         It may return a `ComparatorResult(score, reason)` instead. What takes one list of `BatchItem` is a
@@ -114,7 +122,8 @@ class Registry:
         `pytest_jsonmatch_register`, whose registrations end with the session.
 
         Raises:
-            ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+            ConfigurationError: the name is taken and `overwrite` is not given, is that of a built-in that
+                can't be replaced, or is no name.
 
         >>> from pytest_jsonmatch import compare_json, register_comparator
         >>> register_comparator("initial", lambda expected, actual, params: expected[0] == actual[0])
@@ -124,11 +133,11 @@ class Registry:
         make = batch_comparator if callable(cast("object", fn)) and is_batch(fn) else user_comparator
         self._add("comparator", name, make(name, cast("Callable[..., Any]", fn)), overwrite)
 
-    def transform(self, name: str, fn: TransformFunction, overwrite: bool = False) -> None:
+    def transform(self, name: str, fn: TransformFunction, *, overwrite: bool = False) -> None:
         """Register a transform: `fn(value)` or `fn(value, params)` -> the value to compare.
 
         Raises:
-            ConfigurationError: the name is taken (`overwrite` replaces all but built-ins), or is no name.
+            ConfigurationError: the name is taken and `overwrite` is not given, or is no name.
 
         >>> from pytest_jsonmatch import compare_json, register_transform
         >>> register_transform("no_dashes", lambda value: value.replace("-", ""))
@@ -137,19 +146,32 @@ class Registry:
         """
         self._add("transform", name, user_transform(name, fn), overwrite)
 
-    def metric(self, name: str, *, base: str | None = None, overwrite: bool = False, **options: Any) -> None:
-        """Register a metric: any options of the option table under a name of one's own, over those of `base`.
+    def metric(self, name: str, options: Mapping[str, Any], *, overwrite: bool = False) -> None:
+        """Register a metric: options under your own name.
+
+        Args:
+            name: what `metric=` calls it.
+            options: any options of the option table, over those of the metric that `base` names, if it is
+                among them.
+            overwrite: replace the one of this name.
 
         Raises:
             ConfigurationError: the name is taken, the base unknown, or an option not what it can be.
 
         >>> from pytest_jsonmatch import compare_json, register_metric
-        >>> register_metric("lenient", base="json_similarity", leaf_threshold=0.5)
+        >>> register_metric("lenient", {"base": "json_similarity", "leaf_threshold": 0.5})
         >>> compare_json(["apple", "orange"], ["apple", "grape"], metric="lenient").score
         0.5
         """
+        if not isinstance(cast("object", options), Mapping):
+            raise ConfigurationError(
+                f"metric {name!r} is {options!r}; it is a mapping of options, such as "
+                "{'base': 'json_similarity', 'leaf_threshold': 0.9}"
+            )
+        given = dict(options)
+        base = given.pop("base", None)
         start = Options() if base is None else self.find_metric(base)[1]
-        self._add("metric", name, merge_options(start, options), overwrite)
+        self._add("metric", name, merge_options(start, given), overwrite)
 
     def encoder(self, name: str, encoder: Encoder, *, overwrite: bool = False) -> None:
         """Register an encoder: what `{"cosine": {"embedding_model": name}}` makes vectors with.
@@ -238,19 +260,38 @@ class Registry:
         options = self._find("metric", name)
         return ALIASES.get(name, name), options
 
-    def metric_names(self) -> list[str]:
-        """Return the names of all metrics, without aliases."""
-        return sorted(self._names["metric"].keys() - ALIASES.keys())
+    def replaced(self) -> list[str]:
+        """Return the names of built-in comparators and transforms that stand for something else here.
+
+        >>> registry = Registry()
+        >>> registry.comparator("date", lambda expected, actual, params: 1.0, overwrite=True)
+        >>> registry.replaced()
+        ['comparator date']
+        """
+        return [
+            f"{kind} {name}"
+            for kind, names in self._names.items()
+            for name, builtin in _BUILTIN[kind].items()
+            if names[name] is not builtin
+        ]
+
+    def has_own(self, kind: str, name: str) -> bool:
+        """Tell whether a name was registered here: not below, nor built in."""
+        return name in self._names[kind].maps[0]
 
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:
         if not isinstance(name, str) or not name.strip():
             article = "an" if kind == "encoder" else "a"
             raise ConfigurationError(f"{article} {kind}'s name is a non-empty string, not {name!r}")
-        if name in _BUILTIN[kind]:
+        if name in _FIXED.get(kind, ()):
             raise ConfigurationError(
                 f"{name!r} is a built-in {kind} and cannot be replaced; choose another name"
             )
         own = self._names[kind].maps[0]
+        if name in _BUILTIN[kind] and name not in own and not overwrite:
+            raise ConfigurationError(
+                f"{name!r} is a built-in {kind}; choose another name, or pass overwrite=True to replace it"
+            )
         if name in own and not overwrite:
             raise ConfigurationError(
                 f"{kind} {name!r} is registered already; pass overwrite=True to replace it"
@@ -278,6 +319,18 @@ register_encoder = _layers[0].encoder
 register_judge = _layers[0].judge
 
 
+def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
+    """Register a comparator as `register_comparator` does, under source 5's name.
+
+    Built-in names that source 5 does not have, such as `date`, are free here: they need no `overwrite`.
+
+    >>> from pytest_jsonmatch.schema import register
+    >>> register("never", lambda gold, extracted, params: 0.0)
+    """
+    free = not _layers[0].has_own("comparator", name)
+    register_comparator(name, fn, overwrite=overwrite or free)
+
+
 def registry_state() -> int:
     """Return a number that changes whenever a look-up might: plans compiled before are then out of date."""
     return _changes[0]
@@ -293,11 +346,13 @@ def session_registry() -> Iterator[Registry]:
     """Open a registry on top of the active one; what is registered in it is gone when it closes.
 
     >>> with session_registry() as registry:
-    ...     registry.metric("mine", base="field_match")
-    ...     "mine" in active_registry().metric_names()
-    True
-    >>> "mine" in active_registry().metric_names()
-    False
+    ...     registry.metric("mine", {"base": "field_match"})
+    ...     active_registry().find_metric("mine")[0]
+    'mine'
+    >>> active_registry().find_metric("mine")
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: unknown metric 'mine'...
     """
     layer = Registry(_layers[-1])
     _layers.append(layer)

@@ -15,7 +15,6 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
-from pytest_jsonmatch.engine.value.convert import NUMBERS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -154,15 +153,6 @@ class TypeTable:
         }
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
-
-    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two scalars; unless both are numbers, those of different types score 0."""
-        kind, other_kind = type(expected), type(actual)
-        if kind is other_kind:
-            return self.by_type[kind](expected, actual)
-        if kind in NUMBERS and other_kind in NUMBERS:
-            return self.by_type[float](expected, actual)
-        return 0.0
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
-from pytest_jsonmatch.engine.result.field import new_field
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
 __all__ = [
@@ -216,7 +216,7 @@ def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
         if detail is None:
             continue
         if detail.error:
-            field = new_field(finding)
+            field = cast("FieldResult", finding)
             yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
         yield from errors_of(detail.differences)
 

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
-from pytest_jsonmatch.engine.result.field import FieldResults
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
     aggregates_of,
@@ -17,6 +16,7 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
 from pytest_jsonmatch.engine.score.documents import written
+from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
 from pytest_jsonmatch.engine.score.walk import measurer
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
@@ -46,7 +46,7 @@ class MatchResult:
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"name": "Ann", "age": 31}, {"name": "Ann", "age": 30})
     >>> result
-    <MatchResult field_match score=0.5: 1 match, 1 mismatch>
+    <MatchResult leaf_f1 score=0.5: 1 match, 1 mismatch>
     >>> result.per_field["age"].mismatches
     1
     """

@@ -16,8 +16,8 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.field import FieldResult
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.score.field import FieldResult
 
 __all__ = ["Library", "data_frame", "field_columns", "fields_html", "leaf_columns", "leaves_html"]
 

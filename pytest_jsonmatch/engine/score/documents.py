@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
 from pytest_jsonmatch.engine.score.listed import check_listed
-from pytest_jsonmatch.engine.score.outcome import Outcome, Trail, place_below
+from pytest_jsonmatch.engine.score.outcome import Trail, new_outcome, place_below
 from pytest_jsonmatch.engine.score.passes import Pass, new_spot
 from pytest_jsonmatch.engine.score.units import unit_members
 from pytest_jsonmatch.engine.score.walk import Walk
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Place
+    from pytest_jsonmatch.engine.score.outcome import Answer, Outcome, Place
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -63,16 +63,8 @@ def score(
     walk = Walk(own)
     _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
-    return Outcome(
-        plan.root,
-        walk.findings,
-        walk.matches,
-        walk.sums(),
-        walk.alignments,
-        walk.seen,
-        gap,
-        walk.questions,
-    )
+    found = walk.findings, walk.matches, walk.sums(), walk.alignments, walk.seen
+    return new_outcome((plan.root, *found, gap, walk.questions))
 
 
 def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:

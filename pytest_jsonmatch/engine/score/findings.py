@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.plan.leaves import Leaves, weight_between
-from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Seen
+from pytest_jsonmatch.engine.score.outcome import LEAVES, Seen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
@@ -26,21 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings"]
 
-_BOTH_SIDES: Final = frozenset({MATCH, MISMATCH})
-
 
 class Findings:
     """Collects what one walk finds."""
 
     __slots__ = (
-        "_append",
         "_base",
         "_complete",
         "_pass",
         "_plan",
         "_recorded",
-        "_scores",
-        "_uneven",
         "alignments",
         "findings",
         "matches",
@@ -72,10 +67,6 @@ class Findings:
         self._complete = complete or record is not None or own.plan.weighted
         self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
         self.findings: list[Finding] = []
-        self._append = self.findings.append
-        # Of findings with a leaf on both sides the scores; the others themselves.
-        self._scores: list[float] = []
-        self._uneven: list[Finding] = []
         self.matches = 0
         """Plain matches that are not written."""
         self.parts: list[Sums] = []
@@ -88,22 +79,17 @@ class Findings:
         """Return the sums over all that was found."""
         if self._plan.weighted:
             return total_of((*map(self._weighed, self.findings), *self.parts))
-        scores = self._scores
-        expected = actual = self.matches + len(scores)
-        score = math.fsum((self.matches, *scores)) if scores else float(self.matches)
-        perfect = scores.count(1.0) == len(scores)
-        others = list(self.parts)
-        for found in self._uneven:
-            if found.status == OMISSION:
-                expected += 1
-                perfect = False
-            elif found.status == HALLUCINATION:
-                actual += 1
-                perfect = False
-            else:
-                others.append(found.sums)
-        sums = Sums(score, expected, actual, perfect)
-        return total_of((sums, *others)) if others else sums
+        expected = actual = self.matches
+        scores, perfect = [float(self.matches)], True
+        for found in self.findings:
+            own, other = LEAVES.get(found.status, (0, 0)) if found.detail is None else found.leaves
+            expected += own
+            actual += other
+            if found.score != 1.0:
+                perfect = perfect and not (own or other)
+            scores.append(found.score)
+        sums = Sums(math.fsum(scores), expected, actual, perfect)
+        return total_of((sums, *self.parts)) if self.parts else sums
 
     def _weighed(self, found: Finding) -> Sums:
         """Return what a finding adds, weights counted from the base down."""
@@ -122,7 +108,7 @@ class Findings:
     def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
         """Add a finding; where a walk was recorded, that walk's finding of the same place."""
         if self._recorded is None:
-            self.add_found(spot.finding(status, score, detail))
+            self.findings.append(spot.finding(status, score, detail))
         else:
             self.add_recorded(spot.node, spot.trail, spot.expected)
 
@@ -132,15 +118,7 @@ class Findings:
         if found is None or found.node is not node or found.expected is not expected:
             message = f"internal error: at {node.path} two walks differ; please report this"
             raise RuntimeError(message)
-        self._append(found if found.trail is trail else found._replace(trail=trail))
-
-    def add_found(self, found: Finding) -> None:
-        """Add a finding as it is."""
-        self._append(found)
-        if found.status in _BOTH_SIDES and (found.detail is None or found.detail.leaves is None):
-            self._scores.append(found.score)
-        else:
-            self._uneven.append(found)
+        self.findings.append(found if found.trail is trail else found._replace(trail=trail))
 
     def take_leaves(self, spot: Spot, leaves: Leaves) -> None:
         """Add the leaves of a container that only one side has, in a walk for sums."""

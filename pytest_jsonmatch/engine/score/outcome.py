@@ -71,7 +71,10 @@ class Detail(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The result of one leaf, or of what is scored as a whole: a unit, a mistyped or empty container."""
+    """The result of one leaf, or of what is scored as a whole: a unit, a mistyped or empty container.
+
+    All of them are made as `FieldResult`s (`new_finding`), with what people ask of a result beyond this.
+    """
 
     node: PlanNode
     """The rules of its schema path."""
@@ -126,8 +129,6 @@ class Finding(NamedTuple):
         return self.status == SKIPPED and self.detail is not None and self.detail.reason == NOT_ASKED
 
 
-# There are millions of findings: made like this, they take half the time of `Finding(...)`.
-new_finding: Callable[[tuple[Any, ...]], Finding] = partial(tuple.__new__, Finding)
 new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
 
 
@@ -178,34 +179,31 @@ class Asked(NamedTuple):
 class Seen:
     """What was met in expected, in the order of the document; it merges."""
 
-    __slots__ = ("_containers", "_leaves", "_nodes")
+    __slots__ = ("_met",)
 
     def __init__(self) -> None:
-        self._nodes: list[PlanNode] = []
-        self._containers: list[Collection[Any]] = []
-        self._leaves: list[PlanNode] = []
+        # With a container: of its members; without one: of itself.
+        self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
 
     def enter(self, node: PlanNode, container: Collection[Any]) -> None:
         """Take note of an object or array, and of its members: it is no leaf itself."""
-        self._nodes.append(node)
-        self._containers.append(container)
+        self._met.append((node, container))
 
     def meet(self, node: PlanNode) -> None:
         """Take note of a place that is in no container that was entered."""
-        self._leaves.append(node)
+        self._met.append((node, None))
 
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
-        self._nodes += other._nodes
-        self._containers += other._containers
-        self._leaves += other._leaves
+        self._met += other._met
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""
         keys: dict[PlanNode, list[str]] = {}
-        counts: dict[PlanNode, int] = dict(Counter(node.place for node in self._leaves))
+        counts: dict[PlanNode, int] = dict(Counter([node.place for node, each in self._met if each is None]))
         below: dict[PlanNode, dict[PlanNode, None]] = {}
-        for node, container in zip(self._nodes, self._containers):
+        entered = [(node, container) for node, container in self._met if container is not None]
+        for node, container in entered:
             if type(container) is dict:
                 keys.setdefault(node, []).extend(container)
             else:
@@ -218,7 +216,7 @@ class Seen:
                 place = node.children[key].place
                 counts[place] = counts.get(place, 0) + number
                 members[place] = None
-        for node, number in Counter(self._nodes).items():
+        for node, number in Counter([node for node, _ in entered]).items():
             counts[node.place] = counts.get(node.place, 0) - number
         inner = {place for members in below.values() for place in members}
         waiting = [place for place in (*below, *counts) if place not in inner]
@@ -251,6 +249,9 @@ class Outcome(NamedTuple):
     """What batch comparators have still to answer."""
 
 
+new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
+
+
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
     """Return where the member of a container stands; the root, whose keys are None, has no trail."""
     if expected_key is None or actual_key is None:
@@ -258,11 +259,15 @@ def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trai
     return new_trail((trail, expected_key, actual_key))
 
 
-def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
-    """Return the path of a place on one side, cut after `limit` levels."""
+def instance_trail(place: Trail | None, side: Side) -> tuple[Any, ...]:
+    """Return the keys and indices that lead to a place on one side."""
     keys: list[Any] = []
     while place is not None:
         keys.append(place.expected_key if side == "expected" else place.actual_key)
         place = place.parent
-    keys.reverse()
-    return format_path(keys, limit)
+    return tuple(reversed(keys))
+
+
+def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
+    """Return the path of a place on one side, cut after `limit` levels."""
+    return format_path(instance_trail(place, side), limit)

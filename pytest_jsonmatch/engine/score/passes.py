@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.outcome import Place, instance_path, new_finding, place_below
+from pytest_jsonmatch.engine.score.field import new_finding
+from pytest_jsonmatch.engine.score.outcome import Place, instance_path, place_below
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 

@@ -189,7 +189,7 @@ class Places(Findings):
             if self._base is not None:
                 # The most that it can say: what a pair is worth becomes a bound.
                 return 1.0
-            self.add_found(found)
+            self.findings.append(found)
         elif answer == NOT_ASKED:
             self.add(spot, SKIPPED, 0.0, Detail(comparator=name, reason=NOT_ASKED))
         elif type(answer) is str:

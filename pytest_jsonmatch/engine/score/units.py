@@ -57,7 +57,7 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         elif walk.is_replay:
             walk.add(unit, SKIPPED, 0.0)
         else:
-            walk.add_found(_folded(unit, walk.findings_below(unit)))
+            walk.findings.append(_folded(unit, walk.findings_below(unit)))
 
 
 def _folded(unit: Spot, below: list[Finding]) -> Finding:

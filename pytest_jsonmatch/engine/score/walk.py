@@ -13,18 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
-from pytest_jsonmatch.engine.score.outcome import (
-    HALLUCINATION,
-    MATCH,
-    MISMATCH,
-    OMISSION,
-    Aligned,
-    new_finding,
-)
+from pytest_jsonmatch.engine.score.field import new_finding
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Aligned
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -72,8 +66,7 @@ class Walk(Places):
 
         Items are (key in expected, key in actual, value in expected, value in actual, node).
         """
-        append, complete, matches = self._append, self._complete, 0
-        scores = self._scores
+        append, complete, matches = self.findings.append, self._complete, 0
         stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
         while True:
             for expected_key, actual_key, expected, actual, node in items:
@@ -81,7 +74,6 @@ class Walk(Places):
                 alike = kind is type(actual)
                 if alike and kind is not dict and kind is not list and expected == actual and node.plain:
                     if complete:
-                        scores.append(1.0)
                         found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
                         append(new_finding(found))
                     else:
@@ -177,42 +169,41 @@ class Walk(Places):
         """
         children, get = node.children, actual.get
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
-        append, scores, complete = self._append, self._scores, self._complete
+        append, complete = self.findings.append, self._complete
         limit, is_replay = self._plan.options.leaf_threshold, self._recorded is not None
         others = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
-            alike = kind is type(other) and kind is not dict and kind is not list
-            matches = alike and one == other and child.plain
+            alike = kind is type(other)
+            matches = alike and kind is not dict and kind is not list and one == other and child.plain
             if matches and not complete:
                 continue
             others += 1
             absent += other is MISSING
-            if rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+            score_of = child.quick.get(kind)
+            if matches and not rest:
+                append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
+            elif rest or score_of is None or type(other) in CONTAINERS:
                 rest.append((key, key, one, other, child))
-                continue
-            if other is MISSING:
+            elif other is MISSING:
                 self._lack(child, trail, (key, MISSING), one)
-                continue
-            if matches:
-                score = 1.0
             elif is_replay:
                 self.add_recorded(child, trail, one)
-                continue
             else:
-                score = child.quick(one, other)
-            if limit is not None and score <= limit and score < 1.0:
-                score = 0.0
-            status = MATCH if score == 1.0 else MISMATCH
-            append(new_finding((child, trail, key, key, status, score, one, other, None)))
-            scores.append(score)
+                if not alike:
+                    score_of = child.quick[float] if {kind, type(other)} <= NUMBERS else _unlike
+                score = score_of(one, other)
+                if limit is not None and score <= limit and score < 1.0:
+                    score = 0.0
+                status = MATCH if score == 1.0 else MISMATCH
+                append(new_finding((child, trail, key, key, status, score, one, other, None)))
         self.matches += len(expected) - others
         if extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key in expected:
                     continue
                 child = children[key]
-                if rest or child.quick is None or type(other) in CONTAINERS:
+                if rest or type(other) not in child.quick:
                     rest.append((key, key, MISSING, other, child))
                 else:
                     self._lack(child, trail, (MISSING, key), other)
@@ -226,7 +217,7 @@ class Walk(Places):
             self.add_recorded(node, trail, expected)
             return
         status = OMISSION if lacking else HALLUCINATION
-        self.add_found(new_finding((node, trail, *keys, status, 0.0, expected, actual, None)))
+        self.findings.append(new_finding((node, trail, *keys, status, 0.0, expected, actual, None)))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
@@ -288,6 +279,11 @@ class Walk(Places):
             for to, item in enumerate(actual):
                 if to not in taken:
                     yield to, to, MISSING, item, element
+
+
+def _unlike(_expected: JsonValue, _actual: JsonValue) -> float:
+    """Score two scalars of different types."""
+    return 0.0
 
 
 def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:

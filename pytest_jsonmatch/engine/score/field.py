@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, final, overload
+from typing import TYPE_CHECKING, Any, Final, cast, final, overload
 
 from pytest_jsonmatch.engine.compare.explain import explain
 from pytest_jsonmatch.engine.score.outcome import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["FieldResult", "FieldResults"]
+__all__ = ["FieldResult", "FieldResults", "new_finding"]
 
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
@@ -128,7 +128,7 @@ class FieldResult(Finding):
     @property
     def differences(self) -> tuple[FieldResult, ...]:
         """The leaves below a top-level key that differ, where the key is the unit scored; else ()."""
-        return () if self.detail is None else tuple(map(new_field, self.detail.differences))
+        return () if self.detail is None else cast("tuple[FieldResult, ...]", self.detail.differences)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON types; a side that has nothing is left out."""
@@ -219,15 +219,16 @@ class FieldResult(Finding):
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
 
 
-new_field: Callable[[Finding], FieldResult] = partial(tuple.__new__, FieldResult)
+# There are millions of findings: made like this, they take half the time of `FieldResult(...)`.
+new_finding: Callable[[tuple[Any, ...]], FieldResult] = partial(tuple.__new__, FieldResult)
 
 
 @final
 class FieldResults(Sequence[FieldResult]):
-    """The results of a comparison, in the order of the document; each object is made when it is looked at.
+    """The results of a comparison, in the order of the document.
 
     Args:
-        findings: what the results are made of, or a function that makes it when a result is looked at.
+        findings: the results, or a function that makes them when one is looked at.
     """
 
     __slots__ = ("_findings",)
@@ -235,10 +236,12 @@ class FieldResults(Sequence[FieldResult]):
     def __init__(self, findings: Sequence[Finding] | Callable[[], Sequence[Finding]]) -> None:
         self._findings = findings
 
-    def _made(self) -> Sequence[Finding]:
-        return self._findings() if callable(self._findings) else self._findings
+    def _made(self) -> Sequence[FieldResult]:
+        # (Every finding is made as a field's result.)
+        made = self._findings() if callable(self._findings) else self._findings
+        return cast("Sequence[FieldResult]", made)
 
-    def _kept(self) -> Sequence[Finding]:
+    def _kept(self) -> Sequence[FieldResult]:
         self._findings = made = self._made()
         return made
 
@@ -247,16 +250,15 @@ class FieldResults(Sequence[FieldResult]):
     @overload
     def __getitem__(self, index: slice) -> list[FieldResult]: ...
     def __getitem__(self, index: int | slice) -> FieldResult | list[FieldResult]:
-        if isinstance(index, slice):
-            return list(map(new_field, self._kept()[index]))
-        return new_field(self._kept()[index])
+        kept = self._kept()
+        return list(kept[index]) if isinstance(index, slice) else kept[index]
 
     def __len__(self) -> int:
         return len(self._kept())
 
     def __iter__(self) -> Iterator[FieldResult]:
         # One loop over a whole corpus must not leave millions of findings behind: these are not kept.
-        return map(new_field, self._made())
+        return iter(self._made())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FieldResults) and list(self) == list(other)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import pytest
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CI_VARIABLES",
-    "DEFAULT_METRIC",
-    "DEFAULT_THRESHOLD",
     "SUMMARY_MODES",
     "UPDATE_MODES",
     "Option",
@@ -33,8 +32,6 @@ UPDATE_WAYS: Final = ("dry-run", "force")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 JUDGE_MODES: Final = ("live", "cached", "off")
-DEFAULT_METRIC: Final = "field_match"
-DEFAULT_THRESHOLD: Final = 1.0
 
 T = TypeVar("T")
 
@@ -204,18 +201,18 @@ class Option(Generic[T]):
 METRIC: Final = Option(
     name="jsonmatch_metric",
     kind="string",
-    default=DEFAULT_METRIC,
+    default=defaults.METRIC,
     accepts="the name of a metric",
     convert=_nonempty,
-    help=f"metric of comparisons that name none (default: {DEFAULT_METRIC})",
+    help=f"metric of comparisons that name none (default: {defaults.METRIC})",
 )
 THRESHOLD: Final = Option(
     name="jsonmatch_threshold",
     kind="float",
-    default=DEFAULT_THRESHOLD,
+    default=defaults.THRESHOLD,
     accepts="a number from 0 to 1",
     convert=_threshold,
-    help=f"score that a comparison has to reach, from 0 to 1 (default: {DEFAULT_THRESHOLD})",
+    help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
 )
 FILES: Final[Option[tuple[str, ...]]] = Option(
     name="jsonmatch_files",
@@ -337,8 +334,8 @@ OPTIONS: Final[
 class Settings:
     """What the configuration file and the command line say, checked."""
 
-    metric: str = DEFAULT_METRIC
-    threshold: float = DEFAULT_THRESHOLD
+    metric: str = defaults.METRIC
+    threshold: float = defaults.THRESHOLD
     files: tuple[str, ...] = ()
     summary: str = "auto"
     memory_limit: str = ""
@@ -380,7 +377,12 @@ class Settings:
     judge_triage: bool = False
 
     @property
-    def judges(self) -> bool:
+    def writes_cases(self) -> bool:
+        """Whether golden files are rewritten."""
+        return self.review or self.update is not None
+
+    @property
+    def asks_of_run(self) -> bool:
         """Whether something is asked of the run as a whole."""
         reports = self.json or self.html or self.save or self.markdown or self.gitlab
         return bool(self.gates or self.asked_gates or reports or self.baseline)
@@ -401,6 +403,13 @@ class Settings:
         for option, other in _NEEDED:
             if config.getoption(option) not in {None, False} and not config.getoption(other):
                 raise pytest.UsageError(f"{option} needs {other}")
+        if (
+            config.getoption("--jsonmatch-record") is not None
+            and config.getoption("--jsonmatch-replay") is not None
+        ):
+            raise pytest.UsageError(
+                "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
+            )
         return cls(
             metric=METRIC.read(config),
             threshold=THRESHOLD.read(config),
@@ -468,7 +477,7 @@ def _judging(config: pytest.Config) -> dict[str, Any]:
     """Return who judges, and whether anybody is asked; the command line goes first."""
     judge = JUDGE.read(config)
     said = dict(judge).get("mode")
-    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge") or said}
+    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge-mode") or said}
 
 
 def _writing(config: pytest.Config) -> dict[str, Any]:
@@ -596,7 +605,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="end the run as soon as the rest of it can't change whether its gates pass",
     )
     group.addoption(
-        "--jsonmatch-judge",
+        "--jsonmatch-judge-mode",
         choices=JUDGE_MODES,
         default=None,
         help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of "

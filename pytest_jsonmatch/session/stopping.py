@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, final
 
+import pytest
+
 from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
+from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
-
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.sequential import Decision
-    from pytest_jsonmatch.recording import Session
     from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.outcomes import Outcomes
 
 __all__ = ["Stopper"]
 
@@ -30,21 +35,28 @@ class Stopper:
     Thresholds on means over all cases are settled when no outcome of the rest could change them; a drop
     against a baseline when a test says so that may be looked at after each case. Any other gate needs the
     whole run, but one that fails for certain settles them all.
+
+    Args:
+        outcomes: what tests have reported.
+        settings: of the run.
+        gates: what it is held against.
+        baseline: what it is compared with; None without one.
     """
 
     def __init__(
-        self, session: Session, gates: Sequence[Gate], baseline: ResultSet | None, max_drop: float | None
+        self, outcomes: Outcomes, settings: Settings, gates: Sequence[Gate], baseline: ResultSet | None
     ) -> None:
-        self.session = session
         self.decision: Decision | None = None
         """Of the gate on the drop, as far as it has got; None without one."""
         self.saved = 0
         """How many runs of cases were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""
+        self._outcomes = outcomes
+        self._settings = settings
         self._gates = gates
         self._before = {} if baseline is None else {case.id: case for case in baseline.cases}
-        self._max_drop = max_drop if self._before else None
+        self._max_drop = settings.max_drop if self._before else None
         self._drop: SequentialGate | None = None
         self._done: dict[str, Case] = {}
         self._left_out: set[str] = set()
@@ -52,6 +64,8 @@ class Stopper:
         """The gates that are settled: they stay so."""
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), 0.0)
         self._pytest: pytest.Session | None = None
+        self._told: Path | None = None
+        """The file by which workers of pytest-xdist are told; None without any."""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Know whom to stop."""
@@ -59,7 +73,7 @@ class Stopper:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Look at the gates, if a case has come to its end."""
-        outcomes = self.session.outcomes
+        outcomes = self._outcomes
         if report.when != "teardown" or self.reason is not None or not outcomes.planned:
             return
         left_out = outcomes.left_out_case(report.nodeid)
@@ -80,7 +94,7 @@ class Stopper:
 
     def _settled(self, case: Case) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
-        planned = max(len(self.session.outcomes.planned) - len(self._left_out), len(self._done))
+        planned = max(len(self._outcomes.planned) - len(self._left_out), len(self._done))
         decisions = [self._threshold(gate, planned) for gate in self._gates]
         if self._max_drop is not None:
             self.decision = self._after(case)
@@ -113,22 +127,31 @@ class Stopper:
 
     def _after(self, case: Case) -> Decision:
         """Return what the gate on the drop says after one more case."""
-        settings = self.session.settings
+        settings = self._settings
         if self._drop is None:
-            planned = self.session.outcomes.planned.keys() - self._left_out
+            planned = self._outcomes.planned.keys() - self._left_out
             both = sum(name in self._before for name in planned)
             self._drop = SequentialGate(both, self._max_drop or 0.0, settings.confidence, settings.drop_mode)
         if case.id in self._before:
             return self._drop.add(case.figure("score") - self._before[case.id].figure("score"))
         return self._drop.decision()
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist where it will hear that the run ends: each stops by itself."""
+        if self._told is None:
+            self._told = Path(mkdtemp(prefix="jsonmatch-"), "decided")
+        node.workerinput["jsonmatch_decided"] = str(self._told)
+
+    def pytest_unconfigure(self) -> None:
+        """Leave nothing behind."""
+        if self._told is not None:
+            rmtree(self._told.parent, ignore_errors=True)
+
     def _stop(self, reason: str) -> None:
-        if self._pytest is None:
-            return
-        distributed: Any = self._pytest.config.pluginmanager.getplugin("dsession")
-        if distributed is not None:
-            distributed.shouldstop = reason  # pytest-xdist has a flag of its own
-        else:
+        if self._told is not None:
+            write_file(self._told, reason.encode())
+        elif self._pytest is not None:
             self._pytest.shouldstop = reason
 
 

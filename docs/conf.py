@@ -1,0 +1,52 @@
+"""The site of the docs: `sphinx-build -W docs build/site`. Its four parts are listed in `index.md`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sphinx.ext.napoleon import Config, GoogleDocstring
+
+from pytest_jsonmatch import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "pytest-jsonmatch"
+author = "pytest-jsonmatch developers"
+release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"pytest-jsonmatch {release}"
+html_show_copyright = False
+
+# Links such as `metrics.md#text` are those that GitHub knows, so that the pages can be read there too.
+myst_heading_anchors = 4
+
+# Docstrings write code as Markdown does, in single backticks.
+default_role = "code"
+docstrings = Config(napoleon_use_ivar=True)
+autodoc_member_order = "groupwise"
+autodoc_default_options = {"members": True, "undoc-members": True}
+
+
+def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Name the files of examples, and keep only the text of links to files that the site does not have."""
+    text = re.sub(r"^<!-- file: (.+) -->$", r"`\1`", source[0], flags=re.MULTILINE)
+    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
+
+
+def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
+    """Turn sections such as "Args:" into what Sphinx knows.
+
+    The extension Napoleon would do so for attributes too, and take whatever comes before a colon for a type.
+    """
+    if what not in {"attribute", "data", "property"}:
+        lines[:] = GoogleDocstring(lines, docstrings, app, what, name, obj, options).lines()
+
+
+def setup(app: Sphinx) -> None:
+    """Have Sphinx call the functions above."""
+    app.connect("source-read", read_page)
+    app.connect("autodoc-process-docstring", read_google_style)

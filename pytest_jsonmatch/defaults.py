@@ -1,0 +1,11 @@
+"""What holds where nothing else is said: for assertions, golden cases, corpora and every command."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["METRIC", "THRESHOLD"]
+
+METRIC: Final = "leaf_f1"
+"""With the threshold below: every leaf is equal, and nothing is invented."""
+THRESHOLD: Final = 1.0

@@ -1,0 +1,129 @@
+"""The run of pytest in which something is compared, as far as rooms that know no pytest ask about it.
+
+The plugin installs it: `enter` and `leave`. Outside pytest there is none, and the defaults below hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.triage import Triage
+
+__all__ = [
+    "CaseFiles",
+    "Run",
+    "RunningTest",
+    "Turn",
+    "current_run",
+    "enter",
+    "leave",
+    "runs",
+]
+
+
+@final
+class Turn(NamedTuple):
+    """Which run of a repeated case a test is."""
+
+    case: str
+    """The node id that the case would have if it ran once."""
+    number: int
+    """Counted from 1."""
+    of: int
+    min_pass_rate: float | None
+    """The share of the runs that has to pass; None if each has to."""
+
+
+class CaseFiles(Protocol):
+    """What the configuration says about golden files."""
+
+    @property
+    def yaml_limit(self) -> int:
+        """How large one may be, in bytes; 0 for the default."""
+
+    @property
+    def folders(self) -> tuple[str, ...] | None:
+        """Real paths of the folders in which cases may name files; None for anywhere."""
+
+    @property
+    def repeat(self) -> int | None:
+        """How often each case without a recorded answer runs, whatever its file says."""
+
+
+class RunningTest(Protocol):
+    """A test while it runs."""
+
+    wanted: bool
+    """Whether it has tried to compare."""
+
+    def record(
+        self, result: MatchResult, limits: Limits, name: str | None, *, passed: bool, unreadable: str | None
+    ) -> None:
+        """Keep a comparison; `unreadable` says why the answer could not be compared and counts as 0."""
+
+
+class Run(Protocol):
+    """A run of pytest."""
+
+    @property
+    def case_files(self) -> CaseFiles:
+        """What the configuration says about golden files."""
+
+    @property
+    def suggests(self) -> bool:
+        """Whether a failing golden case says what would let it pass."""
+
+    @property
+    def needs_figures(self) -> bool:
+        """Whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
+
+    @property
+    def look(self) -> tuple[bool, bool, int]:
+        """How a message may look: whether it has colours, whether it has more than ASCII, its columns."""
+
+    @property
+    def verbosity(self) -> int:
+        """How much a failure message says, from 0."""
+
+    @property
+    def test(self) -> RunningTest | None:
+        """The test that runs here. Raises ConfigurationError if that can't be told from others."""
+
+    def defaults(self) -> Mapping[str, Any]:
+        """Return `metric`, `threshold` and options that hold for a comparison that does not say otherwise."""
+
+    def bench(self, judge: object) -> object:
+        """Return whom comparators ask; `judge` is what the comparison itself says, or None."""
+
+    def note_triage(self, triage: Triage) -> None:
+        """Count what triage has left out of a comparison."""
+
+
+# A stack, because pytest may run inside a test of pytest: what the inner run compares belongs to it.
+_RUNS: Final[list[Run]] = []
+
+
+def enter(run: Run) -> None:
+    """Make a run the current one."""
+    _RUNS.append(run)
+
+
+def leave(run: Run) -> None:
+    """Take a run away, wherever in the stack it is."""
+    if run in _RUNS:
+        _RUNS.remove(run)
+
+
+def runs() -> tuple[Run, ...]:
+    """Return all runs of pytest in this process, the innermost last."""
+    return tuple(_RUNS)
+
+
+def current_run() -> Run | None:
+    """Return the innermost run of pytest in this process; None outside pytest."""
+    return _RUNS[-1] if _RUNS else None

@@ -1,0 +1,92 @@
+"""Golden cases in a run of pytest: how they are run, and the file in which their answers are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.update import Request, Updater
+    from pytest_jsonmatch.session.session import Session
+
+__all__ = ["case_rules", "open_writer"]
+
+
+def open_writer(config: pytest.Config, record: str) -> OutputWriter:
+    """Open the file of `--jsonmatch-record`."""
+    try:
+        writer = OutputWriter(config.invocation_params.dir / record)
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
+    config.pluginmanager.register(writer, "jsonmatch-record")
+    return writer
+
+
+def case_rules(session: Session) -> CaseRules:
+    """Return how golden cases are run, made once a session; `pytest.UsageError` for a bad file of answers."""
+    if session.case_rules is None:
+        session.case_rules = _made(session)
+    return session.case_rules
+
+
+def _made(session: Session) -> CaseRules:
+    from pytest_jsonmatch.assertions import check_case
+    from pytest_jsonmatch.golden.bounds import Bounds
+    from pytest_jsonmatch.golden.collector import CaseRules
+
+    settings = session.settings
+
+    def keep(case: GoldenCase, actual: object) -> None:
+        recorder = session.test
+        if recorder is not None:
+            params = getattr(getattr(recorder.item, "callspec", None), "params", {})
+            line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
+            recorder.send("outputs", line)
+
+    outputs = None
+    if settings.replay is not None:
+        try:
+            outputs = Outputs(session.config.invocation_params.dir / settings.replay)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
+    return CaseRules(
+        check_case,
+        Bounds.of(settings),
+        settings.repeat,
+        _updater(session) if settings.writes_cases else None,
+        None if settings.record is None else keep,
+        outputs,
+        lambda: outputs is None and session.has_own_fixtures,
+    )
+
+
+def _updater(session: Session) -> Updater:
+    """Return what decides which cases are rewritten."""
+    from pytest_jsonmatch.assertions import answer_of_case
+    from pytest_jsonmatch.golden.update import Updater
+
+    def ask(request: Request) -> None:
+        recorder = session.test
+        if recorder is not None:
+            recorder.send("updates", request.to_text())
+
+    def is_exempt() -> bool:
+        recorder = session.test
+        if recorder is None or session.config.getoption("runxfail", default=False):
+            return False
+        return recorder.item.get_closest_marker("xfail") is not None
+
+    settings = session.settings
+    return Updater(
+        settings.update or "failed",
+        dry_run=settings.dry_run or settings.review,
+        answer=answer_of_case,
+        ask=ask,
+        is_exempt=is_exempt,
+    )

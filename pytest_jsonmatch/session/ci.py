@@ -1,0 +1,204 @@
+"""What a run leaves for others to read: files of results, reports, GitHub Actions and GitLab."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pytest
+
+    from pytest_jsonmatch.report.view import Fault
+    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.session.finished import FinishedRun
+    from pytest_jsonmatch.session.outcomes import Crash
+    from pytest_jsonmatch.session.session import Session
+
+__all__ = ["show_annotations", "with_report", "write_files"]
+
+_STEP_BYTES: Final = (1 << 20) - 1_000
+"""How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
+
+
+def with_report(session: Session, run: FinishedRun) -> FinishedRun:
+    """Return a run with the view of it, made once for all who read it."""
+    from pytest_jsonmatch.report.view import RunView
+
+    report = RunView(
+        run.results,
+        gates=run.checks.gates,
+        unsettled=run.checks.unsettled_cases,
+        baseline=session.settings.baseline or "",
+        diff=run.diff,
+        proven=run.change,
+        headlines=run.headlines,
+        faults=_faults(session, run.results),
+        others_failed=session.outcomes.failed_otherwise,
+        left_out=tuple(_left_out(session)),
+        link=_link(),
+    )
+    return replace(run, report=report)
+
+
+def _left_out(session: Session) -> Iterator[tuple[str, int]]:
+    """Yield how many tests are no cases of the run, by reason."""
+    counts = session.outcomes.left_out
+    # What failed before it compared is missing in tables of fields only: its case counts as 0.
+    return ((reason, counts[reason]) for reason in ("skipped", "expected to fail") if reason in counts)
+
+
+def _link() -> str:
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
+    parts = [os.environ.get(name, "") for name in names]
+    return f"{parts[0]}/{parts[1]}/blob/{parts[2]}/" if all(parts) else ""
+
+
+# -- where cases failed ------------------------------------------------------------------------------------
+
+
+def _faults(session: Session, results: ResultSet) -> Sequence[Fault]:
+    from pytest_jsonmatch.report.view import faults_of
+
+    crashes, rootdir = session.outcomes.crashes, session.config.rootpath
+    root = _repository(rootdir)
+
+    def told(case: Case, run: CaseRun) -> tuple[str, int, str]:
+        crash = crashes.get((case.id, run.number))
+        return ("", 1, "") if crash is None else (*_place(crash, rootdir, root), crash.message)
+
+    return faults_of(results, told)
+
+
+def _repository(folder: Path) -> Path:
+    """Return the folder from which a service counts paths: the repository's."""
+    folder = Path(os.path.realpath(folder))
+    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+        told = os.environ.get(name)
+        if told and folder.is_relative_to(os.path.realpath(told)):
+            return Path(os.path.realpath(told))
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
+    """Return file and line of a crash, from the root of the repository; outside of it those of the test."""
+    path = Path(os.path.realpath(rootdir / crash.path))
+    if crash.path and path.is_relative_to(root):
+        return path.relative_to(root).as_posix(), crash.line
+    path = Path(os.path.realpath(rootdir / crash.test[0]))
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), crash.test[1]
+
+
+# -- files and lines ---------------------------------------------------------------------------------------
+
+
+def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
+    """Write the files that were asked for, also if others fail; tell whether all were written."""
+    from pytest_jsonmatch.golden.naming import display_name
+    from pytest_jsonmatch.results.atomic import write_file
+
+    notes: list[tuple[str, str]] = []
+    are_written = True
+    for path, what, data in _files(session, run):
+        name = display_name(path, session.config.invocation_params.dir)
+        try:
+            write_file(path, data, make_folders=True)
+        except OSError as error:
+            are_written = False
+            notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+        else:
+            notes.append((f"{what} written to {name}", ""))
+    if problem := _write_step_summary(run):
+        notes.append((problem, "yellow"))
+    return replace(run, notes=tuple(notes)), are_written
+
+
+def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, bytes]]:
+    """Yield the files that were asked for: where, what it is, and its content."""
+    settings, rootdir = session.settings, session.config.rootpath
+    here = session.config.invocation_params.dir
+    targets = []
+    if settings.json is not None:
+        targets.append(here / settings.json)
+    if settings.save is not None:
+        targets.append(rootdir / settings.baselines / f"{settings.save}.json")
+    if targets:
+        from pytest_jsonmatch.results.file import to_text
+        from pytest_jsonmatch.results.origin import with_origin
+
+        data = to_text(with_origin(run.results, rootdir)).encode("ascii")
+        yield from ((path, "results", data) for path in targets)
+    if settings.markdown is not None and run.report is not None:
+        from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
+
+        yield here / settings.markdown, "report", markdown(run.report, COMMENT_BYTES).encode()
+    if settings.gitlab is not None and run.report is not None:
+        from pytest_jsonmatch.report.ci import code_quality
+
+        yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
+    if settings.html is not None:
+        yield here / settings.html, "report", _page(session, run)
+
+
+def _page(session: Session, run: FinishedRun) -> bytes:
+    """Return the page of `--jsonmatch-html`."""
+    from pytest_jsonmatch.report.html import html_page
+    from pytest_jsonmatch.report.view import RunView, left_out_note
+    from pytest_jsonmatch.results.origin import with_origin
+
+    rootdir = session.config.rootpath
+    view = RunView(
+        with_origin(run.results, rootdir),
+        title=rootdir.name or "jsonmatch",
+        gates=run.checks.gates,
+        unsettled=run.checks.unsettled_cases,
+        headlines=run.headlines,
+        baseline="" if run.baseline is None else run.baseline.name,
+        diff=run.diff,
+        proven=run.change,
+        details=session.outcomes.details(),
+        notes=[
+            *filter(None, [left_out_note(run.results)]),
+            *(f"{number} {reason}, not among the cases" for reason, number in _left_out(session)),
+        ],
+    )
+    return html_page(view).encode()
+
+
+def _write_step_summary(run: FinishedRun) -> str:
+    """Append the report to the summary of a step of GitHub Actions, if there is one; return what went wrong.
+
+    Nobody asked for it on the command line, so a run does not fail by it.
+    """
+    name, report = os.environ.get("GITHUB_STEP_SUMMARY"), run.report
+    if not name or report is None or not report.results.cases:
+        return ""
+    from pytest_jsonmatch.report.markdown import markdown
+
+    path = Path(name)
+    try:
+        room = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
+        text = f"\n{markdown(report, room - 1)}".encode()
+        if len(text) > room:
+            return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
+        with path.open("ab", buffering=0) as file:
+            file.write(text)  # at once: others may append too
+    except OSError as error:
+        return f"{path} can't be written: {(error.strerror or str(error)).lower()}"
+    return ""
+
+
+def show_annotations(terminalreporter: pytest.TerminalReporter, run: FinishedRun, *, unicode: bool) -> None:
+    """Write the annotations of GitHub Actions, where these are read."""
+    if run.report is None or os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    from pytest_jsonmatch.report.ci import workflow_commands
+
+    lines = list(workflow_commands(run.report, unicode=unicode))
+    if lines:
+        terminalreporter.ensure_newline()
+    for line in lines:
+        terminalreporter.write_line(line)

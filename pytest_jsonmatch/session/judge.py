@@ -1,0 +1,107 @@
+"""Who judges in a run of pytest: the fixture `jsonmatch_judge`, what the ini says, what judges did."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.semantic.bench import Bench, Memory
+from pytest_jsonmatch.semantic.judging import JudgeUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.recorder import Recorder
+
+__all__ = ["Judging", "total_usage"]
+
+
+@final
+class Judging:
+    """Who judges in one run of pytest, and what judges did in it.
+
+    Args:
+        settings: of the run.
+        root: the folder that the path of a cache is relative to.
+        find: returns the recorder of the running test; None outside of tests.
+    """
+
+    def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
+        self.memory = Memory()
+        self._settings = settings
+        self._root = root
+        self._find = find
+        self._configured: object = None
+        self._told: list[float] = []
+
+    def bench(self, given: object = None) -> Bench:
+        """Return who judges what is compared now.
+
+        Args:
+            given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is
+                asked for, once there is a question.
+        """
+        if isinstance(given, Bench):
+            return given
+        return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
+
+    def _of_test(self) -> object:
+        """Return the value of the running test's fixture; where nobody overrides it what the ini says."""
+        recorder = self._find()
+        if recorder is None or recorder.request is None:
+            return self.configured()
+        judge: object = recorder.request.getfixturevalue("jsonmatch_judge")
+        return judge
+
+    def configured(self) -> object:
+        """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
+
+        Raises:
+            ConfigurationError: a setting is not what it can be.
+        """
+        said: dict[str, Any] = dict(self._settings.judge)
+        if self._configured is not None or not said.keys() - {"mode"}:
+            return self._configured
+        from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+
+        said["mode"] = self._settings.judge_mode or "live"
+        if said.get("cache"):
+            place, here = self._root / said["cache"], Path.cwd()
+            # As short as can be: messages name it.
+            said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
+        try:
+            self._configured = make_judge(JudgeSettings.of(said))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"jsonmatch_judge: {error}") from None
+        return self._configured
+
+    def close(self) -> None:
+        """Close the judge that was made from the configuration file, if it can be closed."""
+        close = getattr(self._configured, "close", None)
+        if close is not None:
+            close()
+
+    def usage_since(self) -> list[float]:
+        """Return what judges did since the last call, as numbers that travel; empty for nothing.
+
+        They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and the
+        number of comparisons in which it was kept from that.
+        """
+        now = [*astuple(self.memory.usage), self.memory.saved, self.memory.set_aside]
+        found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
+        self._told = now
+        return found if any(found) else []
+
+
+def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:
+    """Return what all parts of `usage_since` come to.
+
+    >>> usage, saved, set_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
+    >>> usage.calls, usage.items, saved, set_aside
+    (2, 3, 3, 1)
+    """
+    *used, saved, set_aside = (sum(column) for column in zip(*parts))
+    return JudgeUsage(*map(int, used)), int(saved), int(set_aside)

@@ -1,0 +1,257 @@
+"""In the controller: what the reports of all tests have brought, from all processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import pytest
+
+    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.model import Case
+
+__all__ = ["Crash", "Outcomes"]
+
+
+@final
+class Crash(NamedTuple):
+    """Where a test failed, and what it said; paths as pytest has them."""
+
+    path: str
+    line: int
+    message: str
+    test: tuple[str, int]
+    """Where the test itself stands, relative to the rootdir."""
+
+
+@dataclass(slots=True)
+class _Test:
+    """What the reports of one item have said so far."""
+
+    comparisons: dict[str, str] = field(default_factory=dict)
+    details: dict[tuple[str, str], str] = field(default_factory=dict)
+    updates: list[str] = field(default_factory=list)
+    xfail: bool = False
+    skipped: bool = False
+    failed: bool = False
+    turn: Turn | None = None
+    tolerated: pytest.TestReport | None = None
+    """The report that says so: the run of a case is not good enough, and need not be."""
+    ended: bool = False
+    """Whether the test itself has run, or could not."""
+    crash: Crash | None = None
+    """Where it failed first."""
+
+    def take_crash(self, report: pytest.TestReport) -> None:
+        """Take where a report says that the test failed; a place in the code goes before a mere text."""
+        where = getattr(report.longrepr, "reprcrash", None)
+        path, line, _ = report.location
+        test = path, (line or 0) + 1
+        if where is not None and (self.crash is None or self.crash.line == 0):
+            self.crash = Crash(str(where.path), where.lineno, str(where.message), test)
+        elif self.crash is None:
+            text = report.longreprtext
+            # Where a fixture is missing, all of them are listed below the line that says so.
+            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+            self.crash = Crash("", 0, "\n".join(said) or text, test)
+
+
+def _comparisons(test: _Test) -> list[Comparison]:
+    from pytest_jsonmatch.results.comparison import Comparison
+
+    return [Comparison.from_text(payload) for payload in test.comparisons.values()]
+
+
+def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
+    from pytest_jsonmatch.results.model import Case, CaseRun
+
+    runs: dict[str, list[CaseRun]] = {}
+    kinds: dict[str, Turn] = {}
+    for nodeid, test in tests:
+        compared = tuple(_comparisons(test))
+        if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
+            continue
+        run = test.turn or Turn(nodeid, 1, 1, None)
+        error = "" if compared else "failed before comparing"
+        passed = not (test.failed or test.tolerated is not None)
+        runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
+        kinds[run.case] = run
+    return tuple(
+        Case(
+            name,
+            tuple(sorted(runs[name], key=lambda run: run.number)),
+            kinds[name].of,
+            kinds[name].min_pass_rate,
+        )
+        for name in sorted(runs)
+    )
+
+
+@final
+class Outcomes:
+    """What the reports of a whole run say, with and without pytest-xdist; the last rerun wins."""
+
+    def __init__(self) -> None:
+        self._tests: dict[str, _Test] = {}
+        self.keep_outputs: Callable[[list[str]], None] | None = None
+        """Takes the lines for the file of `--jsonmatch-record`."""
+        self.judged: list[list[float]] = []
+        """What judges did, part by part, in all processes; of tests that ran again each time."""
+        self._by_case: dict[str, list[str]] = {}
+        self._failed_otherwise: set[str] = set()
+        self.planned: Mapping[str, int] = {}
+        """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
+        if report.when == "setup":
+            self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
+        carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
+        if carried is not None and "judged" in carried:
+            self.judged.append(carried.pop("judged"))
+            carried = carried or None
+        test = self._tests.get(report.nodeid)
+        if test is None:
+            # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
+            if carried is None and report.when in {"setup", "call", "teardown"}:
+                if report.failed:
+                    self._failed_otherwise.add(report.nodeid)
+                return
+            test = self._tests[report.nodeid] = _Test()
+        if report.failed or (carried is not None and carried.get("tolerated")):
+            test.take_crash(report)
+        if carried is not None:
+            test.comparisons.update(carried.get("comparisons", ()))
+            test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
+            test.updates += carried.get("updates", ())
+            if "turn" in carried and test.turn is None:
+                test.turn = Turn(*carried["turn"])
+                self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+            if self.keep_outputs is not None and "outputs" in carried:
+                self.keep_outputs(carried["outputs"])
+            if "planned" in carried:
+                self.planned = carried["planned"]
+            if carried.get("tolerated"):
+                test.tolerated, test.ended = report, True
+                return
+        test.ended |= report.when != "setup" or report.failed
+        test.failed |= report.failed
+        if not hasattr(report, "context"):  # one skipped subtest does not take the others out
+            test.xfail |= hasattr(report, "wasxfail")
+            test.skipped |= report.skipped
+
+    def _counted(self) -> Iterator[tuple[str, _Test]]:
+        # By node id: the order in which workers report must not show in the table.
+        tests = sorted(self._tests.items())
+        return ((nodeid, test) for nodeid, test in tests if not (test.xfail or test.skipped))
+
+    def comparisons(self) -> list[Comparison]:
+        """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
+        return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
+
+    def details(self) -> dict[tuple[str, str], str]:
+        """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
+        return {key: text for _, test in self._counted() for key, text in test.details.items()}
+
+    def left_out_case(self, nodeid: str) -> str | None:
+        """Return the case that a test belongs to, if the test was skipped or expected to fail; else None."""
+        test = self._tests.get(nodeid)
+        if test is None or not (test.xfail or test.skipped):
+            return None
+        return nodeid if test.turn is None else test.turn.case
+
+    def case_of(self, nodeid: str) -> Case | None:
+        """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
+        test = self._tests.get(nodeid)
+        if test is None:
+            return None
+        name = nodeid if test.turn is None else test.turn.case
+        nodeids = [nodeid] if test.turn is None else self._by_case.get(name, [])
+        if test.turn is not None and len(nodeids) < test.turn.of:
+            return None
+        found = _cases((each, self._tests[each]) for each in nodeids if each in self._tests)
+        return found[0] if found else None
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return the cases that count, by id: tests that compared, or were there to and failed before."""
+        return _cases(self._counted())
+
+    @property
+    def tolerated(self) -> list[tuple[Turn, pytest.TestReport]]:
+        """The runs under their threshold that need not reach it: which run it is, and what says why."""
+        return [
+            (test.turn, test.tolerated)
+            for _, test in self._counted()
+            if test.turn is not None and test.tolerated is not None
+        ]
+
+    @property
+    def crashes(self) -> dict[tuple[str, int], Crash]:
+        """Where runs of cases failed, by the id of the case and the number of the run."""
+        found = {}
+        for nodeid, test in self._counted():
+            if test.crash is not None:
+                run = test.turn or Turn(nodeid, 1, 1, None)
+                found[run.case, run.number] = test.crash
+        return found
+
+    @property
+    def failed_otherwise(self) -> int:
+        """How many tests failed that have nothing to do with comparisons."""
+        return len(self._failed_otherwise - self._tests.keys())
+
+    @property
+    def run_ids(self) -> dict[str, list[str]]:
+        """The node ids of the runs of each repeated case."""
+        found: dict[str, list[str]] = {}
+        for nodeid, test in self._counted():
+            if test.turn is not None:
+                found.setdefault(test.turn.case, []).append(nodeid)
+        return found
+
+    @property
+    def updates(self) -> list[str]:
+        """What tests want to be written into golden files."""
+        return [update for _, test in self._counted() for update in test.updates]
+
+    @property
+    def cases_left_out(self) -> frozenset[str]:
+        """The cases that were skipped or expected to fail."""
+        return frozenset(
+            nodeid if test.turn is None else test.turn.case
+            for nodeid, test in self._tests.items()
+            if test.xfail or test.skipped
+        )
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many tests the table does not show, by reason."""
+        tests = self._tests.values()
+        counts = {
+            "expected to fail": sum(test.xfail for test in tests),
+            "skipped": sum(test.skipped and not test.xfail for test in tests),
+            # A gate counts these as 0.
+            "failed before comparing": sum(
+                test.failed and not test.comparisons for _, test in self._counted()
+            ),
+        }
+        return {reason: count for reason, count in counts.items() if count}
+
+    @property
+    def ended(self) -> int:
+        """How many tests that are there to compare have run."""
+        return sum(test.ended or test.skipped for test in self._tests.values())
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether there are repeated cases."""
+        return any(test.turn is not None for test in self._tests.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._tests)

@@ -1,0 +1,326 @@
+"""In a test: which one runs here, what it compares, and what its reports take along."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.running import Turn
+
+__all__ = [
+    "REPORT_ATTRIBUTE",
+    "Recorder",
+    "Recorders",
+    "RequestKeeper",
+    "carry",
+    "is_there_to_compare",
+    "parameters",
+]
+
+REPORT_ATTRIBUTE: Final = "jsonmatch"
+"""Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
+
+`comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
+`judged`: what judges did since the last report, numbers that add up;
+`details`: (node id, id, JSON text) of what a report shows of a comparison;
+`updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
+`tolerated`: True; `planned`: what is chosen to run, once a process.
+
+A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
+(half of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
+"""
+
+_Carried: TypeAlias = "dict[str, object]"
+_FIGURES: Final = ("score", "precision", "recall", "f1")
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
+
+
+def is_there_to_compare(item: pytest.Item) -> bool:
+    """Tell whether a test says that it compares: a golden case, or one with our mark or a fixture of ours."""
+    return (
+        getattr(item.parent, "compares", False)
+        or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        or item.get_closest_marker("jsonmatch") is not None
+    )
+
+
+@final
+class Recorder:
+    """What is compared while one item runs, by whichever thread.
+
+    Args:
+        item: the test.
+        keeps_details: whether a report will show values.
+        keeps_audit: whether a result file will say what pairs of arrays could have been instead.
+    """
+
+    def __init__(self, item: pytest.Item, *, keeps_details: bool = False, keeps_audit: bool = False) -> None:
+        self.item = item
+        self.nodeid = _plain_nodeid(item)
+        self.request: pytest.FixtureRequest | None = None
+        """By which a fixture can be asked for in mid-test, where one may be."""
+        self.turn: Turn | None = None
+        """Which run of a repeated case the item is."""
+        self.params: Mapping[str, tuple[str, int]] = {}
+        """The labels of the item's parameters, and the place of each among those of its fixture."""
+        self.planned: Mapping[str, int] | None = None
+        """What is chosen to run, for the first report that goes out."""
+        self.setup_seconds = 0.0
+        """What setting the item's fixtures up took."""
+        self._keeps_details = keeps_details
+        self._keeps_audit = keeps_audit
+        self._lock = Lock()
+        self._properties: list[tuple[str, object]] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.wanted = False
+        """Whether the item tried to compare."""
+        self._under = False
+        """Whether an answer was not good enough."""
+        self._names: set[str] = set()
+        self._count = 0
+        self._sums = [0.0] * len(_FIGURES)
+        self._compared = 0
+        self._pending: dict[str, list[object]] = {}
+
+    def restart(self) -> None:
+        """Forget everything: the item is about to run (again)."""
+        with self._lock:
+            self._take_properties_away()
+            self._forget()
+
+    def send(self, kind: str, entry: object) -> None:
+        """Let the next report take something along, such as a line for a file of outputs."""
+        with self._lock:
+            self._pending.setdefault(kind, []).append(entry)
+
+    def record(
+        self,
+        result: MatchResult,
+        limits: Limits,
+        name: str | None,
+        *,
+        passed: bool,
+        unreadable: str | None = None,
+    ) -> None:
+        """Keep a comparison under an id that no other comparison of the item has.
+
+        The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
+        `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
+        """
+        with self._lock:
+            self._count += 1
+            short = f"#{self._count}" if name is None else self._unused(name)
+            self._names.add(short)
+        identity = _text(f"{self.nodeid}{short}" if name is None else short)
+        comparison = self._comparison(identity, result, limits, passed=passed)
+        if unreadable is not None:
+            warnings = (*comparison.warnings, unreadable)
+            comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+        if self._keeps_details:
+            from pytest_jsonmatch.report.details import details_of
+
+            if details := details_of(result):
+                self.send("details", (comparison.nodeid, comparison.id, details))
+        self.send("comparisons", (comparison.id, comparison.to_text()))
+        with self._lock:
+            self._under |= not comparison.passed and not comparison.errors
+            self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
+            self._compared += 1
+            self._put_properties()
+        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
+            self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
+
+    def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:
+        from pytest_jsonmatch.results.comparison import Comparison
+
+        made = Comparison.of(
+            result,
+            id=identity,
+            nodeid=self.nodeid,
+            threshold=limits,
+            passed=passed,
+            case="" if self.turn is None else self.turn.case,
+            params=self.params,
+        )
+        return made.audited(result) if self._keeps_audit and result.score < 1.0 else made
+
+    def _put_properties(self) -> None:
+        """Put the figures of the test among its properties, where JUnit files and others find them.
+
+        They are four, however much a test compares: the means of its comparisons, as gates have them.
+        """
+        self._take_properties_away()
+        means = (total / self._compared for total in self._sums)
+        self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
+        self.item.user_properties += self._properties
+
+    def _take_properties_away(self) -> None:
+        for entry in self._properties:
+            if entry in self.item.user_properties:
+                self.item.user_properties.remove(entry)
+        self._properties = []
+
+    def _unused(self, name: str) -> str:
+        candidate, count = name, 1
+        while candidate in self._names:
+            count += 1
+            candidate = f"{name}#{count}"
+        return candidate
+
+    def hand_over(self, report: pytest.TestReport) -> None:
+        """Give a report what there is since the last one: everything travels once, but for the turn."""
+        with self._lock:
+            carried: _Carried = {**self._pending}
+            self._pending = {}
+        if self.turn is not None:
+            carried["turn"] = list(self.turn)
+        if self.planned is not None:
+            carried["planned"], self.planned = dict(self.planned), None
+        # A run that was there to compare and has not is worth a note.
+        if not report.passed and not carried and (self.wanted or is_there_to_compare(self.item)):
+            carried["comparisons"] = []
+        if carried:
+            setattr(report, REPORT_ATTRIBUTE, carried)
+
+    def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
+        """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.
+
+        Only a run that is under its threshold is, and nothing that is wrong with the test or around it.
+        """
+        turn = self.turn
+        if turn is None or turn.min_pass_rate is None or not self._under or not _is_about_answer(error):
+            return
+        # What pytest itself makes of a failure that was expected.
+        report.outcome = "skipped"
+        report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
+        carry(report, "tolerated", value=True)
+
+
+@final
+class Recorders:
+    """The recorders of the tests that run now.
+
+    Each test is found by a context variable, so tests that run side by side in threads are told apart. In a
+    thread of a pool, or an event loop that has outlived its test, the variable is not set: there it is the
+    only running test, if there is one only.
+    """
+
+    _HERE: Final[ContextVar[Recorder | None]] = ContextVar("jsonmatch_test", default=None)
+
+    def __init__(self) -> None:
+        self._running: dict[pytest.Item, Recorder] = {}
+
+    def start(self, recorder: Recorder) -> Recorder | None:
+        """Let a test be the one that runs here; return the one that was, perhaps of a run around this."""
+        before = self._HERE.get()
+        self._running[recorder.item] = recorder
+        self._HERE.set(recorder)
+        return before
+
+    def stop(self, recorder: Recorder, before: Recorder | None) -> None:
+        """Let a test be running no more; `before` is what `start` has returned."""
+        self._running.pop(recorder.item, None)
+        self._HERE.set(before)
+
+    def of(self, item: pytest.Item) -> Recorder | None:
+        """Return the recorder of a running item."""
+        return self._running.get(item)
+
+    def find(self) -> Recorder | None:
+        """Return the recorder of the test that runs here.
+
+        Raises:
+            ConfigurationError: several tests run, and it can't be told to which of them this thread belongs.
+        """
+        here = self._HERE.get()
+        if here is not None and self._running.get(here.item) is here:
+            return here
+        running = list(self._running.values())
+        if len(running) > 1:
+            from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+            names = ", ".join(sorted(each.nodeid for each in running))
+            raise ConfigurationError(
+                f"several tests run at once ({names}), and this thread has the context of none of them, so a "
+                "comparison made here belongs to nobody; start the thread with the test's context: "
+                "contextvars.copy_context().run(...)"
+            )
+        return running[0] if running else None
+
+
+@final
+class RequestKeeper:
+    """Keeps the request of each test, to ask for a fixture in mid-test. To be registered as a plugin."""
+
+    def __init__(self, recorders: Recorders) -> None:
+        self._recorders = recorders
+
+    @pytest.fixture(autouse=True)
+    def _jsonmatch_request(self, request: pytest.FixtureRequest) -> None:
+        recorder = self._recorders.of(request.node)
+        if recorder is not None:
+            recorder.request = request
+
+
+def carry(report: pytest.TestReport, kind: str, value: object) -> None:
+    """Let a report carry one thing more."""
+    carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
+    carried[kind] = value
+    setattr(report, REPORT_ATTRIBUTE, carried)
+
+
+def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
+    """Return the labels of a test's parameters, as in its node id, and the place of each in its fixture."""
+    callspec = getattr(item, "callspec", None)
+    params: dict[str, object] = getattr(callspec, "params", {})
+    indices: dict[str, int] = getattr(callspec, "indices", {})
+    whole = str(getattr(callspec, "id", ""))
+    labels = [whole] if len(params) == 1 else whole.split("-")
+    if len(labels) != len(params):  # a label with a hyphen: which is whose is not to be told
+        labels = [_label(name, value, indices.get(name, 0)) for name, value in params.items()]
+    return {name: (_text(label), indices.get(name, 0)) for name, label in zip(params, labels, strict=True)}
+
+
+def _label(name: str, value: object, index: int) -> str:
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return str(value)
+    return str(getattr(value, "__name__", f"{name}{index}"))
+
+
+def _is_about_answer(error: BaseException) -> bool:
+    """Tell whether an error says that an answer is not good enough: below a threshold, or no JSON at all."""
+    if isinstance(error, AssertionError):
+        return True
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+    return isinstance(error, JsonMatchError)
+
+
+def _plain_nodeid(item: pytest.Item) -> str:
+    """Return the item's node id without the `@group` that pytest-xdist appends under `--dist=loadgroup`."""
+    nodeid = item.nodeid
+    if not getattr(item.config.option, "loadgroup", False):
+        return nodeid
+    marks = list(item.iter_markers("xdist_group"))
+    names = [str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in marks]
+    # Older releases append the closest mark's name, newer ones all names, sorted and joined.
+    for suffix in (*(f"@{name}" for name in names[:1]), f"@{'_'.join(sorted(set(names)))}"):
+        if marks and nodeid.endswith(suffix):
+            return nodeid.removesuffix(suffix)
+    return nodeid
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

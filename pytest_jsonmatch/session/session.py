@@ -1,0 +1,255 @@
+"""A session: one run of pytest in this process."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+import pytest
+
+from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.session.outcomes import Outcomes
+from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.expressions import Gate
+    from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.session.finished import Baseline, FinishedRun
+    from pytest_jsonmatch.session.judge import Judging
+    from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.stopping import Stopper
+    from pytest_jsonmatch.triage import Triage
+
+__all__ = ["Session"]
+
+_FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
+# What triage leaves as it is: who passes, and what has gone wrong on the way.
+_OF_VERDICTS: Final = frozenset(
+    {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
+)
+
+
+@final
+class Session:
+    """One run of pytest in this process; to rooms that know no pytest it is a `running.Run`.
+
+    Args:
+        config: pytest's.
+        settings: ours.
+        encoding: of what pytest writes to.
+    """
+
+    def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
+        self.config = config
+        self.settings = settings
+        self.case_files = settings
+        self.suggests = settings.suggest
+        self.outcomes = Outcomes()
+        self.recorders = Recorders()
+        self.case_rules: CaseRules | None = None
+        """How golden cases are run, once it is known."""
+        self.collected: set[str] = set()
+        """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
+        self.planned: dict[str, int] | None = None
+        """The cases that are chosen to run, and how many runs of each; the first test takes it along."""
+        self.baseline: Baseline | None = None
+        """What the run is compared with; None without one."""
+        self.stopper: Stopper | None = None
+        """Ends the run once its gates are decided, if that is asked for."""
+        self.finished: FinishedRun | None = None
+        """The run once it has come to its end, if anything is said of it."""
+        self.updates: list[FileUpdate] | None = None
+        """Which golden files were rewritten, and how."""
+        decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
+        self.decided: Path | None = None if decided is None else Path(decided)
+        """In a worker of pytest-xdist: the file in which the controller says that the run ends."""
+        self._judging: Judging | None = None
+        self._overridden: set[str] = set()
+        self._looked_at: object = None
+        self._encoding = encoding
+        self._closing = ExitStack()
+        self._registry_is_open = False
+
+    # -- what was registered -------------------------------------------------------------------------------
+
+    def open_registry(self) -> None:
+        """Call `pytest_jsonmatch_register` as soon as there is anybody to call; pytest calls later comers.
+
+        To be called whenever somebody may have come: a run in which nobody does need not import the engine.
+        Raises the `ConfigurationError` of a wrong registration.
+        """
+        hook = self.config.hook.pytest_jsonmatch_register
+        if self._registry_is_open or not hook.get_hookimpls():
+            return
+        from pytest_jsonmatch.engine.plan.registry import session_registry
+
+        self._registry_is_open = True
+        hook.call_historic(kwargs={"registry": self._closing.enter_context(session_registry())})
+
+    def check_registered(self) -> None:
+        """Open the registry; `pytest.UsageError` if it can't be, or has not the metric of the settings."""
+        hook = self.config.hook.pytest_jsonmatch_register
+        if self.settings.metric == METRIC and not hook.get_hookimpls():
+            return
+        from pytest_jsonmatch.engine.plan.registry import active_registry
+        from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+        what = "pytest_jsonmatch_register"
+        try:
+            self.open_registry()
+            what = "jsonmatch_metric"
+            active_registry().find_metric(self.settings.metric)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"{what}: {error}") from error
+
+    def close(self) -> None:
+        """Forget what was registered for this session, and close its judge."""
+        self._closing.close()
+
+    # -- tests ---------------------------------------------------------------------------------------------
+
+    def look_for_overrides(self, holder: object) -> None:
+        """See which of our fixtures a plugin, a module or a class overrides.
+
+        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture. Only where
+        somebody overrides `jsonmatch_judge` do tests have one.
+        """
+        found = _FIXTURES.intersection(dir(holder)) - self._overridden
+        if found:
+            self._overridden |= found
+            if "jsonmatch_judge" in found:
+                self.config.pluginmanager.register(RequestKeeper(self.recorders), "jsonmatch-requests")
+
+    def look_for_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
+        """Do the same for a module or a class, once."""
+        if collector is not self._looked_at:
+            self._looked_at = collector
+            self.look_for_overrides(collector.obj)
+
+    @property
+    def has_own_fixtures(self) -> bool:
+        """Whether nobody overrides the fixtures of golden cases, nor looks at which are set up."""
+        option = self.config.option
+        watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
+        return not self._overridden & {"jsonmatch_case", "jsonmatch_actual"} and not any(
+            getattr(option, name, False) for name in watched
+        )
+
+    def new_recorder(self, item: pytest.Item) -> Recorder:
+        """Return a recorder for a test that is about to run."""
+        settings = self.settings
+        recorder = Recorder(
+            item, keeps_details=settings.html is not None, keeps_audit=settings.json is not None
+        )
+        recorder.planned, self.planned = self.planned, None
+        return recorder
+
+    @property
+    def test(self) -> Recorder | None:
+        """The test that runs here. Raises ConfigurationError if that can't be told from others."""
+        return self.recorders.find()
+
+    def defaults(self) -> dict[str, Any]:
+        """Return what holds now: the running test's `jsonmatch` marks, the closest first, then the ini."""
+        settings = self.settings
+        chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
+        if settings.memory_limit:
+            chosen["memory_limit"] = settings.memory_limit
+        if settings.judge_triage:
+            chosen["judge_triage"] = True
+        test = self.test
+        for mark in reversed(list(test.item.iter_markers("jsonmatch"))) if test is not None else ():
+            if mark.args:
+                from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+                raise ConfigurationError(
+                    "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the "
+                    f"metric; got {', '.join(map(repr, mark.args))}"
+                )
+            # None is how the assertion's own signature says "not given".
+            chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
+        return chosen
+
+    # -- gates ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def gates(self) -> list[tuple[Gate, bool]]:
+        """The gates, and of each if the command line asks for it; `pytest.UsageError` for a bad one."""
+        settings = self.settings
+        if not settings.gates and not settings.asked_gates:
+            return []
+        from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+
+        found = []
+        for texts, where, asked in (
+            (settings.gates, "jsonmatch_gates", False),
+            (settings.asked_gates, "--jsonmatch-gate", True),
+        ):
+            for text in texts:
+                try:
+                    found.append((parse_gate(text), asked))
+                except GateError as error:
+                    raise pytest.UsageError(f"{where}: {error}") from None
+        return found
+
+    @cached_property
+    def needs_figures(self) -> bool:
+        """Whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
+        settings = self.settings
+        if settings.baseline or settings.json or settings.save:
+            return True
+        return any(gate.figure not in _OF_VERDICTS for gate, _ in self.gates)
+
+    # -- judges --------------------------------------------------------------------------------------------
+
+    @property
+    def judging(self) -> Judging:
+        """Who judges, and what judges did."""
+        if self._judging is None:
+            from pytest_jsonmatch.session.judge import Judging
+
+            self._judging = Judging(self.settings, self.config.rootpath, self.recorders.find)
+            self._closing.callback(self._judging.close)
+        return self._judging
+
+    def bench(self, judge: object) -> object:
+        """Return whom comparators ask; `judge` is what the comparison itself says, or None."""
+        return self.judging.bench(judge)
+
+    def note_triage(self, triage: Triage) -> None:
+        """Count what triage has left out of a comparison, or was kept from leaving out."""
+        self.judging.memory.note(saved=triage.saved, set_aside=triage.set_aside)
+
+    def usage_since(self) -> list[float]:
+        """Return what judges did since the last call, as numbers that travel; empty for nothing."""
+        return [] if self._judging is None else self._judging.usage_since()
+
+    # -- the terminal --------------------------------------------------------------------------------------
+
+    @property
+    def verbosity(self) -> int:
+        """How much a failure message says: `-v`, or the ini option `verbosity_assertions`."""
+        return self.config.get_verbosity(pytest.Config.VERBOSITY_ASSERTIONS)
+
+    @cached_property
+    def look(self) -> tuple[bool, bool, int]:
+        """How text for this run's terminal may look: colours, more than ASCII, columns."""
+        told = getattr(self.config, "workerinput", {}).get("jsonmatch_look")
+        if told is not None:
+            color, unicode, width = told
+            return color, unicode, width
+        if not self.config.pluginmanager.has_plugin("terminalreporter"):
+            return False, True, 80
+        writer = self.config.get_terminal_writer()
+        return writer.hasmarkup, _can_write_unicode(self._encoding), writer.fullwidth
+
+
+def _can_write_unicode(encoding: str) -> bool:
+    try:
+        "…–→█─".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

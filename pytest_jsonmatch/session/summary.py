@@ -1,0 +1,186 @@
+"""What the terminal shows at the end of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pytest
+
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.running import Turn
+    from pytest_jsonmatch.session.finished import FinishedRun
+    from pytest_jsonmatch.session.session import Session
+
+__all__ = ["show"]
+
+_MOST_SHOWN: Final = 5
+_NO_TRIAGE: Final = (
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
+    "for their figures"
+)
+
+
+def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
+    """Write the summary of a run in which something was compared, and what it was held against."""
+    config, run = session.config, session.finished
+    # -qq asks for less than one line. --no-summary is ours to heed: newer releases of pytest leave it to us.
+    silent = (
+        session.settings.summary == "none"
+        or config.get_verbosity() < -1
+        or bool(config.getoption("no_summary"))
+    )
+    if run is not None and run.checks.failed:
+        _show_failures(terminalreporter, session, run)
+    comparisons = [] if silent else session.outcomes.comparisons()
+    lines = _table(session, comparisons) if comparisons else []
+    checks: list[StyledLine] = []
+    if run is not None:
+        if comparisons:
+            checks += _intervals(session, run)
+        checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
+        while checks and not checks[-1]:
+            checks.pop()
+    if len(lines) > 1 or checks:
+        terminalreporter.section("jsonmatch")
+    _write(terminalreporter, lines)
+    if comparisons or not silent:
+        _write(terminalreporter, _judged(session))
+    if comparisons and session.outcomes.left_out:
+        counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
+        terminalreporter.write_line(f"not counted above: {counts}")
+    if comparisons:
+        config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
+    if checks and len(lines) > 1:
+        terminalreporter.line("")
+    _write(terminalreporter, checks)
+    if run is not None:
+        from pytest_jsonmatch.session import ci
+
+        ci.show_annotations(terminalreporter, run, unicode=session.look[1])
+
+
+def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[StyledLine]:
+    from pytest_jsonmatch.report.terminal import summary_lines
+
+    return summary_lines(
+        comparisons,
+        _look(session),
+        repeats=None if session.finished is None else session.finished.repeats,
+        pivot=session.settings.pivot,
+        pivot_option="--jsonmatch-pivot",
+    )
+
+
+def _look(session: Session) -> Look:
+    from pytest_jsonmatch.report.look import Look
+
+    return Look(*session.look, session.settings.summary, "--jsonmatch-summary=all")
+
+
+def _judged(session: Session) -> Iterator[StyledLine]:
+    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    parts = session.outcomes.judged
+    if not parts:
+        return
+    from pytest_jsonmatch.report.escape import fold
+    from pytest_jsonmatch.semantic.bench import usage_text
+    from pytest_jsonmatch.session.judge import total_usage
+
+    usage, saved, set_aside = total_usage(parts)
+    _, unicode, width = session.look
+    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
+    for text, odd in told:
+        for line in fold(text, width, 2, unicode=unicode):
+            yield [(line, {"yellow": True} if odd else {})]
+
+
+def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
+    """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
+    if not session.settings.asks_of_run:
+        return
+    from pytest_jsonmatch.gate.headlines import field_headlines
+    from pytest_jsonmatch.gate.intervals import SEED
+    from pytest_jsonmatch.report.checks import interval_lines
+
+    look = _look(session)
+    blocks = [("figures, mean of cases", run.headlines)]
+    if session.settings.summary == "all":
+        blocks.append(("fields", tuple(field_headlines(run.results, session.settings.confidence))))
+    for title, found in blocks:
+        yield from interval_lines(found, look, title=title, seed=SEED)
+        yield []
+
+
+def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
+    """Yield the lines about the baseline."""
+    baseline = run.baseline
+    if baseline is None:
+        return
+    if baseline.results is None:
+        text = (
+            f"baseline {baseline.name}: there is none yet ({baseline.path}); --jsonmatch-save=NAME writes one"
+        )
+        yield [(text, {"yellow": True})]
+    elif run.diff is not None:
+        from pytest_jsonmatch.report.baseline import baseline_lines
+
+        yield from baseline_lines(run.diff, _look(session), verdict=run.change, name=baseline.name)
+    yield []
+
+
+def _notes(run: FinishedRun) -> Iterator[StyledLine]:
+    """Yield a line for each file that was written, or could not be."""
+    for text, color in run.notes:
+        yield [(text, {color: True} if color else {})]
+
+
+def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
+    """Return the lines of all gates, and of the cases that failed as a whole."""
+    from pytest_jsonmatch.report.checks import check_lines, gate_lines
+    from pytest_jsonmatch.report.figures import count
+
+    on, look, stopper = run.on, _look(session), session.stopper
+    if stopper is not None and stopper.reason is not None:
+        on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
+    gates = gate_lines(run.checks.gates, look, on=on)
+    cases = check_lines(run.checks.unsettled_cases, look)
+    return [*gates, *([[]] if gates and cases else []), *cases]
+
+
+def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, run: FinishedRun) -> None:
+    """Show, of each repeated case that has failed, why its worst run is not good enough."""
+    if session.config.getoption("tbstyle", "auto") == "no":
+        return
+    scores = {
+        (case.id, each.number): each.figure("score") for case in run.repeats.cases for each in case.runs
+    }
+    worst: dict[str, tuple[float, Turn, pytest.TestReport]] = {}
+    for turn, report in session.outcomes.tolerated:
+        score = scores[turn.case, turn.number]
+        if turn.case not in worst or score < worst[turn.case][0]:
+            worst[turn.case] = score, turn, report
+    failed = [check.subject for check in run.checks.cases if check.passed is False and check.subject in worst]
+    if not failed:
+        return
+    terminalreporter.write_sep("=", "REPEATED CASES")
+    for case in failed[:_MOST_SHOWN]:
+        _, turn, report = worst[case]
+        name = case.rpartition("::")[2]
+        terminalreporter.write_sep(
+            "_", f"{name}: run {turn.number} of {turn.of}, the worst", red=True, bold=True
+        )
+        report.toterminal(session.config.get_terminal_writer())
+    if len(failed) > _MOST_SHOWN:
+        terminalreporter.write_line(f"and {len(failed) - _MOST_SHOWN} more, named below")
+
+
+def _write(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:
+    for line in lines:
+        for text, markup in line:
+            terminalreporter.write(text, **markup)
+        terminalreporter.line("")

@@ -1,0 +1,82 @@
+"""Rewrite golden files: what `--jsonmatch-update` and `--jsonmatch-review` do around a run of pytest."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_jsonmatch.golden import update
+from pytest_jsonmatch.golden.review import review
+from pytest_jsonmatch.report.escape import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.session.session import Session
+
+__all__ = ["check_terminal", "show", "write"]
+
+
+def write(session: Session) -> list[update.FileUpdate]:
+    """Write the golden files of a run that has come to its end; return what became of each."""
+    requests = [update.Request.from_text(text) for text in session.outcomes.updates]
+    if session.settings.review:
+        requests = _review(session.config, requests)
+    updates = update.plan_updates(requests)
+    if not session.settings.dry_run:
+        for each in updates:
+            update.write(each)
+    return updates
+
+
+def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
+    """Say what was written."""
+    settings = session.settings
+    terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
+    if session.updates is None:
+        terminalreporter.write("the run did not come to its end: nothing was written\n")
+        return
+    for line, color in update.summary_lines(session.updates, dry_run=settings.dry_run):
+        terminalreporter.write(f"{printable(line)}\n", **({color: True} if color else {}))
+
+
+def check_terminal(config: pytest.Config) -> None:
+    """Refuse to review where nobody can be asked."""
+    option = config.option
+    if hasattr(config, "workerinput") or getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
+        raise pytest.UsageError("--jsonmatch-review asks on the terminal, one test at a time; leave out -n")
+    with _terminal(config):
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise pytest.UsageError(
+                "--jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"
+            )
+
+
+@contextmanager
+def _terminal(config: pytest.Config) -> Iterator[None]:
+    """Give the terminal back to whom it belongs, as long as something is asked there."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.suspend(in_=True)
+    try:
+        yield
+    finally:
+        if capture is not None:
+            capture.resume()
+
+
+def _review(config: pytest.Config, requests: list[update.Request]) -> list[update.Request]:
+    with _terminal(config):
+
+        def show(text: str) -> None:
+            sys.stdout.write("".join(f"{printable(line)}\n" for line in text.splitlines()))
+
+        def ask(question: str) -> str:
+            sys.stdout.write(question)
+            sys.stdout.flush()
+            return sys.stdin.readline()
+
+        return review(requests, show=show, ask=ask)

@@ -1,0 +1,255 @@
+"""The end of a run: what only all tests together can tell. Here, and nowhere else, the exit status is set."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_jsonmatch.session.finished import Baseline, FinishedRun
+from pytest_jsonmatch.session.recorder import is_there_to_compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
+    from pytest_jsonmatch.gate.headlines import RunChange
+    from pytest_jsonmatch.gate.session import Check, Checks
+    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.session.session import Session
+
+__all__ = ["finish", "prepare", "take_collected", "take_planned"]
+
+_LAST_FAILED: Final = "cache/lastfailed"
+_HIDING: Final = frozenset({"--lf", "node ids"})
+"""What keeps cases from being collected at all, so that nobody knows how many there are."""
+
+
+# -- before anything runs ----------------------------------------------------------------------------------
+
+
+def prepare(session: Session) -> None:
+    """Read gates and baseline; `pytest.UsageError` for what is wrong with them."""
+    settings = session.settings
+    gates = [gate for gate, _ in session.gates]
+    if settings.baseline is not None:
+        session.baseline = _read_baseline(session, settings.baseline)
+    if settings.stop_when_decided:
+        if not gates and settings.max_drop is None:
+            raise pytest.UsageError(
+                "--jsonmatch-stop-when-decided needs a gate: --jsonmatch-gate, --jsonmatch-fail-under, "
+                "jsonmatch_gates or --jsonmatch-max-drop"
+            )
+        from pytest_jsonmatch.session.stopping import Stopper
+
+        before = None if session.baseline is None else session.baseline.results
+        session.stopper = Stopper(session.outcomes, settings, gates, before)
+        session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
+    if settings.html is not None:
+        from pytest_jsonmatch.engine.value.errors import ConfigurationError
+        from pytest_jsonmatch.report.html import check_installed
+
+        try:
+            check_installed()
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
+
+
+def _read_baseline(session: Session, name: str) -> Baseline:
+    """Return the baseline of a name; what looks like a path is one."""
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
+    from pytest_jsonmatch.results.file import read_results
+
+    config, settings = session.config, session.settings
+    if name.endswith(".json") or "/" in name or os.sep in name:
+        path = config.invocation_params.dir / name
+    else:
+        path = config.rootpath / settings.baselines / f"{name}.json"
+    if not path.exists() and not settings.baseline_required:
+        return Baseline(name, path, None)
+    try:
+        return Baseline(name, path, read_results(path))
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"--jsonmatch-baseline: {error}") from None
+
+
+def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
+    """Take note of the cases among all tests that were collected, before some are chosen."""
+    session.collected.update(_cases_of(items))
+
+
+def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
+    """Take note of the cases that are chosen to run."""
+    session.planned = {}
+    for name in _cases_of(items):
+        session.planned[name] = session.planned.get(name, 0) + 1
+
+
+def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
+    """Yield, for each test that is there to compare, the id of its case."""
+    for item in items:
+        if is_there_to_compare(item):
+            from pytest_jsonmatch.golden.collector import turn_of  # there may be none
+
+            turn = turn_of(item, item.nodeid)
+            yield item.nodeid if turn is None else turn.case
+
+
+# -- at the end --------------------------------------------------------------------------------------------
+
+# Any other number may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
+_WITHOUT_RESULTS: Final = frozenset(
+    {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
+)
+_NARROWING: Final = (
+    ("keyword", "-k"),
+    ("markexpr", "-m"),
+    ("lf", "--lf"),
+    ("deselect", "--deselect"),
+    ("stepwise", "--stepwise"),
+)
+
+
+def finish(pytest_session: pytest.Session, session: Session) -> None:
+    """Hold a run against its gates and its baseline, write files, and set the exit status.
+
+    A run that ended because its gates were settled is no less than a whole one.
+    """
+    option, settings = session.config.option, session.settings
+    status = pytest_session.exitstatus
+    failed = False
+    wanted = settings.asks_of_run or session.outcomes.has_runs or (session.outcomes and settings.reports)
+    only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
+    if wanted and status not in _WITHOUT_RESULTS and not only_shows:
+        from pytest_jsonmatch.session import ci
+
+        stopper = session.stopper
+        is_decided = stopper is not None and stopper.reason is not None
+        run = _finished(session, _narrowed(pytest_session, is_decided=is_decided))
+        _remember(session, run.checks)
+        session.finished, are_written = ci.write_files(session, run)
+        failed = run.checks.failed or not are_written
+        if is_decided and status == pytest.ExitCode.INTERRUPTED:
+            status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
+    # Interrupted, or nothing ran: then golden files are left alone.
+    if settings.writes_cases and status in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        from pytest_jsonmatch.session import updating
+
+        session.updates = updating.write(session)
+        # A test may have passed because its case was about to be updated.
+        failed |= not settings.dry_run and any(each.refused for each in session.updates)
+    if failed and status == pytest.ExitCode.OK:
+        status = pytest.ExitCode.TESTS_FAILED
+    pytest_session.exitstatus = status
+
+
+def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str, ...]:
+    """Return what may have kept cases from running, as one would write it."""
+    option = pytest_session.config.option
+    reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
+    if any("::" in argument for argument in pytest_session.config.args):
+        reasons.append("node ids")
+    if is_decided:
+        return tuple(reasons)
+    if pytest_session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        reasons.append("interrupted")
+    elif pytest_session.shouldfail or pytest_session.shouldstop:
+        reasons.append("stopped early")
+    return tuple(reasons)
+
+
+def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
+    """Return what all tests together come to."""
+    from pytest_jsonmatch.gate.gates import check_gate
+    from pytest_jsonmatch.gate.headlines import headlines
+    from pytest_jsonmatch.gate.repeats import repeats
+    from pytest_jsonmatch.gate.session import Checks
+    from pytest_jsonmatch.report.view import extent
+    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.session import ci
+
+    settings, outcomes = session.settings, session.outcomes
+    cases = outcomes.cases()
+    collected = session.collected - outcomes.cases_left_out
+    results = ResultSet(
+        cases,
+        collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
+        narrowed=narrowed,
+    )
+    found = repeats(cases)
+    gates = [check_gate(gate, results, required=asked) for gate, asked in session.gates]
+    diff, change = _compared(session, results)
+    baseline = [*_baseline_checks(session, diff, change)]
+    run = FinishedRun(
+        results,
+        found,
+        Checks((*gates, *baseline), found.checks),
+        extent(results),
+        session.baseline,
+        diff,
+        change,
+        tuple(headlines(results, settings.confidence)) if settings.asks_of_run or settings.reports else (),
+        None,
+    )
+    return ci.with_report(session, run) if settings.reports else run
+
+
+def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
+    """Return how the run differs from its baseline, and what that proves, as far as they can be compared."""
+    if session.baseline is None or session.baseline.results is None:
+        return None, None
+    from pytest_jsonmatch.gate.baseline import compare_runs
+    from pytest_jsonmatch.gate.headlines import change_of_runs
+
+    before, settings = session.baseline.results, session.settings
+    diff = compare_runs(before, results)
+    if not diff.is_comparable or session.stopper is not None:
+        # A test that may be looked at after each case stands in for the usual one: two would err more often.
+        return diff, None
+    change = change_of_runs(
+        before,
+        results,
+        max_drop=settings.max_drop or 0.0,
+        confidence=settings.confidence,
+        mode=settings.drop_mode,
+    )
+    return diff, change
+
+
+def _baseline_checks(
+    session: Session, diff: BaselineDiff | None, change: RunChange | None
+) -> Iterator[Check]:
+    """Yield the checks of a run against its baseline."""
+    from pytest_jsonmatch.gate.session import Check
+
+    settings, limit = session.settings, session.settings.max_drop
+    subject = f"--jsonmatch-baseline={settings.baseline}"
+    if limit is not None:
+        subject = f"--jsonmatch-max-drop={limit:g}"
+        if settings.drop_mode != "regression":
+            subject += f" ({settings.drop_mode})"
+    if diff is not None and not diff.is_comparable:
+        number = len(diff.mismatches)
+        note = f"{number} {'case' if number == 1 else 'cases'} scored in another way"
+        yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
+    elif limit is None:
+        return
+    elif diff is None:
+        yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
+    elif change is not None:
+        words = change.scores.gate_words.partition(": ")[2]
+        yield Check(subject, "drop", None, limit, passed=change.scores.passed, note=words)
+    elif session.stopper is not None and (decision := session.stopper.decision) is not None:
+        yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
+
+
+def _remember(session: Session, checks: Checks) -> None:
+    """Add the runs of failed cases to the tests that `--lf` runs again: to pytest they had not failed."""
+    cache = getattr(session.config, "cache", None)
+    runs = session.outcomes.run_ids
+    failed = [check.subject for check in checks.cases if check.passed is False]
+    if cache is not None and failed:
+        remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
+        remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
+        cache.set(_LAST_FAILED, remembered)
