@@ -65,6 +65,7 @@ def draw_table(
         line = [(pad(indent + look.middle(text, first - len(indent)), first), markup)]
         for (figure, its_markup), width in zip(cells, widths, strict=True):
             line.append((" " * gap + pad(figure, width, right=True), its_markup))
+        line[-1] = line[-1][0].rstrip(" "), line[-1][1]
         lines.append(line)
     return Table(lines, look.rule(first + look.width - room), room >= min(needed, enough))
 
