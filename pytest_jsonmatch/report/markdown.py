@@ -328,13 +328,12 @@ def _cases_title(view: RunView) -> str:
 
 
 def _cases(view: RunView, most: int) -> Iterator[str]:
-    noun = "case" if view.results.corpus is None else "record"
-    header = ["score:", noun, "worst fields"]
+    header = ["score:", view.noun, "worst fields"]
     row = _case
     if any(fault.path for fault in view.faults):
         header.append("at")
         row = partial(_placed, link=view.link)
-    yield from _listed(header, view.faults, row, most, noun)
+    yield from _listed(header, view.faults, row, most, view.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
             # A summary is HTML, in which Markdown means nothing.

@@ -171,9 +171,14 @@ class RunView:
         return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
 
     @property
+    def noun(self) -> str:
+        """What there are several of."""
+        return "case" if self.results.corpus is None else "record"
+
+    @property
     def means_of(self) -> str:
         """What the figures of the run are means of; those of fields are of leaves."""
-        return "mean of cases" if self.results.corpus is None else "mean of records"
+        return f"mean of {self.noun}s"
 
     @property
     def figures(self) -> list[Headfigure]:
