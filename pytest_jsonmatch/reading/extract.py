@@ -165,13 +165,31 @@ class _Search:
             start, tag = places.open_block
             self._notes.append(f"output ends inside a <{tag}> block opened at line {self._line(start)}")
         yield places.core(), "stripped"
-        for body in places.bodies():
-            yield body, "fence"
         self._spans, self._unclosed = landmarks.balanced_spans(places.masked())
+        in_fences = {body: landmarks.balanced_spans(self._text, within=body) for body in places.bodies()}
+        cut = self._cut(in_fences)
+        if cut is not None:
+            self._notes.insert(0, self._unclosed_reason(cut))
+            return
+        for body, (spans, _) in in_fences.items():
+            yield body, "fence"
+            for span in self._by_size(spans):
+                yield span, "fence"
         if self._unclosed is not None:
             self._notes.append(self._unclosed_reason(self._unclosed))
-        for span in self._by_size():
+        for span in self._by_size(self._spans):
             yield span, "span"
+
+    def _cut(
+        self, in_fences: dict[landmarks.Span, tuple[list[landmarks.Span], landmarks.Unclosed | None]]
+    ) -> landmarks.Unclosed | None:
+        """Return the object or array in which the text ends, if it opens after the last complete one."""
+        complete = [span for spans, _ in in_fences.values() for span in spans] + self._spans
+        open_ = [unclosed for _, unclosed in in_fences.values() if unclosed is not None and unclosed.at_end]
+        if self._unclosed is not None and self._unclosed.at_end:
+            open_.append(self._unclosed)
+        last = max(open_, default=None)
+        return last if last is not None and all(end <= last.start for _, end in complete) else None
 
     def _attempt(self, piece: landmarks.Span, method: Method) -> Extraction | None:
         """Read one piece of the text; return None if it is not JSON, or not what is wanted."""
@@ -194,9 +212,8 @@ class _Search:
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(value, method, (start, end), warnings)
 
-    def _by_size(self) -> list[landmarks.Span]:
+    def _by_size(self, spans: list[landmarks.Span]) -> list[landmarks.Span]:
         """Return the spans of the wanted kind, the largest first, the last first among equals."""
-        spans = self._spans
         if self._want is not None:
             opener, other_kind = ("{", "array") if self._want == "object" else ("[", "object")
             other = next((start for start, _ in spans if self._text[start] != opener), None)
@@ -214,7 +231,7 @@ class _Search:
                 yield opening, end
         if self._unclosed is not None:
             yield self._unclosed.start, last
-        yield from self._by_size()
+        yield from self._by_size(self._spans)
         loose, unclosed = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
         yield from loose[:1] or ([(unclosed.start, last)] if unclosed is not None else [])
 

@@ -43,6 +43,8 @@ class Unclosed(NamedTuple):
 
     start: int
     wrong: int | None = None
+    at_end: bool = True
+    """Whether the text itself ends in it, and not a fence that closes."""
 
 
 def span_end(text: str, start: int) -> int | Unclosed:
@@ -75,16 +77,27 @@ def span_end(text: str, start: int) -> int | Unclosed:
     return Unclosed(start)
 
 
-def balanced_spans(text: str, opener: re.Pattern[str] = _OPENER) -> tuple[list[Span], Unclosed | None]:
-    """Return the balanced top-level spans up to the first that does not close, and that one."""
+def balanced_spans(
+    text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None
+) -> tuple[list[Span], Unclosed | None]:
+    """Return the balanced top-level spans up to the first that does not close, and that one.
+
+    Args:
+        text: what is looked through.
+        opener: what opens a span.
+        within: the part of the text that is looked at; None for all of it.
+    """
+    first, last = within or (0, len(text))
+    part = text[first:last]
     spans: list[Span] = []
-    found = opener.search(text)
+    found = opener.search(part)
     while found is not None:
-        end = span_end(text, found.start())
+        end = span_end(part, found.start())
         if isinstance(end, Unclosed):
-            return spans, end
-        spans.append((found.start(), end))
-        found = opener.search(text, end)
+            wrong = None if end.wrong is None else first + end.wrong
+            return spans, Unclosed(first + end.start, wrong, wrong is None and last == len(text))
+        spans.append((first + found.start(), first + end))
+        found = opener.search(part, end)
     return spans, None
 
 
@@ -99,11 +112,34 @@ _LANDMARK: Final = re.compile(
 _CLOSING_TAG: Final = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _TAGS.split("|")}
 _BLANK: Final = re.compile(r"[ \t\ufeff]*")
 _AFTER_REASONING: Final = re.compile(r"[ \t]*(?:$|[\[{]|```)", re.MULTILINE)
-# A run of the fence's own character; the second group is None if it does not end a line. "]```" closes, too:
-# models like to write it, and a line of JSON never ends in three backticks.
-_FENCE_END: Final = {mark: re.compile(rf"({mark}{{3,}})[ \t\r]*($)?", re.MULTILINE) for mark in "`~"}
+# A run of the fence's own character. It closes a fence at the start of a line, where prose may follow it, and
+# at the end of one: models like to write "]```", and a line of JSON never ends in three backticks.
+_FENCE_END: Final = {
+    mark: re.compile(
+        rf"(?P<starts>^[ \t]*)?(?P<run>{mark}{{3,}})(?P<blank>[ \t\r]+)?(?P<ends>$)?", re.MULTILINE
+    )
+    for mark in "`~"
+}
 _INFO: Final = re.compile(r"[ \t]*([^\s{\[`]*)[ \t]*")
 _JSON_TAGS: Final = frozenset({"json", "jsonc", "json5"})
+
+
+_FINAL: Final = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal")
+
+
+def _answer_start(text: str) -> int:
+    """Return where the last mark of a final answer ends, reasoning standing before it; 0 without one."""
+    start = done = quotes = 0
+    for found in _FINAL.finditer(text):
+        newline = text.rfind("\n", done, found.start())
+        if newline >= 0:
+            quotes, done = 0, newline
+        quotes += text.count('"', done, found.start()) - text.count('\\"', done, found.start())
+        done = found.start()
+        # (The word may well stand in a JSON string.)
+        if found[0] != "assistantfinal" or quotes % 2 == 0:
+            start = found.end()
+    return start
 
 
 @final
@@ -119,17 +155,19 @@ class Landmarks:
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self.blocks: list[Span] = []
+        # (The tags of some models, as those of the others: both are as long.)
+        self._text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
+        start = _answer_start(text)
+        self.blocks: list[Span] = [(0, start)] if start else []
         self._bodies: list[tuple[bool, Span]] = []
         self._fenced: list[Span] = []
         self.open_block: tuple[int, str] | None = None
         # Where the last landmark ended, whether what follows counts as a line's start, and how many quotes
         # stood on its line so far. Counting them again would make an endless line cost quadratic time.
-        self._done = 0
+        self._done = start
         self._fresh = True
         self._quotes = 0
-        self._find()
+        self._find(start)
 
     def masked(self) -> str:
         """Return the text with blocks and fences blotted out, every other character at its place."""
@@ -162,10 +200,10 @@ class Landmarks:
         found = _CORE.search(text, start, end)
         return (start, start) if found is None else found.span()
 
-    def _find(self) -> None:
+    def _find(self, start: int) -> None:
         text = self._text
         lost: set[str] = set()
-        found = _LANDMARK.search(text)
+        found = _LANDMARK.search(text, start)
         while found is not None:
             start, end = found.span()
             at_line_start = self._look_back(start)
@@ -220,11 +258,12 @@ class Landmarks:
         body_start = min(line_end + 1, len(text))
         if info is not None and _OPENER.match(text, info.end()):
             body_start = info.end()  # the JSON begins on the fence's own line
-        runs = _FENCE_END[text[start]].finditer(text, body_start)
-        closing = next(
-            (run for run in runs if run[2] is not None and run.end(1) >= run.start(1) + size), None
-        )
-        body_end, fence_end = closing.span() if closing is not None else (len(text), len(text))
+        body_end = fence_end = len(text)
+        for run in _FENCE_END[text[start]].finditer(text, body_start):
+            closes = run["ends"] is not None or (run["starts"] is not None and run["blank"] is not None)
+            if closes and len(run["run"]) >= size:
+                body_end, fence_end = run.start(), run.end("run")
+                break
         self._fenced.append((start, fence_end))
         if skip_spaces(text, body_start) < body_end:
             is_json = info is not None and info[1].lower() in _JSON_TAGS

@@ -210,6 +210,12 @@ def test_bytes_are_utf_8_and_the_span_counts_characters():
         '```python\nprint({"a": 2})\n```\n```\n{"a": 1}\n```',
         '<think>\n```json\n{"a": 2}\n```\n</think>\n```json\n{"a": 1}\n```',
         'In the interval [0, 1):\n```json\n{"a": 1}\n```',
+        '```json\n{"a": 1}\n``` Hope this helps!',
+        '```\nHere you are: {"a": 1}\n```',
+        '```python\nresult = {"a": 1}\n```\n{"far": "larger"}',
+        '````markdown\n```\n{"a": 1}\n```\n````\n{"far": "larger"}',
+        '```json\n{"b": 2}\n{"a": 1}\n```',
+        'Take { as it is:\n```json\n{"a": 1}\n```',
     ],
 )
 def test_step_3_the_last_json_fence_that_parses(text):
@@ -235,8 +241,6 @@ def test_step_3_the_last_json_fence_that_parses(text):
         'After the </think> tag: {"a": 1}',
         'The tags "<think>" and "</think>" frame no {"a": 1}',
         "```" + '{"a": 1}' + "``` is a code span",
-        '````markdown\n```\n{"far": "larger"}\n```\n````\n{"a": 1}',
-        '```python\nresult = {"far": "larger"}\n```\n{"a": 1}',
     ],
 )
 def test_step_4_the_largest_balanced_span_that_parses_and_the_last_of_equals(text):
@@ -309,11 +313,47 @@ def test_warnings_are_counted_beyond_twenty():
     assert found.warnings[-1] == "and 30 more of this kind"
 
 
-def test_a_whole_object_before_a_truncated_one_is_taken_with_a_warning():
-    found = extract_json('{"a": 1}\nand then\n{"b": ')
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('{"a": 1}\nand then\n{"b": ', 3),
+        ('The set {} is empty. {"a": ', 1),
+        ('```json\n{"a": 1}\n```\nBetter:\n```json\n{"a": 1, "b": ', 6),
+        ('```json\n{"a": 1}\n```\nBetter: {"a": 1, "b": ', 4),
+        ('```json\n{"a": 1}\n``` or\n```json\n{"a": [1, 2], "b": {"c": 3}, ', 5),
+    ],
+)
+def test_an_answer_that_was_cut_off_is_an_error_whatever_stands_before_it(text, line):
+    assert reason_of(text) == f"output ends inside an object opened at line {line}"
 
-    assert found.value == {"a": 1}
-    assert found.warnings == ("output ends inside an object opened at line 3; the JSON before it was taken",)
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Use { " as a sign, then\n```json\n{"a": 1}\n```',
+        '```\n[1, 2, \n```\nor {"a": 1}',
+    ],
+)
+def test_what_is_open_before_the_last_complete_one_cuts_nothing_off(text):
+    assert extract_json(text).value == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '◁think▷ Maybe {"b": 2}? ◁/think▷ {"a": 1}',
+        '<|channel|>analysis<|message|>{"b": 2}<|end|><|channel|>final<|message|>{"a": 1}<|return|>',
+        'analysisLet me see: {"b": [1, 2, 3]}. assistantfinal{"a": 1}',
+        'assistantfinal{"b": 2}\nNo: assistantfinal{"a": 1}',
+    ],
+)
+def test_what_stands_before_the_final_answer_is_reasoning(text):
+    assert extract_json(text).value == {"a": 1}
+
+
+def test_the_mark_of_a_final_answer_in_a_string_is_text():
+    text = 'Here: {"a": "the assistantfinal channel", "b": 1}.'
+    assert extract_json(text).value == {"a": "the assistantfinal channel", "b": 1}
 
 
 def test_an_extraction_of_any_depth_has_a_repr():
@@ -451,9 +491,7 @@ def test_repair_counts_the_fixes_beyond_twenty():
 def test_repair_does_not_run_several_values_together():
     pytest.importorskip("json_repair")
 
-    assert reason_of('```json\n{"a": 1}\n{"b": 2}\n```', repair=True).endswith(
-        "; json-repair could not mend it"
-    )
+    assert extract_json('```json\n{"a": 1}\n{"b": 2}\n```', repair=True).value == {"b": 2}
 
 
 def test_repair_gives_what_is_wanted_or_nothing():
