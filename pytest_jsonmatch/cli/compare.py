@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.look import Look, add_color, as_text, look_of
+from pytest_jsonmatch.cli.look import Look, as_text, look_of
+from pytest_jsonmatch.cli.options import RULES, add_options, share
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
-from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
+from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
 
 if TYPE_CHECKING:
@@ -43,14 +44,7 @@ _CONTAINERS: Final = (30, 1000)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch compare`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["a.json", "b.json"]).metric
-    'leaf_f1'
-    """
+    """Add the arguments of `jsonmatch compare`."""
     parser.add_argument(
         "actual",
         metavar="ACTUAL",
@@ -62,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
-    add_rules(parser)
+    add_options(parser, *RULES)
     add_judge(parser)
     parser.add_argument(
         "--judge-triage",
@@ -86,12 +80,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests",
     )
-    parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="show more fields and longer values; -vv: all"
-    )
-    add_color(parser)
-    add_output(parser)
-    parser.set_defaults(run=_run, command=parser.prog)
+    add_options(parser, "--color", "--output", verbose="show more fields and longer values; -vv: all")
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:

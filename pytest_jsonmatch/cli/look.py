@@ -10,32 +10,15 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.report.look import Look
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable
 
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["Look", "add_color", "as_text", "look_of"]
+__all__ = ["Look", "as_text", "look_of"]
 
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
-
-
-def add_color(parser: ArgumentParser) -> None:
-    """Add the option `--color`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_color(parser)
-    >>> parser.parse_args([]).color
-    'auto'
-    """
-    parser.add_argument(
-        "--color",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
-    )
 
 
 def look_of(options: Namespace) -> Look:
