@@ -196,7 +196,7 @@ def compare_corpus(
         Means over records, figures over all leaves, aggregates by field, and the worst records.
 
     Raises:
-        ConfigurationError: an unknown metric or option, a schema that is none, an argument of a wrong kind.
+        ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 

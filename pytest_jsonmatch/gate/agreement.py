@@ -168,7 +168,7 @@ def agreement_checks(
     confidence: float = 0.95,
     proven: bool = False,
 ) -> list[Check]:
-    """Return whether a judge agrees well enough; a figure that there is not is not good enough.
+    """Return whether a judge agrees well enough; a missing figure is not good enough.
 
     Args:
         table: the counts.

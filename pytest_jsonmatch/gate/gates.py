@@ -26,7 +26,7 @@ __all__ = ["check_gate"]
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Check:
     """Return whether a gate holds.
 
-    A figure that there is not (no case, no such field, 0/0) is not good enough.
+    A gate on a missing figure (no case, no such field, 0/0) fails.
 
     Args:
         gate: the gate.

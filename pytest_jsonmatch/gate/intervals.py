@@ -172,7 +172,7 @@ def p_mean_below(values: Sequence[float], limit: float, low: float = 0.0) -> flo
     """Return how likely values this high are, if the true mean is `limit` or lower: a p-value.
 
     Nothing is assumed but that values are independent and never below `low`. Weights that are uniform among
-    all that sum to 1 are given to the values and to one more at `low`; what comes back is the chance that the
+    all that sum to 1 are given to the values and to one more at `low`; the result is the chance that the
     weighted mean is `limit` or lower. Of outcomes that are 0 or 1 it is the exact binomial p-value (Clopper &
     Pearson 1934). With many values it comes close to that of the bootstrap.
 

@@ -23,7 +23,7 @@ _RATES: Final = 200
 
 
 def checked_gate(max_drop: float, confidence: float, mode: str = "regression") -> float:
-    """Return the error rate of a gate, or raise ConfigurationError for a setting that is none.
+    """Return the error rate of a gate, or raise ConfigurationError for an invalid setting.
 
     >>> checked_gate(0.02, 0.95, "non-inferiority")
     0.05

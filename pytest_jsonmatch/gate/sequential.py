@@ -64,7 +64,7 @@ def threshold_decision(
 ) -> Decision:
     """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
 
-    This is certain, not statistics: what comes back is what the whole run would have come to, down to the
+    This is certain, not statistics: the result is what the whole run would give, down to the
     last bit of the mean. A pass rate is the mean of 0 and 1.
 
     Args:

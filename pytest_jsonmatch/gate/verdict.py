@@ -54,9 +54,9 @@ class Change:
     p_gain: float
     """Of the sign-flip test that there is no gain."""
     p_beyond: float
-    """Of the test that the drop is `max_drop` or less; what mode `regression` goes by."""
+    """Of the test that the drop is `max_drop` or less; mode `regression` decides by it."""
     p_within: float
-    """Of the bounded test that the drop is `max_drop` or more; what mode `non-inferiority` goes by."""
+    """Of the bounded test that the drop is `max_drop` or more; mode `non-inferiority` decides by it."""
     method: str
     """Of the sign-flip test: `exact` or `Monte Carlo`."""
     relevant_drop: float
@@ -140,7 +140,7 @@ def compare(
         relevant_drop: the drop that one would want to have seen.
         figure: what the means are called in words.
 
-    Raises ConfigurationError for an argument or a score that is none.
+    Raises ConfigurationError for an invalid argument or score.
 
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}

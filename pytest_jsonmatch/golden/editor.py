@@ -27,7 +27,7 @@ Schema = dict[str, Any]
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 # Patterns, in words that mean the same to Python and to JavaScript. `$(?!\n)` is the very end: Python's `$`
-# also stands before a last line break. A letter is all that is none of the other characters of ASCII.
+# also stands before a last line break. A letter is any character that is not another one of ASCII.
 _END: Final = r"$(?!\n)"
 _ID: Final = r"[^\x00-*,/:-?\[-\^`{-\x7f]+"
 _WORD: Final = r"[^\x00-@\[-\^`{-\x7f][^\x00-/:-@\[-\^`{-\x7f]*"
@@ -92,7 +92,7 @@ def _named(what: str) -> Schema:
         "description": f"A {what}: a name, or {{name: {{parameters}}}}.",
         "anyOf": [
             *_words(texts),
-            {"type": "string", "description": f"A {what} of one's own."},
+            {"type": "string", "description": f"Your own {what}."},
             {
                 "type": "object",
                 "minProperties": 1,

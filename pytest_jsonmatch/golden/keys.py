@@ -1,4 +1,4 @@
-"""The keys of golden files: one table of what may stand at each, for the loader and for editors."""
+"""The keys of golden files: one table of what each may hold, for the loader and for editors."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ class Key:
         form: the same rule as JSON Schema; a name stands for one of `forms.yaml`. A test holds the two to
             each other.
         text: what the key is for, as editors show it.
-        file_wide: whether it may stand beside `cases`, for every case that does not have it.
+        file_wide: whether it is allowed beside `cases`, as a default for every case.
         joined: whether a case's value is joined with its file's, member by member.
         filled: whether places `${name}` in it are filled.
     """

@@ -67,7 +67,7 @@ def _made(session: Session) -> CaseRules:
 
 
 def _updater(session: Session) -> Updater:
-    """Return what decides which cases are written anew."""
+    """Return what decides which cases are rewritten."""
     from pytest_jsonmatch.assertions import answer_of_case
     from pytest_jsonmatch.golden.update import Updater
 

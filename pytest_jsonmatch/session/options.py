@@ -378,7 +378,7 @@ class Settings:
 
     @property
     def writes_cases(self) -> bool:
-        """Whether golden files are written anew."""
+        """Whether golden files are rewritten."""
         return self.review or self.update is not None
 
     @property

@@ -139,7 +139,7 @@ class Recorder:
             self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
             self._compared += 1
             self._put_properties()
-        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is dear
+        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
 
     def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:

@@ -62,7 +62,7 @@ class Session:
         self.finished: FinishedRun | None = None
         """The run once it has come to its end, if anything is said of it."""
         self.updates: list[FileUpdate] | None = None
-        """What became of golden files, once they were written anew."""
+        """Which golden files were rewritten, and how."""
         decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
         self.decided: Path | None = None if decided is None else Path(decided)
         """In a worker of pytest-xdist: the file in which the controller says that the run ends."""

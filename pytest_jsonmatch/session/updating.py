@@ -1,4 +1,4 @@
-"""Golden files written anew: what `--jsonmatch-update` and `--jsonmatch-review` do around a run of pytest."""
+"""Rewrite golden files: what `--jsonmatch-update` and `--jsonmatch-review` do around a run of pytest."""
 
 from __future__ import annotations
 

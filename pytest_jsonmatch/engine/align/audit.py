@@ -378,7 +378,7 @@ class _Exchanges:
             start: the row.
             banned: its column, which only the last exchange takes.
             best: only less is of interest.
-            alone: whether the row may be left alone; then the column may not, and the other way round.
+            alone: whether the row may be left alone; then the column may not, and vice versa.
         """
         nobody, no_column = len(self._costs) - 1, len(self._owners) - 1
         waiting = [(0.0, start)]

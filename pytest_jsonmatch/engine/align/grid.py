@@ -159,7 +159,7 @@ class Grid(BaseGrid):
         expected: Sequence[JsonValue],  # noqa: ARG003
         actual: Sequence[JsonValue],  # noqa: ARG003
     ) -> BaseGrid | None:
-        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        """Return the grid of so many scalars that most pairs should take no memory; or None."""
         return None
 
     @abstractmethod

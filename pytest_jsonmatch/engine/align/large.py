@@ -61,7 +61,7 @@ class ArrayGrid(Grid):
     def of_many(
         cls, aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> BaseGrid | None:
-        """Return the grid of so many scalars that most pairs had better not take any memory; or None."""
+        """Return the grid of so many scalars that most pairs should take no memory; or None."""
         if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
             return None
         if not {dict, list}.isdisjoint(map(type, (*expected, *actual))):
@@ -101,7 +101,7 @@ class ArrayGrid(Grid):
         self.score += table
 
     def _table(self, node: PlanNode, left: Column, right: Column) -> Matrix:
-        """Return the scores of all pairs of distinct values; bounds where the comparator is dear."""
+        """Return the scores of all pairs of distinct values; bounds where the comparator is costly."""
         table: Matrix | None = None
         for bound, rows, columns in blocks_of(node, left.values, right.values):
             one = left.values if rows is None else [left.values[at] for at in rows]

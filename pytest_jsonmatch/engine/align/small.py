@@ -224,7 +224,7 @@ class ListGrid(Grid):
 
     def _promising(
         self,
-        block: list[list[float]],  # noqa: ARG002 - a walk is dear: only what is chosen is measured
+        block: list[list[float]],  # noqa: ARG002 - a walk is costly: only chosen pairs are measured
         known: dict[tuple[int, int], Cell],  # noqa: ARG002
     ) -> list[tuple[int, int]]:
         return []

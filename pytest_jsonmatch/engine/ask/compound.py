@@ -47,7 +47,7 @@ class CompoundComparator:
             ComparatorResult.
 
     Raises:
-        ConfigurationError: fewer than two roles, a role twice, or a primary that is none of them.
+        ConfigurationError: fewer than two roles, a role twice, or a primary that is not one of them.
 
     >>> from pytest_jsonmatch import compare_json
     >>> from pytest_jsonmatch.engine.plan.registry import session_registry

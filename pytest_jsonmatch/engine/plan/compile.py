@@ -23,7 +23,7 @@ __all__ = ["Plan", "Signature", "plan_for"]
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
 
-# More nodes than this and the tree is begun anew: keys that are data (ids, dates) must not fill the memory.
+# With more nodes than this the tree is rebuilt: keys that are data (ids, dates) must not fill the memory.
 _MAX_NODES: Final = 200_000
 _MAX_PLANS: Final = 256
 
@@ -73,7 +73,7 @@ class Plan(PlanBase):
         self.root = PlanNode(self, None, "$", schema)
 
     def renew(self) -> None:
-        """Begin the tree anew when it has grown too large; what was scored with the old one stays valid."""
+        """Rebuild the tree when it has grown too large; what was scored with the old one stays valid."""
         if self.nodes > _MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", self.schema)

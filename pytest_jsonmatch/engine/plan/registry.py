@@ -147,7 +147,7 @@ class Registry:
         self._add("transform", name, user_transform(name, fn), overwrite)
 
     def metric(self, name: str, options: Mapping[str, Any], *, overwrite: bool = False) -> None:
-        """Register a metric: options under a name of one's own.
+        """Register a metric: options under your own name.
 
         Args:
             name: what `metric=` calls it.
