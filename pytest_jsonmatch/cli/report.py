@@ -41,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     for name, text in (
         ("html", "a page of HTML that needs nothing else"),
         ("markdown", "Markdown for pull requests"),
+        ("json", "the result file as this release writes it"),
     ):
         form.add_argument(
             f"--{name}",
@@ -49,7 +50,6 @@ def add_arguments(parser: ArgumentParser) -> None:
             const=_STDOUT,
             help=f"{text}, to this file or to standard output",
         )
-    form.add_argument("--json", action="store_true", help="the result file as this release writes it")
     form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
     parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
     add_options(parser, "--gate")
@@ -104,7 +104,7 @@ def _form(options: Namespace) -> tuple[Form, Path | None]:
         raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
     if options.output is not None:
         raise CommandError(f"--{form} {named} and --output {options.output}: give one file")
-    if Path(named).suffix.lower() in _SUFFIXES:
+    if form != "json" and Path(named).suffix.lower() in _SUFFIXES:
         raise CommandError(
             f"--{form} {named} would write over a JSON file; RESULT comes first: "
             f"{options.command} {named} --{form}"
