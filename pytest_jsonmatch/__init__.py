@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.decorator import golden_cases
     from pytest_jsonmatch.reading.extract import Extraction, extract_json
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
     from pytest_jsonmatch.semantic.judging import (
         CallableJudge,
         Judge,
@@ -94,7 +94,6 @@ __all__ = [
     "NullHandling",
     "OpenAIJudge",
     "RecordResult",
-    "RecordedJudge",
     "Registry",
     "RootTypeError",
     "RunError",
@@ -161,7 +160,7 @@ _HOMES = {
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),
-    "semantic.cache": ("CachedJudge", "RecordedJudge"),
+    "semantic.cache": ("CachedJudge",),
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }

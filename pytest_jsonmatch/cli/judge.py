@@ -40,9 +40,6 @@ jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdict
 jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
-_HINT: Final = (
-    "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)"
-)
 _SHOWN: Final = 3
 """So many pairs without a verdict, and so many doubtful labels, are named."""
 
@@ -97,7 +94,7 @@ def _calibrate(options: Namespace) -> int:
     checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):
-        found = _asked(bench_of(options, _HINT), labels, options)
+        found = _asked(bench_of(options), labels, options)
     checks = agreement_checks(
         found.table(),
         min_kappa=options.min_kappa,

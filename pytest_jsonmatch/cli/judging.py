@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
-    from pytest_jsonmatch.semantic.making import JudgeSettings
     from pytest_jsonmatch.triage import Triage
 
 __all__ = ["add_judge", "bench_of", "name_of_judge", "questions_at_once", "tell_usage", "triage_of"]
@@ -30,10 +29,6 @@ _OPTIONS: Final = MappingProxyType(
 )
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
-_HINT: Final = (
-    "the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
-    "(-p MODULE; docs/judge.md)"
-)
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
@@ -82,14 +77,10 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     parser.add_argument("--judge-mode", choices=modes, help="; ".join(told[mode] for mode in modes))
 
 
-def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
+def bench_of(options: Namespace) -> Bench:
     """Return who judges: the judge of the options, else the one that a plugin has registered.
 
     To be called while plugins are known. Nobody is asked before there is a question.
-
-    Args:
-        options: of the command line.
-        hint: what is said where there is no judge.
 
     Raises:
         CommandError: an option is not what it can be.
@@ -97,7 +88,7 @@ def bench_of(options: Namespace, hint: str = _HINT) -> Bench:
     from pytest_jsonmatch.semantic.bench import Bench
 
     judge = None if options.judge_mode == "off" else _judge_of(options)
-    return Bench(judge, mode=options.judge_mode, hint=hint)
+    return Bench(judge, mode=options.judge_mode)
 
 
 def _judge_of(options: Namespace) -> Judge | None:
@@ -119,9 +110,15 @@ def _judge_of(options: Namespace) -> Judge | None:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     if options.judge_mode == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.making import make_judge
 
-    return make_judge(_read({**settings, "model": options.judge_model, "mode": options.judge_mode}))
+    try:
+        return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
+    except ConfigurationError as error:
+        # What is wrong with a setting is said of the option that gives it.
+        name, space, rest = str(error).partition(" ")
+        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
 
 def name_of_judge(options: Namespace) -> str | None:
@@ -131,21 +128,17 @@ def name_of_judge(options: Namespace) -> str | None:
 
 
 def questions_at_once(options: Namespace) -> int:
-    """Return how many questions keep the judge of the options busy: so many are asked in one call.
-
-    Raises:
-        CommandError: a setting is not what it can be.
-    """
+    """Return how many questions keep the judge of the options busy: so many are asked in one call."""
     from pytest_jsonmatch.semantic.judging import CallableJudge
-    from pytest_jsonmatch.semantic.making import JudgeSettings
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+    from pytest_jsonmatch.semantic.settings import read_settings
 
-    if options.judge_from is None:
-        settings = _read(_settings(options))
-    elif isinstance(_imported(options.judge_from), CallableJudge):
+    if options.judge_from is not None and isinstance(_imported(options.judge_from), CallableJudge):
         return 1
-    else:
-        settings = JudgeSettings()
-    return settings.batch_size * settings.concurrency
+    settings = read_settings(_settings(options))
+    batch_size: int = settings.get("batch_size", OpenAIJudge.batch_size)
+    concurrency: int = settings.get("concurrency", OpenAIJudge.concurrency)
+    return batch_size * concurrency
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
@@ -160,18 +153,6 @@ def _settings(options: Namespace) -> dict[str, Any]:
             raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
         found[name] = value
     return found
-
-
-def _read(settings: dict[str, Any]) -> JudgeSettings:
-    """Return settings checked; what is wrong with one is said of the option that gives it."""
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.making import JudgeSettings
-
-    try:
-        return JudgeSettings.of(settings)
-    except ConfigurationError as error:
-        name, space, rest = str(error).partition(" ")
-        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
 
 def _option(settings: dict[str, Any]) -> str:

@@ -151,7 +151,8 @@ def _judged_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
     from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
     from pytest_jsonmatch.report.view import extent
 
-    yield interval_lines(view.headlines, look, title="figures, mean of cases", seed=SEED)
+    title = f"figures, {view.means_of}"
+    yield interval_lines(view.headlines, look, title=title, seed=SEED, noun=view.noun)
     if view.results.cases and not view.headlines and view.results.corpus is None:
         yield [_figures(view, look)]
     if view.diff is not None:

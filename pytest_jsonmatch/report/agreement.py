@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, score_markup
+from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["Disagreement", "agreement_blocks", "disagreement_lines"]
 
@@ -29,8 +30,6 @@ _MAX_FIELDS: Final = 20
 _COLUMNS: Final = ("n", "agree", "false same", "false different", "accuracy", "kappa", "interval")
 _DROPPED: Final = (1, 6, 3, 2)
 """The columns that are left out where there is no room, one after the other."""
-_LEAST: Final = 16
-"""So many columns are kept for the names of fields."""
 
 
 @final
@@ -105,27 +104,24 @@ def _by_field(
 ) -> list[StyledLine]:
     """Return a row for each field, that with the lowest accuracy first, and one for all of them."""
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
-    shown = worst[: look.most(_MAX_FIELDS)]
-    drawn = [*(found for _, found in shown), table]
-    cells = [_COLUMNS, *(_cells(found, confidence, look) for found in drawn)]
-    sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    kept = list(range(len(_COLUMNS)))
-    for at in _DROPPED:
-        if sum(sizes[each] + 2 for each in kept) + _LEAST > look.width:
-            kept.remove(at)
-    room = max(look.width - sum(sizes[each] + 2 for each in kept), _LEAST)
-    labels = ["field", *(look.middle(path or "(no path)", room) for path, _ in shown), "total"]
-    first = max(map(display_width, labels))
-    texts = [
-        "  ".join((pad(label, first), *(pad(row[at], sizes[at], right=True) for at in kept)))
-        for label, row in zip(labels, cells, strict=True)
+    shown, more = look.cut(worst, _MAX_FIELDS, "field", indent="")
+    names = [Name("field", BOLD), *(Name(path or "(no path)", _markup(found)) for path, found in shown)]
+    names.append(Name(ALL_FIELDS))
+    markups = [BOLD, *(_markup(found) for _, found in shown), PLAIN]
+    cells = [_COLUMNS, *(_cells(found, confidence, look) for _, found in shown)]
+    cells.append(_cells(table, confidence, look))
+    columns = [list(zip(texts, markups, strict=True)) for texts in zip(*cells, strict=True)]
+    kept = [
+        [column for at, column in enumerate(columns) if at not in _DROPPED[:dropped]]
+        for dropped in range(len(_DROPPED) + 1)
     ]
-    markups = [BOLD, *(score_markup(found.accuracy) for _, found in shown), PLAIN]
-    lines: list[StyledLine] = [[(text, markup)] for text, markup in zip(texts, markups, strict=True)]
-    lines.insert(-1, [(("─" if look.unicode else "-") * len(texts[-1]), DIM)])
-    if hidden := len(fields) - len(shown):
-        lines.append(look.more(count(hidden, "more field"), indent=""))
-    return lines
+    drawn = roomiest(draw_table(names, each, look) for each in kept)
+    *lines, total = drawn.lines
+    return [*lines, drawn.rule, total, *more]
+
+
+def _markup(found: Agreement) -> Markup:
+    return score_markup(found.accuracy)
 
 
 def _cells(found: Agreement, confidence: float, look: Look) -> tuple[str, ...]:
@@ -148,9 +144,9 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
     """
     if not found:
         return []
-    shown = sorted(found, key=lambda each: each.same)[: look.most(_MAX_SHOWN)]
+    shown, more = look.cut(sorted(found, key=lambda each: each.same), _MAX_SHOWN)
     lines: list[StyledLine] = [[(f"{count(len(found), 'disagreement')}:", BOLD)]]
-    space = Space(look.width - 4, look.most(_REACH), look.unicode)
+    space = Space(look.less(4), look.most(_REACH))
     for each in shown:
         said = "people: same, judge: different" if each.same else "people: different, judge: same"
         named = f"{each.where}  {each.path}" if each.path else each.where
@@ -160,6 +156,4 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
         if each.reason:
             rows = look.most(_REASON_ROWS) or len(each.reason)
             lines += look.folded(f"judge: {each.reason}", rows, DIM, indent="    ")
-    if hidden := len(found) - len(shown):
-        lines.append(look.more(f"{count(hidden)} more"))
-    return lines
+    return [*lines, *more]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import change_text, count
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
@@ -65,19 +65,17 @@ def _extremes(deltas: Sequence[Delta], most: int) -> Sequence[Delta]:
 
 
 def _delta(delta: Delta, look: Look) -> StyledLine:
-    arrow = "→" if look.unicode else "->"
-    change = change_text(delta.change, unicode=look.unicode)
+    change = look.change(delta.change)
     markup = RED if delta.change < 0 else GREEN if delta.change > 0 else PLAIN
-    figures = f"  {change:>6}  {look.score(delta.before)} {arrow} {look.score(delta.after)}  "
+    figures = f"  {change:>6}  {look.score(delta.before)} {look.arrow} {look.score(delta.after)}  "
     return look.named(figures, markup, delta.name)
 
 
 def _refusal(diff: BaselineDiff, look: Look) -> Iterator[StyledLine]:
     number = count(len(diff.mismatches), "case")
     yield look.line(f"  {number} not scored as they were then: no comparison is made", RED)
-    shown = diff.mismatches[: look.most(_MOST_REFUSED)]
+    shown, more = look.cut(diff.mismatches, _MOST_REFUSED)
     for each in shown:
         yield [(f"  {look.printable(each.case)}", PLAIN)]
         yield [(f"    {look.printable(each.difference)}", PLAIN)]
-    if hidden := len(diff.mismatches) - len(shown):
-        yield look.more(f"{count(hidden)} more")
+    yield from more

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["check_figures", "check_lines", "gate_lines", "interval_lines"]
 
 
-def interval_lines(headlines: Sequence[Headline], look: Look, *, title: str, seed: int) -> list[StyledLine]:
+def interval_lines(
+    headlines: Sequence[Headline], look: Look, *, title: str, seed: int, noun: str = "case"
+) -> list[StyledLine]:
     """Return a line for each figure, below one that says how the intervals were made.
 
     Args:
@@ -27,6 +29,7 @@ def interval_lines(headlines: Sequence[Headline], look: Look, *, title: str, see
         look: how the lines may look.
         title: what they are figures of.
         seed: of the bootstrap.
+        noun: what they are means of.
     """
     if not headlines:
         return []
@@ -38,7 +41,7 @@ def interval_lines(headlines: Sequence[Headline], look: Look, *, title: str, see
         text = f"{look.score(interval.estimate)}  {ends}  ({how})"
         rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
     first = headlines[0].interval
-    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({count(first.cases, 'case')}):"
+    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({count(first.cases, noun)}):"
     return [look.title(text), *look.rows(rows, cut=0)]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count, fixed_figure
-from pytest_jsonmatch.report.styled import PLAIN, score_markup
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.styled import BOLD, score_markup
+from pytest_jsonmatch.report.table import Name, draw_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["container_lines"]
 
-_COLUMNS: Final = (("precision", 11), ("recall", 8), ("F1", 6))
+_COLUMNS: Final = (
+    ("precision", attrgetter("precision")),
+    ("recall", attrgetter("recall")),
+    ("F1", attrgetter("f1")),
+)
+_BESIDE: Final = 37
+"""How many columns of a line are not the path's."""
 
 
 def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: int) -> list[StyledLine]:
@@ -30,28 +38,31 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
 
     >>> from pytest_jsonmatch import compare_json
     >>> from pytest_jsonmatch.report.look import Look
+    >>> from pytest_jsonmatch.report.styled import line_text
     >>> result = compare_json({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, metric="pairwise_f1")
-    >>> [line[0][0] for line in container_lines(result.containers, Look(), most=9)]
-    ['objects and arrays  precision  recall    F1', '  n         object']
+    >>> [line_text(line) for line in container_lines(result.containers, Look(), most=9)]
+    ['objects and arrays  precision  recall    F1', '  n         object       1.00    0.50  0.67']
     """
     inner = sorted((each for each in containers if not each.is_root), key=lambda each: each.f1)
     if not inner:
         return []
     shown = inner[:most]
-    room = max(look.width - sum(width for _, width in _COLUMNS) - 12, 8)
-    names = [
+    room = max(look.width - _BESIDE, 8)
+    paths = [
         look.middle(each.short_path() + (" (only in actual)" if each.is_only_in_actual else ""), room)
         for each in shown
     ]
-    column = max(8, *map(display_width, names))
-    titles = "".join(pad(title, width, right=True) for title, width in _COLUMNS)
-    lines = [look.title(pad("objects and arrays", column + 10) + titles)]
-    for each, name in zip(shown, names, strict=True):
-        line: StyledLine = [(f"  {pad(name, column)}  {each.kind:6}", PLAIN)]
-        for value, (_, width) in zip((each.precision, each.recall, each.f1), _COLUMNS, strict=True):
-            figure = fixed_figure(value, unicode=look.unicode)
-            line.append((pad(figure, width, right=True), score_markup(value)))
-        lines.append(line)
+    widest = max(8, *map(display_width, paths))
+    names = [Name("objects and arrays", BOLD)]
+    names += [
+        Name(f"{pad(path, widest)}  {each.kind:6}", indent=2) for path, each in zip(paths, shown, strict=True)
+    ]
+    columns: list[StyledLine] = []
+    for title, value in _COLUMNS:
+        values = map(value, shown)
+        cells = [(look.fixed(each), score_markup(each)) for each in values]
+        columns.append([(title, BOLD), *cells])
+    lines = draw_table(names, columns, look).lines
     if hidden := len(inner) - len(shown):
         lines.append(look.more(f"{count(hidden)} more"))
     return lines

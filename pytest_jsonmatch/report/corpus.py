@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import whole_corpus
@@ -68,7 +68,7 @@ def worst_records(records: Sequence[tuple[str, float, str]], look: Look) -> list
     """Return a line for each record below 1: of those given name, score, and what is to be said of it."""
     rows: list[StyledLine] = [
         [
-            (fixed_figure(score, unicode=look.unicode), score_markup(score)),
+            (look.fixed(score), score_markup(score)),
             (look.clip(name, look.width // 2), PLAIN),
             (told, PLAIN),
         ]

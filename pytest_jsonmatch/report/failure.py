@@ -6,8 +6,8 @@ import heapq
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure, score_text
+from pytest_jsonmatch.report.escape import display_width, fold, pad
+from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
@@ -91,7 +91,7 @@ def failure_message(
     tail = _notes(errors, "error: ", RED, volume, look)
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = None if volume.lines is None else volume.lines - len(head) - len(tail)
-    body = _fields(result, failures, volume, room, Space(look.width - _INDENT, reach, unicode), locate)
+    body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=color) for line in rest)])
@@ -171,7 +171,10 @@ def _fields(
     if not entries:
         return []
     cells = [_cell(entry, entries, volume, space, locate) for entry in entries]
-    columns = _columns(cells, _PATH_COLUMN, "path"), _columns(cells, _VALUE_COLUMN, "value")
+    columns = (
+        _column((display_width(cell.path) for cell in cells), _PATH_COLUMN),
+        _column((line_width(cell.values[0]) for cell in cells if len(cell.values) == 1), _VALUE_COLUMN),
+    )
     lines: list[StyledLine] = [[]]
     marked = False
     for index, cell in enumerate(cells):
@@ -198,11 +201,9 @@ def _worst(
     total = sum(number for status, number in counts.items() if status not in _QUIET)
     found = (field for field in result.field_results if field.status not in _QUIET)
     causes = {failure.field for failure in failures}
-    if causes and None not in causes:
-        # Only fields failed: they come first.
-        keys = lambda field: (field.path not in causes, not field.weight, field.score)  # noqa: E731
-    else:
-        keys = lambda field: (False, not field.weight, field.score)  # noqa: E731
+    if None in causes:
+        causes = set()  # only where nothing but fields failed do they come first
+    keys = lambda field: (field.path not in causes, not field.weight, field.score)  # noqa: E731
     shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
     return shown, total - len(shown)
 
@@ -231,13 +232,10 @@ def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry]
 def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
     path = field.short_path(_PATH_LEVELS)
     if volume.lines is not None:
-        return clip_middle(path, space.width - 24, unicode=space.unicode)
-    cut = path.endswith("…")  # never the data's own: a key that is not a plain word is quoted
-    return (
-        printable(path[:-1], ascii_only=not space.unicode) + mark(space.unicode)
-        if cut
-        else printable(path, ascii_only=not space.unicode)
-    )
+        return space.look.middle(path, space.look.width - 24)
+    if path.endswith("…"):  # never the data's own: a key that is not a plain word is quoted
+        return space.look.printable(path[:-1]) + space.look.mark
+    return space.look.printable(path)
 
 
 class _Cell(NamedTuple):
@@ -248,11 +246,6 @@ class _Cell(NamedTuple):
     values: list[StyledLine]
     note: str
     place: str
-
-    def width_of(self, part: str) -> int:
-        if part == "path":
-            return display_width(self.path)
-        return line_width(self.values[0]) if len(self.values) == 1 else 0
 
 
 def _cell(
@@ -267,21 +260,18 @@ def _cell(
     figure: StyledLine = []
     if field.status == "batch_error":
         # Nobody has said what it is worth: it is in no figure.
-        figure = [(pad(dash(space.unicode), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
+        figure = [(pad(space.look.score(None), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
     elif score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
-        figure = [(fixed_figure(score, unicode=space.unicode), score_markup(score)), ("  ", PLAIN)]
+        figure = [(space.look.fixed(score), score_markup(score)), ("  ", PLAIN)]
     note = STATUS_WORDS.get(field.status, field.status)
     # The values themselves say that one of them is missing.
     reason = None if field.status in {"omission", "hallucination"} else field.reason
     if field.error:
         note += ", comparator failed"  # how, is said below
     elif reason:
-        whole = space.reach is None
-        note += ", " + (
-            printable(reason, ascii_only=not space.unicode)
-            if whole
-            else clip(reason, space.width, unicode=space.unicode)
-        )
+        look = space.look
+        shown = look.printable(reason) if space.reach is None else look.clip(reason, look.width)
+        note += f", {shown}"
     if not field.weight:
         note += ", weight 0"
     place = locate(field) if locate is not None else None
@@ -290,18 +280,18 @@ def _cell(
         score=figure,
         values=_values(field, space),
         note=note,
-        place="" if place is None else printable(place, ascii_only=not space.unicode),
+        place="" if place is None else space.look.printable(place),
     )
 
 
-def _columns(cells: list[_Cell], limit: int, part: str) -> int:
-    """Return the width in which most cells line up; a few long ones stick out."""
-    return max((width for cell in cells if (width := cell.width_of(part)) <= limit), default=0)
+def _column(widths: Iterable[int], limit: int) -> int:
+    """Return the width in which most line up; a few long ones stick out."""
+    return max((width for width in widths if width <= limit), default=0)
 
 
 def _draw(cell: _Cell, columns: tuple[int, int], space: Space) -> list[StyledLine]:
     """Draw path, score, values and note on one line if they fit, else the values below the rest."""
-    inner = space.width + _INDENT
+    inner = space.look.width + _INDENT
     lead: StyledLine = [("  ", PLAIN), (pad(cell.path, columns[0]), BOLD), ("  ", PLAIN), *cell.score]
     place: StyledLine = [("  ", PLAIN), (cell.place, DIM)] if cell.place else []
     below: list[StyledLine] = []
@@ -338,7 +328,7 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
         return [line]
     label = "compared as "
     raw = value_lines(expected, actual, space, marks=False)
-    after = value_lines(*compared, Space(space.width - len(label), space.reach, space.unicode))
+    after = value_lines(*compared, Space(space.look.less(len(label)), space.reach))
     if space.reach == 0 and not any(map(has_marks, after)):
         return raw  # a second pair of unmarked texts says little
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
@@ -358,8 +348,8 @@ def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine
     else:
         what = f"{count(others, 'more field')}, {count(leaves, 'more difference')} in these"
         hint = "-vv: all"
-    text = f"{mark(space.unicode)} and {what} ({hint})"
-    return [("  ", PLAIN), (clip(text, space.width + _INDENT - 2, unicode=space.unicode), DIM)]
+    text = f"{space.look.mark} and {what} ({hint})"
+    return [("  ", PLAIN), (space.look.clip(text, space.look.width + _INDENT - 2), DIM)]
 
 
 # -- what went wrong beside the data -----------------------------------------------------------------------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
@@ -68,6 +69,8 @@ NOT_COUNTED: Final = "not counted"
 """What stands for a number of inventions where the metric does not look for any."""
 _ONLY_IF_OTHER: Final = frozenset({"precision", "recall", "f1"})
 _SAME: Final = 1e-12
+_AS_A_WHOLE: Final = "(as a whole)"
+"""The name of a place among the rows below it: of what was scored there and not field by field."""
 
 
 @final
@@ -185,7 +188,10 @@ def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozen
 
 
 def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
-    """Return the `limit` worst fields with the groups they are in, in the order of the table."""
+    """Return the `limit` worst fields with the groups they are in, in the order of the table.
+
+    A group of which only one row is shown shares a line with it: `items[].price`.
+    """
     fields = [
         index
         for index, row in enumerate(rows)
@@ -199,7 +205,24 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
         while index is not None and index not in kept:
             kept.add(index)
             index = rows[index].parent
-    return [rows[index] for index in sorted(kept)]
+    below = Counter(rows[index].parent for index in kept)
+    placed: dict[int, Row] = {}
+    for index in sorted(kept):
+        row = rows[index]
+        if row.parent is not None:
+            above = placed[row.parent]
+            if below[row.parent] == 1:
+                row = replace(row, label=_joined(above.label, row.label), depth=above.depth)
+            else:
+                row = replace(row, depth=above.depth + 1)
+        placed[index] = row
+    return [row for index, row in placed.items() if not (row.is_group and below[index] == 1)]
+
+
+def _joined(above: str, label: str) -> str:
+    if label == _AS_A_WHOLE:
+        return f"{above} {label}"
+    return above + label if label.startswith("[") else f"{above}.{label}"
 
 
 # -- the tree of fields ------------------------------------------------------------------------------------
@@ -352,7 +375,7 @@ def _rows(root: _Node) -> Iterator[Row]:
         node, path, depth, parent = stack.pop()
         if node is not root:
             index = 0 if index is None else index + 1
-            label = format_path(node.segments) if node.segments else ("(as a whole)" if path else "$")
+            label = format_path(node.segments) if node.segments else (_AS_A_WHOLE if path else "$")
             yield Row(label, format_path(path), depth, parent, bool(node.children), node.figures())
         below = list(node.children.values())
         if node.own is not None and (below or node is root):

@@ -114,6 +114,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "about": " · ".join(filter(None, map(_plain, about))),
         "made": versions or f"pytest-jsonmatch {__version__}",
         "on": on,
+        "means_of": view.means_of,
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
@@ -141,13 +142,14 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
     change = ""
     if view.diff is not None and view.diff.is_comparable and view.diff.score is not None:
         change = f"{change_text(view.diff.score.change)} against the baseline"
-    for title, value, interval in view.figures:
+    for each in view.figures:
+        title, value, interval = each
         card: dict[str, object] = {"name": title, "value": score_text(value), "interval": ""}
         card["before"] = change if title == "score" else ""
         if interval is not None:
             low, high = interval.low, interval.high
             card |= {
-                "interval": " to ".join(_ends(low, high)),
+                "interval": " to ".join(each.ends),
                 "how": _METHODS.get(interval.method, interval.method),
                 "low": f"{low * 100:.1f}",
                 "width": f"{max(high - low, 0.005) * 100:.1f}",
@@ -155,16 +157,6 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             }
         if interval is not None or title != "pass rate" or _is_judged(view):
             yield card
-
-
-def _ends(low: float, high: float) -> tuple[str, str]:
-    """Return both ends with as many decimals as it takes to tell them apart."""
-    ends = score_text(low), score_text(high)
-    for digits in range(3, _DIGITS):
-        if low == high or ends[0] != ends[1]:
-            break
-        ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
-    return ends
 
 
 _WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: ("undecided", "not decided")}
@@ -263,6 +255,7 @@ class _Data:
         before = {} if diff is None else {each.name: each.before for each in diff.cases}
         return {
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
+            "extra": [int(section.extra) for section in self._sections],
             "fields": list(self._fields(() if diff is None else diff.fields)),
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar, final
 
-from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, fold, mark, pad, printable
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.escape import (
+    clip,
+    clip_middle,
+    clip_start,
+    display_width,
+    fold,
+    mark,
+    pad,
+    printable,
+)
+from pytest_jsonmatch.report.figures import change_text, count, fixed_figure, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
 
 if TYPE_CHECKING:
@@ -15,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 __all__ = ["Look", "joined"]
+
+T = TypeVar("T")
 
 _LEAST: Final = 12
 """So many columns are kept for what is cut to make a row fit."""
@@ -45,6 +56,15 @@ class Look:
         """The sign for text left out."""
         return mark(self.unicode)
 
+    @property
+    def arrow(self) -> str:
+        """The sign between what was and what is."""
+        return "→" if self.unicode else "->"
+
+    def less(self, columns: int) -> Look:
+        """Return the look of lines that have so many columns less."""
+        return replace(self, width=self.width - columns)
+
     def most(self, number: int) -> int | None:
         """Return how many of a list to show: this number, or None, which is all of them."""
         return None if self.mode == "all" else number
@@ -57,6 +77,10 @@ class Look:
         """Return text in at most `width` columns, cut at its end."""
         return clip(text, width, unicode=self.unicode)
 
+    def start(self, text: str, width: int) -> str:
+        """Return text in at most `width` columns, cut at its start."""
+        return clip_start(text, width, unicode=self.unicode)
+
     def middle(self, text: str, width: int) -> str:
         """Return text in at most `width` columns, cut in its middle."""
         return clip_middle(text, width, unicode=self.unicode)
@@ -64,6 +88,14 @@ class Look:
     def score(self, value: float | None) -> str:
         """Return a score as short as it can be without saying what is not so."""
         return score_text(value, unicode=self.unicode)
+
+    def fixed(self, value: float | None, digits: int = 2) -> str:
+        """Return a score in the same width whatever it is."""
+        return fixed_figure(value, digits, unicode=self.unicode)
+
+    def change(self, value: float) -> str:
+        """Return a change with its sign."""
+        return change_text(value, unicode=self.unicode)
 
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
         """Return a line of text that fits."""
@@ -77,6 +109,15 @@ class Look:
         """Return the line that says how much is left out, and how to see it."""
         hint = f" ({self.hint})" if self.hint else ""
         return self.line(f"{indent}{self.mark} {what}{hint}", DIM)
+
+    def cut(
+        self, items: Sequence[T], number: int, noun: str = "", indent: str = "  "
+    ) -> tuple[Sequence[T], list[StyledLine]]:
+        """Return the items to show of a list, and the line that says how many are not, if there are any."""
+        shown = items[: self.most(number)]
+        hidden = len(items) - len(shown)
+        what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
+        return shown, [self.more(what, indent)] if hidden else []
 
     def rule(self, columns: int) -> StyledLine:
         """Return a line below a table."""

@@ -110,13 +110,13 @@ def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
 def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[str]:
     yield from _verdict(view, most)
     if view.results.number:
-        yield from _headed("Figures", _figures(view))
+        yield from _headed(f"Figures, {view.means_of}", _figures(view))
     if view.differences:
         yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
     if sections:
         is_titled = len(sections) > 1 or sections[0].variants > 1
         lines = (line for section in sections for line in _section(section, most, is_titled=is_titled))
-        yield from _headed("Fields, the worst first", lines)
+        yield from _headed("Fields over all leaves, the worst first", lines)
     if view.faults and not view.differences:  # of the one case that there is all has been said
         yield from _headed(_cases_title(view), _cases(view, most))
     if view.diff is not None:
@@ -270,16 +270,15 @@ def _repeated(check: Check) -> list[str]:
 
 
 def _figures(view: RunView) -> Iterator[str]:
-    *means, (_, rate, within) = view.figures
-    names = ["cases:", "pass rate:"] if view.results.corpus is None else ["records:", "with score 1:"]
-    header = [*names, *(f"{each.title}:" for each in means)]
-    rows = [[count(view.results.number), score_text(rate), *(score_text(each.value) for each in means)]]
-    intervals = [
-        interval for interval in (within, *(each.interval for each in means)) if interval is not None
-    ]
+    *means, rate = view.figures
+    shown = [rate, *means]
+    titles = ["cases", "pass rate"] if view.results.corpus is None else ["records", "with score 1"]
+    header = [f"{title}:" for title in (*titles, *(each.title for each in means))]
+    rows = [[count(view.results.number), *(score_text(each.value) for each in shown)]]
+    intervals = [each.interval for each in shown if each.interval is not None]
     if intervals:
-        ends = (f"{score_text(each.low)}–{score_text(each.high)}" for each in intervals)
-        rows.append([f"{intervals[0].confidence * 100:g} % confidence", *ends])
+        confidence = f"{intervals[0].confidence * 100:g} % confidence"
+        rows.append([confidence, *("–".join(each.ends) or "–" for each in shown)])
     yield from _table(header, rows)
 
 
@@ -329,13 +328,12 @@ def _cases_title(view: RunView) -> str:
 
 
 def _cases(view: RunView, most: int) -> Iterator[str]:
-    noun = "case" if view.results.corpus is None else "record"
-    header = ["score:", noun, "worst fields"]
+    header = ["score:", view.noun, "worst fields"]
     row = _case
     if any(fault.path for fault in view.faults):
         header.append("at")
         row = partial(_placed, link=view.link)
-    yield from _listed(header, view.faults, row, most, noun)
+    yield from _listed(header, view.faults, row, most, view.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
             # A summary is HTML, in which Markdown means nothing.

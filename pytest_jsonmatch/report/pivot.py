@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, fixed_figure
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
+from pytest_jsonmatch.report.table import Name, draw_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
@@ -142,46 +143,44 @@ def _draw(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLine]]:
     if look.mode == "failed":
         rows = [row for row in rows if any(score is not None and score < 1 for score in row.scores)]
     shown = rows[:_MAX_ROWS] if look.mode == "auto" else rows
-    drawn = [*shown, pivot.total]
-    digits = _digits(drawn)
-    labels = [look.middle(label, _MAX_LABEL) for label in pivot.labels]
-    widths = [max(display_width(label), digits + 2) for label in labels]
-    first = min(max(display_width(row.path) for row in drawn), max(look.width // 3, 12))
-    for number, part in enumerate(_parts(widths, look.width - first)):
-        names = "  ".join(pad(labels[place], widths[place], right=True) for place in part)
-        body = [_row(row, part, first, widths, digits, look) for row in drawn]
+    of = [*shown, pivot.total]
+    digits = _digits(of)
+    first = min(max(display_width(row.path) for row in of), max(look.width // 3, 12))
+    names = [Name(""), *(Name(look.middle(row.path, first)) for row in of)]
+    columns = [_column(label, place, of, digits, look) for place, label in enumerate(pivot.labels)]
+    for number, part in enumerate(_parts(columns, look.width - first)):
+        drawn = draw_table(names, part, look, gap=1)
+        header, *body, total = drawn.lines
         block = [] if number else [look.title(title)]
-        block += [look.line(f"{pad('', first)} {names}", BOLD), *body[:-1]]
+        block += [header, *body]
         if number == 0 and len(rows) > len(shown):
             block.append(look.more(count(len(rows) - len(shown), "more row"), indent=""))
-        block += [look.rule(first + sum(widths[place] + 2 for place in part)), body[-1]]
+        block += [drawn.rule, total]
         if number == 0 and not pivot.same_cases:
             block.append(look.line("the columns are not over the same cases", YELLOW))
         yield block
 
 
-def _row(
-    row: PivotRow, part: Sequence[int], first: int, widths: Sequence[int], digits: int, look: Look
-) -> StyledLine:
-    best = row.best
-    line: StyledLine = [(pad(look.middle(row.path, first), first), PLAIN)]
-    for place in part:
-        figure = pad(fixed_figure(row.scores[place], digits, unicode=look.unicode), widths[place], right=True)
-        sign = "*" if place in best else "" if place == part[-1] else " "
-        line.append((f" {figure}{sign}", GREEN if place in best else PLAIN))
-    return line
+def _column(label: str, place: int, rows: Sequence[PivotRow], digits: int, look: Look) -> StyledLine:
+    """Return the cells of a parameter, each with a sign or a space behind it."""
+    cells: StyledLine = [(look.middle(label, _MAX_LABEL) + " ", BOLD)]
+    for row in rows:
+        figure, is_best = look.fixed(row.scores[place], digits), place in row.best
+        cells.append((figure + ("*" if is_best else " "), GREEN if is_best else PLAIN))
+    return cells
 
 
-def _parts(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Yield the columns that go beside each other, with a space before and a sign behind each."""
-    part: list[int] = []
+def _parts(columns: Iterable[StyledLine], room: int) -> Iterator[list[StyledLine]]:
+    """Yield the columns that go beside each other, with a space before each."""
+    part: list[StyledLine] = []
     taken = 0
-    for place, width in enumerate(widths):
-        if part and taken + width + 2 > room:
+    for column in columns:
+        width = max(display_width(text) for text, _ in column) + 1
+        if part and taken + width > room:
             yield part
             part, taken = [], 0
-        part.append(place)
-        taken += width + 2
+        part.append(column)
+        taken += width
     if part:
         yield part
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import DIM, PLAIN, score_markup
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _cases(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
         cases = [case for case in cases if case.passed_runs < len(case.runs)]
     if not cases:
         return
-    shown = cases[: look.most(_MAX_CASES)]
+    shown, more = look.cut(cases, _MAX_CASES, "case")
     rows: list[StyledLine] = [[("passed", DIM), ("score", DIM), ("", PLAIN)]]
     for case in shown:
         of_runs = [run.figure("score") for run in case.runs]
@@ -53,21 +53,18 @@ def _cases(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
         markup = score_markup(case.pass_rate)
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
         rows.append([(passed, markup), (scores, markup), (case.id, PLAIN)])
-    yield from look.rows(rows)
-    if hidden := len(cases) - len(shown):
-        yield look.more(count(hidden, "more case"))
+    yield from [*look.rows(rows), *more]
 
 
 def _fields(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
     fields = [field for field in repeats.fields if look.mode == "all" or field.stability < 1]
     if not fields:
         return
-    shown = fields[: look.most(_MAX_FIELDS)]
+    shown, more = look.cut(fields, _MAX_FIELDS, "field")
     several = len({field.metric for field in repeats.fields}) > 1
     yield look.title("stability of fields (1 less the mean difference of a score between two runs):")
     for field in shown:
         path = f"{field.path}  ({field.metric})" if several else field.path
-        figure = fixed_figure(field.stability, unicode=look.unicode)
+        figure = look.fixed(field.stability)
         yield look.named(f"  {figure}  ", score_markup(field.stability), path)
-    if hidden := len(fields) - len(shown):
-        yield look.more(count(hidden, "more field"))
+    yield from more

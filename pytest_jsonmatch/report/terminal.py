@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
-    COLUMNS,
     NOT_COUNTED,
     shown_columns,
     summarize,
     worst_rows,
 )
-from pytest_jsonmatch.report.figures import compare_figures, count, dash, fixed_figure
+from pytest_jsonmatch.report.figures import compare_figures, count
 from pytest_jsonmatch.report.look import joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
+from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.table import Table
     from pytest_jsonmatch.results.comparison import Comparison
 
 __all__ = ["summary_lines"]
@@ -34,7 +35,8 @@ _MIN_WIDTH: Final = 20
 _MAX_ROWS: Final = 30
 _MAX_CASES: Final = 20
 _MAX_ARRAYS: Final = 10
-_MAX_INDENT: Final = 8
+_MAX_DEPTH: Final = 8
+_MIN_PATH: Final = 16
 # In this order columns give way to the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
     "f1",
@@ -51,29 +53,20 @@ _DROP_ORDER: Final = (
 class _Attempt(NamedTuple):
     """A way to lay the table out, good enough if it leaves the paths `path` columns, or all they need."""
 
-    columns: tuple[Column, ...]
     long: bool
     gap: int
     digits: int
     path: int
+    dropped: int = 0
 
 
 _ALL_THEY_NEED: Final = 1_000
 _ATTEMPTS: Final = (
-    _Attempt(COLUMNS, long=True, gap=2, digits=3, path=32),
-    _Attempt(COLUMNS, long=True, gap=2, digits=2, path=32),
-    _Attempt(COLUMNS, long=True, gap=1, digits=2, path=_ALL_THEY_NEED),
-    _Attempt(COLUMNS, long=False, gap=2, digits=2, path=24),
-    *(
-        _Attempt(
-            tuple(column for column in COLUMNS if column.key not in _DROP_ORDER[:dropped]),
-            long=False,
-            gap=1,
-            digits=2,
-            path=16,
-        )
-        for dropped in range(len(_DROP_ORDER) + 1)
-    ),
+    _Attempt(long=True, gap=2, digits=3, path=32),
+    _Attempt(long=True, gap=2, digits=2, path=32),
+    _Attempt(long=True, gap=1, digits=2, path=_ALL_THEY_NEED),
+    _Attempt(long=False, gap=2, digits=2, path=24),
+    *(_Attempt(long=False, gap=1, digits=2, path=16, dropped=at) for at in range(len(_DROP_ORDER) + 1)),
 )
 
 
@@ -133,75 +126,58 @@ def _all_well(summary: Summary, look: Look) -> StyledLine:
 # -- the table ---------------------------------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Which columns there are and how wide each is, the one of the paths included."""
-
-    attempt: _Attempt
-    widths: tuple[int, ...]
-    path_width: int
-    look: Look
-
-    @classmethod
-    def of(
-        cls, attempt: _Attempt, figures: Sequence[tuple[FieldAggregation, bool]], needed: int, look: Look
-    ) -> _Layout:
-        """Return the layout of an attempt; the paths get what it leaves, which may be too little."""
-        draft = cls(attempt, (), 0, look)
-        widths = tuple(
-            max(len(draft.title(column)), *(display_width(draft.figure(column, *each)) for each in figures))
-            for column in attempt.columns
-        )
-        room = look.width - sum(widths) - attempt.gap * len(widths)
-        return cls(attempt, widths, min(room, max(needed, 16)), look)
-
-    def title(self, column: Column) -> str:
-        return column.title if self.attempt.long else column.short
-
-    def figure(self, column: Column, figures: FieldAggregation, extra: bool) -> str:
-        value = column.value(figures)
-        if column.key == "hallucinations" and not extra:
-            return NOT_COUNTED if self.attempt.long and self.attempt.gap > 1 else dash(self.look.unicode)
-        if value is None:
-            return dash(self.look.unicode)
-        if column.kind == "count":
-            return count(int(value))
-        return fixed_figure(value, self.attempt.digits, unicode=self.look.unicode)
-
-    def path(self, label: str, depth: int = 0) -> str:
-        indent = " " * min(2 * min(depth, _MAX_INDENT), self.path_width // 2)
-        return pad(indent + self.look.middle(label, self.path_width - len(indent)), self.path_width)
-
-    def header(self, first: str) -> StyledLine:
-        cells = zip(map(self.title, self.attempt.columns), self.widths, strict=True)
-        gap = " " * self.attempt.gap
-        texts = [self.path(first), *(pad(title, width, right=True) for title, width in cells)]
-        return [(gap.join(texts), BOLD)]
-
-    def row(self, label: str, figures: FieldAggregation, extra: bool, markup: Markup = PLAIN) -> StyledLine:
-        line: StyledLine = [(label, markup)]
-        for column, width in zip(self.attempt.columns, self.widths, strict=True):
-            value = column.value(figures)
-            text = " " * self.attempt.gap + pad(self.figure(column, figures, extra), width, right=True)
-            is_figure = column.kind == "figure"
-            line.append((text, score_markup(value) if is_figure else DIM if value == 0 else PLAIN))
-        return line
-
-    def rule(self) -> StyledLine:
-        return self.look.rule(self.path_width + sum(self.widths) + self.attempt.gap * len(self.widths))
-
-
 def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLine]]:
     limit = _MAX_ROWS if look.mode == "auto" else None
     shown = [worst_rows(section.rows, limit, only_imperfect=look.mode == "failed") for section in sections]
     is_titled = len(sections) > 1 or any(section.variants > 1 for section in sections)
     first = "field" if is_titled else "".join(section.metric for section in sections)
-    layout = _layout(first, list(zip(sections, shown, strict=True)), look)
+    drawn = _table(first, list(zip(sections, shown, strict=True)), look)
+    header, *rest = drawn.lines
+    left = iter(rest)  # all sections have the same columns
     for section, rows in zip(sections, shown, strict=True):
-        if rows or look.mode != "failed":
-            title = [_title(section, look)] if is_titled else []
-            yield [*title, layout.header(first), *_rows(section, rows, layout)]
+        *lines, total = islice(left, len(rows) + 1)
+        if not rows and look.mode == "failed":
+            continue
+        hidden = len(section.rows) - len(rows)
+        if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
+            lines.append(look.more(count(hidden, "more row"), indent=""))
+        title = [_title(section, look)] if is_titled else []
+        yield [*title, header, *lines, drawn.rule, total, *_unmatched(section.unmatched, look)]
+
+
+def _table(first: str, shown: Sequence[tuple[Section, list[Row]]], look: Look) -> Table:
+    """Return the roomiest table in which the paths have what they need; columns go last."""
+    names = [Name(first, BOLD)]
+    figures: list[tuple[FieldAggregation, bool]] = []
+    for section, rows in shown:
+        names += [Name(row.label, indent=2 * min(row.depth, _MAX_DEPTH)) for row in rows]
+        names.append(Name(ALL_FIELDS, BOLD))
+        figures += [(each, section.extra) for each in (*(row.figures for row in rows), section.total)]
+    columns = shown_columns(each for each, _ in figures)
+
+    def drawn(attempt: _Attempt) -> Table:
+        dropped = _DROP_ORDER[: attempt.dropped]
+        kept = [column for column in columns if column.key not in dropped]
+        cells = [_column(column, attempt, figures, look) for column in kept]
+        return draw_table(names, cells, look, gap=attempt.gap, minimum=_MIN_PATH, enough=attempt.path)
+
+    return roomiest(map(drawn, _ATTEMPTS))
+
+
+def _column(
+    column: Column, attempt: _Attempt, figures: Sequence[tuple[FieldAggregation, bool]], look: Look
+) -> StyledLine:
+    cells: StyledLine = [(column.title if attempt.long else column.short, BOLD)]
+    for each, extra in figures:
+        value = column.value(each)
+        if column.key == "hallucinations" and not extra:
+            is_wide = attempt.long and attempt.gap > 1
+            cells.append((NOT_COUNTED if is_wide else look.score(None), DIM))
+        elif column.kind == "count":
+            cells.append((count(int(value or 0)), PLAIN if value else DIM))
+        else:
+            cells.append((look.fixed(value, attempt.digits), score_markup(value)))
+    return cells
 
 
 def _title(section: Section, look: Look) -> StyledLine:
@@ -211,22 +187,10 @@ def _title(section: Section, look: Look) -> StyledLine:
     return look.title(title)
 
 
-def _rows(section: Section, rows: list[Row], layout: _Layout) -> Iterator[StyledLine]:
-    look = layout.look
-    for row in rows:
-        yield layout.row(layout.path(row.label, row.depth), row.figures, section.extra)
-    hidden = len(section.rows) - len(rows)
-    if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
-        yield look.more(count(hidden, "more row"), indent="")
-    yield layout.rule()
-    yield layout.row(layout.path(ALL_FIELDS), section.total, section.extra, BOLD)
-    if section.unmatched:
-        yield from _unmatched(section.unmatched, look)
-
-
 def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
-    yield look.title("elements without a partner:")
-    shown = arrays[: look.most(_MAX_ARRAYS)]
+    if arrays:
+        yield look.title("elements without a partner:")
+    shown, more = look.cut(arrays, _MAX_ARRAYS, "array")
     for each in shown:
         counts = (
             f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)} expected, "
@@ -234,29 +198,7 @@ def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
         )
         path = look.middle(each.path, max(look.width - len(counts) - 4, 4))
         yield look.line(f"  {path}  {counts}")
-    if hidden := len(arrays) - len(shown):
-        yield look.more(count(hidden, "more array"))
-
-
-def _layout(first: str, shown: Sequence[tuple[Section, list[Row]]], look: Look) -> _Layout:
-    """Return the roomiest layout in which the paths have what they need; columns go last."""
-    rows = [row for _, rows in shown for row in rows]
-    labels = [look.clip(first, look.width), ALL_FIELDS, *(_label(row, look) for row in rows)]
-    needed = max(map(display_width, labels))
-    figures = [(row.figures, section.extra) for section, rows in shown for row in rows]
-    figures += [(section.total, section.extra) for section, _ in shown]
-    columns = shown_columns(figure for figure, _ in figures)
-    attempts = [
-        each._replace(columns=tuple(column for column in each.columns if column in columns))
-        for each in _ATTEMPTS
-    ]
-    layouts = (_Layout.of(attempt, figures, needed, look) for attempt in attempts)
-    good = (layout for layout in layouts if layout.path_width >= min(needed, layout.attempt.path))
-    return next(good, None) or _Layout.of(attempts[-1], figures, needed, look)
-
-
-def _label(row: Row, look: Look) -> str:
-    return " " * (2 * min(row.depth, _MAX_INDENT)) + look.clip(row.label, 500)
+    yield from more
 
 
 # -- the cases ---------------------------------------------------------------------------------------------
@@ -265,15 +207,12 @@ def _label(row: Row, look: Look) -> str:
 def _cases(title: str, cases: Sequence[BelowLimit], look: Look) -> list[StyledLine]:
     if not cases:
         return []
-    shown = cases[: look.most(_MAX_CASES)]
+    shown, more = look.cut(cases, _MAX_CASES, "case")
     rows: list[StyledLine] = [
         [(_comparison(case, max(look.width // 2, 12), look), score_markup(case.value)), (case.id, PLAIN)]
         for case in shown
     ]
-    lines = [look.title(title), *look.rows(rows)]
-    if hidden := len(cases) - len(shown):
-        lines.append(look.more(count(hidden, "more case")))
-    return lines
+    return [look.title(title), *look.rows(rows), *more]
 
 
 def _comparison(case: BelowLimit, width: int, look: Look) -> str:

@@ -66,16 +66,11 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
     from rapidfuzz.distance import Indel
 
     found: list[tuple[bool, _Text, _Text]] = []
-    at_expected = at_actual = 0  # where the change starts that has not been listed yet
-    for code in Indel.opcodes(expected, actual):
-        if code.tag == "equal":
-            if (at_expected, at_actual) != (code.src_start, code.dest_start):
-                found.append(
-                    (False, expected[at_expected : code.src_start], actual[at_actual : code.dest_start])
-                )
-            at_expected, at_actual = code.src_end, code.dest_end
-            found.append((True, expected[code.src_start : at_expected], actual[code.dest_start : at_actual]))
-    found.append((False, expected[at_expected:], actual[at_actual:]))
+    left = right = 0  # where the change starts that has not been listed yet
+    for block in Indel.editops(expected, actual).as_matching_blocks():  # the last is empty, at the ends
+        found.append((False, expected[left : block.a], actual[right : block.b]))
+        left, right = block.a + block.size, block.b + block.size
+        found.append((True, expected[block.a : left], actual[block.b : right]))
     return found
 
 

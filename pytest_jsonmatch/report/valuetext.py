@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.escape import clip, clip_middle, clip_start, display_width, mark, printable
+from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, line_width
 from pytest_jsonmatch.report.textdiff import shared_prefix, spans
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.textdiff import Span
 
-__all__ = ["Space", "arrow", "has_marks", "marked_line", "value_lines"]
+__all__ = ["Space", "has_marks", "marked_line", "value_lines"]
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
@@ -29,22 +30,11 @@ _MAX_PAIR: Final = 5
 _CONTEXTS: Final = (40, 32, 26, 22, 18, 14, 11, 8, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
-    """The room there is for values.
+class Space(NamedTuple):
+    """The room there is for values: lines, and what a value may take of several (None: all it needs)."""
 
-    `width` are the columns of a line, `reach` those that one value may take if it gets more than a line
-    (None: all it needs).
-    """
-
-    width: int
+    look: Look
     reach: int | None
-    unicode: bool = True
-
-
-def arrow(unicode: bool) -> str:
-    """Return the sign between expected and actual."""
-    return "→" if unicode else "->"
 
 
 def value_lines(
@@ -52,8 +42,10 @@ def value_lines(
 ) -> list[StyledLine]:
     """Return expected and actual on one line or two; strings that share much as one, marked.
 
+    >>> from pytest_jsonmatch.report.look import Look
     >>> from pytest_jsonmatch.report.styled import line_text
-    >>> show = lambda e, a: [line_text(line) for line in value_lines(e, a, Space(60, 50))]
+    >>> space = Space(Look(width=60), 50)
+    >>> show = lambda e, a: [line_text(line) for line in value_lines(e, a, space)]
     >>> show("completed successfully", "completed sucessfully"), show(20.3, "20.5"), show(None, MISSING)
     (['"completed suc[-c-]essfully"'], ['20.3 → "20.5"'], ['null → (missing)'])
     """
@@ -62,21 +54,20 @@ def value_lines(
         if line is not None:
             return [line]
     texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
-    sides = f" {arrow(space.unicode)} "
+    sides = f" {space.look.arrow} "
     if expected is MISSING or actual is MISSING:
-        room = space.width - sum(map(display_width, (sides, "(missing)" if actual is MISSING else texts[0])))
+        room = space.look.width - sum(
+            map(display_width, (sides, "(missing)" if actual is MISSING else texts[0]))
+        )
         texts = (_cut(texts[0], 0, room, space), texts[1]) if actual is MISSING else texts
         texts = (texts[0], _cut(texts[1], 0, room, space)) if expected is MISSING else texts
         return [_side_by_side(texts, sides)]
-    if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.width:
-        whole = (
-            printable(texts[0], ascii_only=not space.unicode),
-            printable(texts[1], ascii_only=not space.unicode),
-        )
-        if display_width(whole[0]) + display_width(whole[1]) + len(sides) <= space.width:
+    if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.look.width:
+        whole = space.look.printable(texts[0]), space.look.printable(texts[1])
+        if sum(map(display_width, (*whole, sides))) <= space.look.width:
             return [_side_by_side(whole, sides)]
     shared = shared_prefix(*texts)
-    room = space.width - len(_LABELS[0])
+    room = space.look.width - len(_LABELS[0])
     return [
         [(label, DIM), (_cut(text, shared, room, space), PLAIN)]
         for label, text in zip(_LABELS, texts, strict=True)
@@ -107,15 +98,15 @@ def _quoted(text: str) -> str:
 def _cut(text: str, shared: int, room: int, space: Space) -> str:
     """Return `text` printable within the reach, cut so that the difference, at `shared`, is in view."""
     if space.reach is None:
-        return printable(text, ascii_only=not space.unicode)
+        return space.look.printable(text)
     reach = max(space.reach, room)
-    whole = printable(text, ascii_only=not space.unicode) if len(text) <= reach else None
+    whole = space.look.printable(text) if len(text) <= reach else None
     if whole is not None and display_width(whole) <= reach:
         return whole
     if shared <= reach // 2:
-        return clip(text, reach, unicode=space.unicode)
-    before = clip_start(text[:shared], reach // 3, unicode=space.unicode)
-    return before + clip(text[shared:], reach - display_width(before), unicode=space.unicode)
+        return space.look.clip(text, reach)
+    before = space.look.start(text[:shared], reach // 3)
+    return before + space.look.clip(text[shared:], reach - display_width(before))
 
 
 def marked_line(
@@ -136,13 +127,13 @@ def marked_line(
     ):
         return None
     # Two texts that look the same (é in one code point or two) must not be shown as the same.
-    unicode = space.unicode and unicodedata.normalize("NFC", expected) != unicodedata.normalize("NFC", actual)
-    look = Space(space.width, space.reach, unicode)
+    same = unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
+    look = replace(space.look, unicode=space.look.unicode and not same)
     if space.reach is None:
         return _assemble(found, None, look)
     for context in _CONTEXTS:
-        line = _assemble(found, context * max(1, space.reach // space.width), look)
-        if line_width(line) <= max(space.reach, space.width):
+        line = _assemble(found, context * max(1, space.reach // space.look.width), look)
+        if line_width(line) <= max(space.reach, space.look.width):
             return line
     return None
 
@@ -164,26 +155,23 @@ def _projected(expected: str, actual: str, compared: tuple[JsonValue, JsonValue]
     return found
 
 
-def _assemble(found: list[Span], context: int | None, space: Space) -> StyledLine:
+def _assemble(found: list[Span], context: int | None, look: Look) -> StyledLine:
     line: StyledLine = [('"', PLAIN)]
     for index, (kind, text) in enumerate(found):
         quoted = _quoted(text)
         if kind != "=":
             before, after, markup = _MARKS[kind]
-            line += [(before, markup), (_middle(quoted, context, space), markup), (after, markup)]
-        elif context is None:
-            line.append((_middle(quoted, None, space), PLAIN))
-        elif index == 0:
-            line.append((clip_start(quoted, context, unicode=space.unicode), PLAIN))
-        elif index == len(found) - 1:
-            line.append((clip(quoted, context, unicode=space.unicode), PLAIN))
+            line += [(before, markup), (_middle(quoted, context, look), markup), (after, markup)]
+        elif context is not None and index in {0, len(found) - 1}:
+            cut = look.clip if index else look.start
+            line.append((cut(quoted, context), PLAIN))
         else:
-            line.append((_middle(quoted, context, space), PLAIN))
+            line.append((_middle(quoted, context, look), PLAIN))
     line.append(('"', PLAIN))
     return line
 
 
-def _middle(text: str, width: int | None, space: Space) -> str:
+def _middle(text: str, width: int | None, look: Look) -> str:
     if width is None:
-        return printable(text, ascii_only=not space.unicode)
-    return clip_middle(text, max(width, 2 * len(mark(space.unicode)) + 1), unicode=space.unicode)
+        return look.printable(text)
+    return look.middle(text, max(width, 2 * len(look.mark) + 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import summarize
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
 
@@ -40,7 +40,8 @@ __all__ = [
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
-_TITLES: Final = {"f1": "F1", "pass_rate": "pass rate"}
+_DIGITS: Final = 6
+_TITLES: Final[dict[str, str]] = {"f1": "F1"}
 
 
 @final
@@ -85,6 +86,19 @@ class Headfigure(NamedTuple):
     title: str
     value: float | None
     interval: Interval | None
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Both ends of the interval, with as many decimals as it takes to tell them apart."""
+        if self.interval is None:
+            return ()
+        low, high = self.interval.low, self.interval.high
+        ends = score_text(low), score_text(high)
+        for digits in range(3, _DIGITS):
+            if low == high or ends[0] != ends[1]:
+                break
+            ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
+        return ends
 
 
 @final
@@ -157,14 +171,26 @@ class RunView:
         return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
 
     @property
+    def noun(self) -> str:
+        """What there are several of."""
+        return "case" if self.results.corpus is None else "record"
+
+    @property
+    def means_of(self) -> str:
+        """What the figures of the run are means of; those of fields are of leaves."""
+        return f"mean of {self.noun}s"
+
+    @property
     def figures(self) -> list[Headfigure]:
-        """The mean figures of the run, and then its pass rate."""
+        """The mean figures of the run, of which all but the score may repeat it, and then its pass rate."""
         intervals = {each.name: each.interval for each in self.headlines}
-        values = {str(name): self.results.mean(name) for name in FIGURES}
-        values["pass_rate"] = self.results.pass_rate
-        return [
-            Headfigure(_TITLES.get(name, name), value, intervals.get(name)) for name, value in values.items()
+        means = [
+            Headfigure(_TITLES.get(name, name), self.results.mean(name), intervals.get(name))
+            for name in FIGURES
         ]
+        if len({(score_text(each.value), each.ends) for each in means}) == 1:
+            means = means[:1]
+        return [*means, Headfigure("pass rate", self.results.pass_rate, intervals.get("pass_rate"))]
 
 
 # -- cases that failed -------------------------------------------------------------------------------------

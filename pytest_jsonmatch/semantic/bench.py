@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import Future
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
-    from pytest_jsonmatch.semantic.making import Mode
+    from pytest_jsonmatch.semantic.settings import Mode
 
-__all__ = ["NO_JUDGE", "Bench", "Memory", "as_judge", "usage_text"]
+__all__ = ["Bench", "Memory", "as_judge", "usage_text"]
 
 Answer: TypeAlias = "Verdict | JudgeError"
-Question: TypeAlias = "tuple[str | None, ...]"
+Question: TypeAlias = "tuple[Hashable, ...]"
 """What an item is about, without its id."""
 
-NO_JUDGE: Final = (
-    "the comparator 'semantic' has no judge to ask: pass judge=..., call register_judge(...), or in pytest "
-    "set jsonmatch_judge or override the fixture jsonmatch_judge (docs/judge.md)"
+_NO_JUDGE: Final = (
+    "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
+    "jsonmatch_judge or override the fixture of this name; on the command line give --judge-model, "
+    "--judge-from or -p MODULE (docs/judge.md)"
 )
 
 
@@ -137,7 +136,7 @@ class Memory:
                 ended = error
         with self._lock:
             now = _usage_of(asked.judge)
-            self.usage += _difference(now, asked.counted)
+            self.usage += now - asked.counted
             asked.counted = now
             for number, key in numbered.items():
                 answer, future = _checked(answers, number), asked.answers[key]
@@ -183,26 +182,13 @@ def _checked(answers: object, number: str) -> Answer:
 
 
 def _question(item: JudgeItem) -> Question:
-    return item.path, item.description, item.criterion, _form(item.expected), _form(item.actual)
-
-
-def _form(value: JsonValue) -> str:
-    try:
-        return json.dumps(value, sort_keys=True)
-    except (RecursionError, TypeError):
-        # Nested too deep for Python's encoder, or a number beyond a double. (The order of keys then counts.)
-        return render(value)
+    values = (json_key(value, strict=True) for value in (item.expected, item.actual))
+    return item.path, item.description, item.criterion, *values
 
 
 def _usage_of(judge: object) -> JudgeUsage:
     usage = getattr(judge, "usage", None)
     return usage if isinstance(usage, JudgeUsage) else JudgeUsage()
-
-
-def _difference(now: JudgeUsage, before: JudgeUsage) -> JudgeUsage:
-    return JudgeUsage(
-        **{each.name: getattr(now, each.name) - getattr(before, each.name) for each in fields(now)}
-    )
 
 
 @final
@@ -215,7 +201,6 @@ class Bench:
         memory: of the run.
         mode: "off": nobody is asked. "cached": only what a cache file holds counts. "live": a judge that
             keeps verdicts is asked about the rest, whatever mode it was made in. None: as it was made.
-        hint: what is said where there is no judge.
 
     The judge that a field names goes first, then `given`, then what `default` makes, then the registered
     one.
@@ -225,7 +210,7 @@ class Bench:
     {'1': Verdict(equivalent=True, reason=None)}
     """
 
-    __slots__ = ("_default", "_given", "_hint", "_mode", "memory")
+    __slots__ = ("_default", "_given", "_mode", "memory")
 
     def __init__(
         self,
@@ -234,9 +219,7 @@ class Bench:
         default: Callable[[], object] | None = None,
         memory: Memory | None = None,
         mode: Mode | None = None,
-        hint: str = NO_JUDGE,
     ) -> None:
-        self._hint = hint
         if given is not None and not isinstance(given, str):
             as_judge(given)
         self._given = given
@@ -247,7 +230,7 @@ class Bench:
     def __reduce__(self) -> tuple[object, ...]:
         # Another process has a memory of its own, and knows what is registered there.
         given = self._given if self._given is not None or self._default is None else self._default()
-        return partial(Bench, given, mode=self._mode, hint=self._hint), ()
+        return partial(Bench, given, mode=self._mode), ()
 
     def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
         """Return what is said of each item, by its id.
@@ -286,7 +269,7 @@ class Bench:
             found = None if self._default is None else self._default()
             found = registry.find_judge() if found is None else found
         if found is None:
-            raise ConfigurationError(self._hint)
+            raise ConfigurationError(_NO_JUDGE)
         return found
 
 

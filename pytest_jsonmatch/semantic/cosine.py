@@ -30,20 +30,17 @@ _STEPS: Final = 10_000.0
 
 def _read(params: Params) -> tuple[Vectors, float]:
     """Return the vectors of the model that the parameters name, and the floor."""
-    check_names(_NAME, params, ["embedding_model", "revision", "floor"])
+    check_names(_NAME, params, ["embedding_model", "floor"])
     model = params.get("embedding_model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
         raise ConfigurationError(
             f"{_NAME}: 'embedding_model' must be the name of a model, a folder, module:attribute, or the "
             f"name of a registered encoder, not {model!r}"
         )
-    revision = params.get("revision")
-    if revision is not None and (not isinstance(revision, str) or not revision):
-        raise ConfigurationError(f"{_NAME}: 'revision' must be a branch, tag or commit, not {revision!r}")
     floor = params.get("floor", 0.0)
     if isinstance(floor, bool) or not isinstance(floor, (int, float)) or not 0 <= floor < 1:
         raise ConfigurationError(f"{_NAME}: 'floor' must be a number from 0 to below 1, not {floor!r}")
-    return find_vectors(model, revision), float(floor)
+    return find_vectors(model), float(floor)
 
 
 def _score(product: float, floor: float) -> float:

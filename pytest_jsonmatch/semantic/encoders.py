@@ -34,16 +34,15 @@ _HUB_OWNER: Final = "sentence-transformers/"
 _MOST_SAID: Final = 300
 
 # What there is in memory of models that are not registered, for as long as the process lives.
-_loaded: Final[dict[tuple[str, str | None], Vectors]] = {}
+_loaded: Final[dict[str, Vectors]] = {}
 
 
-def find_vectors(model: str, revision: str | None = None) -> Vectors:
+def find_vectors(model: str) -> Vectors:
     """Return the vectors of the model of a name; no model is loaded yet.
 
     Args:
         model: the name of a registered encoder, `module:attribute`, a folder, or the name of a model of
             sentence-transformers.
-        revision: of a model of the last kind: which version of it.
 
     Raises:
         ConfigurationError: there is no such thing, or what it needs is not installed.
@@ -55,17 +54,16 @@ def find_vectors(model: str, revision: str | None = None) -> Vectors:
     """
     registered = active_registry().find_encoder(model)
     if registered is not None:
-        _refuse_revision(model, revision, "a registered encoder")
         made = registered.made.get("vectors")
         if made is None:
             made = registered.made["vectors"] = _of_object(model, registered.encoder)
         found: Vectors = made
         return found
     folder = _folder(model)
-    key = (model if folder is None else str(folder), revision)
+    key = model if folder is None else str(folder)
     known = _loaded.get(key)
     if known is None:
-        known = _loaded.setdefault(key, _fresh(model, folder, revision))
+        known = _loaded.setdefault(key, _fresh(model, folder))
     return known
 
 
@@ -78,30 +76,23 @@ def _folder(model: str) -> Path | None:
         return None
 
 
-def _fresh(model: str, folder: Path | None, revision: str | None) -> Vectors:
+def _fresh(model: str, folder: Path | None) -> Vectors:
     if folder is not None:
-        _refuse_revision(model, revision, "a folder")
         return _of_folder(model, folder.name, folder)
     if _IMPORT_PATH.fullmatch(model):
-        _refuse_revision(model, revision, "an object of a module")
         return _of_object(model, _imported(model))
     if model.startswith((".", "~", "/", "\\")):
         raise ConfigurationError(f"{_OWNER}: there is no folder {model!r}")
-    carried = _carried(model) if revision is None else None
+    carried = _carried(model)
     if carried is not None:
         return _of_folder(model, model.removeprefix(_HUB_OWNER), carried)
     _require_library(model)
 
     def commit() -> str | None:
-        found = _in_hub_cache(model, revision)
+        found = _in_hub_cache(model)
         return None if found is None else found.name
 
-    return Vectors(model, lambda: _load_from_hub(model, revision), commit)
-
-
-def _refuse_revision(model: str, revision: str | None, what: str) -> None:
-    if revision is not None:
-        raise ConfigurationError(f"{_OWNER}: {model!r} is {what}, which takes no 'revision'; leave it out")
+    return Vectors(model, lambda: _load_from_hub(model), commit)
 
 
 def _of_object(name: str, encoder: Encoder) -> Vectors:
@@ -120,7 +111,7 @@ def _of_folder(model: str, name: str, folder: Path) -> Vectors:
         except OSError as error:
             raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
 
-    return Vectors(name, lambda: _load(model, str(folder), None), revision)
+    return Vectors(name, lambda: _load(model, str(folder)), revision)
 
 
 def _imported(path: str) -> Encoder:
@@ -161,7 +152,7 @@ def _require_library(model: str) -> None:
         )
 
 
-def _load(model: str, source: str, revision: str | None) -> Encoder:
+def _load(model: str, source: str) -> Encoder:
     """Load a model by sentence-transformers."""
     try:
         from sentence_transformers import SentenceTransformer
@@ -170,23 +161,23 @@ def _load(model: str, source: str, revision: str | None) -> Encoder:
         raise ConfigurationError(message) from error
     try:
         with _no_progress_bars():
-            return _SentenceModel(SentenceTransformer(source, revision=revision))
+            return _SentenceModel(SentenceTransformer(source))
     except Exception as error:  # no such model, no network, a damaged file
         said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 
-def _load_from_hub(model: str, revision: str | None) -> Encoder:
+def _load_from_hub(model: str) -> Encoder:
     """Load a model from the hub's own cache, without a question to the hub; else from the hub."""
-    known = _in_hub_cache(model, revision)
+    known = _in_hub_cache(model)
     # (Without `modules.json` others may have put it there, and nothing says how its vectors are pooled.)
     if known is not None and (known / "modules.json").is_file():
         with suppress(ConfigurationError):  # some of its files are missing
-            return _load(model, str(known), None)
-    return _load(model, model, revision)
+            return _load(model, str(known))
+    return _load(model, model)
 
 
-def _in_hub_cache(model: str, revision: str | None) -> Path | None:
+def _in_hub_cache(model: str) -> Path | None:
     """Return the folder of a model in the hub's own cache, which is named by its commit."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -195,7 +186,7 @@ def _in_hub_cache(model: str, revision: str | None) -> Path | None:
     for name in names:
         for file in ("modules.json", "config.json"):
             with suppress(ValueError):  # no name of any model
-                found = try_to_load_from_cache(name, file, revision=revision)
+                found = try_to_load_from_cache(name, file)
                 if isinstance(found, str):
                     return Path(found).parent
     return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import operator
+from dataclasses import astuple, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
 
@@ -99,7 +100,7 @@ Answers: TypeAlias = "Mapping[str, Verdict | JudgeError]"
 @final
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What a judge has done so far; two of them add up.
+    """What a judge has done so far, or since: two of them add up, and have a difference.
 
     >>> JudgeUsage(calls=1, items=8) + JudgeUsage(calls=2, items=3, cached=4)
     JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0)
@@ -117,7 +118,10 @@ class JudgeUsage:
     completion_tokens: int = 0
 
     def __add__(self, other: JudgeUsage) -> JudgeUsage:
-        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+        return JudgeUsage(*map(operator.add, astuple(self), astuple(other)))
+
+    def __sub__(self, other: JudgeUsage) -> JudgeUsage:
+        return JudgeUsage(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @runtime_checkable

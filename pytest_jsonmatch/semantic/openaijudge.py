@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
-from urllib.parse import urlsplit
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
-from pytest_jsonmatch.semantic.making import JudgeSettings
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
@@ -21,6 +20,7 @@ from pytest_jsonmatch.semantic.prompts import (
     prompt_version,
     question,
 )
+from pytest_jsonmatch.semantic.settings import check_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import openai
 
     from pytest_jsonmatch.semantic.judging import Answers, JudgeItem, Verdict
-    from pytest_jsonmatch.semantic.making import Structured
     from pytest_jsonmatch.semantic.prompts import Question
+    from pytest_jsonmatch.semantic.settings import Structured
 
 __all__ = ["OpenAIJudge"]
 
@@ -56,6 +56,7 @@ _Found: TypeAlias = "dict[str, Verdict | JudgeError]"
 
 
 @final
+@dataclass(eq=False, repr=False, kw_only=True)
 class OpenAIJudge:
     """Asks a language model, in batches, over the official `openai` client (the extra `judge`).
 
@@ -63,11 +64,10 @@ class OpenAIJudge:
     JudgeError.
 
     Args:
-        model: the model's name at the endpoint (for Azure that of the deployment).
+        model: the model's name at the endpoint (at Azure that of the deployment).
         base_url: the endpoint, such as `http://localhost:11434/v1`; None: OpenAI's.
         api_key: the key; None: the one in the environment variable `api_key_env`.
-        api_key_env: None: `OPENAI_API_KEY` (Azure: `AZURE_OPENAI_API_KEY`), but none for a `base_url`.
-        azure_endpoint, api_version: a resource of Azure instead.
+        api_key_env: None: `OPENAI_API_KEY`, but none for a `base_url`.
         client: a ready client of the `openai` package instead of all these; its timeout and retries count.
         batch_size: pairs in a request, at most.
         concurrency: requests under way at once, at most, of all threads.
@@ -92,52 +92,34 @@ class OpenAIJudge:
     0
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        api_key_env: str | None = None,
-        azure_endpoint: str | None = None,
-        api_version: str | None = None,
-        client: openai.OpenAI | None = None,
-        batch_size: int = 20,
-        concurrency: int = 4,
-        timeout: float = 60.0,
-        retries: int = 2,
-        max_calls: int | None = None,
-        max_tokens: int | None = None,
-        structured: Structured = "json_schema",
-        temperature: float | None = 0.0,
-        instructions: str | None = None,
-        seed: int | None = None,
-    ) -> None:
-        self._settings = JudgeSettings(
-            model=model,
-            base_url=base_url,
-            api_key_env=api_key_env,
-            azure_endpoint=azure_endpoint,
-            api_version=api_version,
-            batch_size=batch_size,
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
-            max_calls=max_calls,
-            max_tokens=max_tokens,
-            structured=structured,
-            temperature=temperature,
-            instructions=instructions,
-            seed=seed,
-        )
-        self.model = model
-        self.prompt = prompt_version(instructions)
+    model: str = field(kw_only=False)
+    base_url: str | None = None
+    api_key: InitVar[str | None] = None
+    api_key_env: str | None = None
+    client: InitVar[openai.OpenAI | None] = None
+    batch_size: int = 20
+    concurrency: int = 4
+    timeout: float = 60.0
+    retries: int = 2
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    structured: Structured = "json_schema"
+    temperature: float | None = 0.0
+    instructions: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self, api_key: str | None, client: openai.OpenAI | None) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None or each.default is not None:
+                check_setting(each.name, value)
+        self.prompt = prompt_version(self.instructions)
         # (A function: whatever shows this object does not show the key.)
         self._own_key: Callable[[], str | None] = lambda: api_key
         self._given = client
         self._made: openai.OpenAI | None = None
-        self._budget = Budget(max_calls=max_calls, max_tokens=max_tokens)
-        self._slots = BoundedSemaphore(concurrency)
+        self._budget = Budget(max_calls=self.max_calls, max_tokens=self.max_tokens)
+        self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
         self._failures: tuple[JudgeError, ...] = ()
@@ -183,9 +165,7 @@ class OpenAIJudge:
         batch: list[Question] = []
         length = 0
         for each in questions:
-            if len(batch) == self._settings.batch_size or (
-                batch and length + len(each.text) > MAX_CHARACTERS
-            ):
+            if len(batch) == self.batch_size or (batch and length + len(each.text) > MAX_CHARACTERS):
                 yield batch
                 batch, length = [], 0
             batch.append(each)
@@ -209,7 +189,7 @@ class OpenAIJudge:
                     waiting.clear()
                     ended.append(error)
 
-        count = min(self._settings.concurrency, len(batches))
+        count = min(self.concurrency, len(batches))
         # Daemons, which the interpreter does not wait for when it is interrupted.
         threads = [Thread(target=work, name="jsonmatch-judge", daemon=True) for _ in range(count)]
         try:
@@ -252,7 +232,7 @@ class OpenAIJudge:
 
     def _answer(self, asked: dict[str, Question], new: int) -> str:
         """Send one request, and return what the model writes; a JudgeError says why there is nothing."""
-        content = messages(asked, self._settings.instructions)
+        content = messages(asked, self.instructions)
         # A token for two bytes is more than almost any text has.
         size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
         estimate = size // 2 + 50 + 60 * len(asked) + 60
@@ -286,11 +266,11 @@ class OpenAIJudge:
 
     def _options(self) -> dict[str, Any]:
         """Return what a request says beside the model and the messages."""
-        options = {"temperature": self._settings.temperature, "seed": self._settings.seed}
+        options = {"temperature": self.temperature, "seed": self.seed}
         found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-        if self._settings.structured == "json_object":
+        if self.structured == "json_object":
             found["response_format"] = {"type": "json_object"}
-        if self._settings.structured == "json_schema":
+        if self.structured == "json_schema":
             schema = {"name": "verdicts", "strict": True, "schema": ANSWER_SCHEMA}
             found["response_format"] = {"type": "json_schema", "json_schema": schema}
         return found
@@ -333,8 +313,7 @@ class OpenAIJudge:
         return JudgeError(kind, f"{self._where()} answers {error.status_code}: {said}{hint}")
 
     def _where(self) -> str:
-        parts = urlsplit(str(self._client().base_url))
-        return str(parts.hostname) if parts.port is None else f"{parts.hostname}:{parts.port}"
+        return self._client().base_url.netloc.decode()
 
     def _clean(self, text: str) -> str:
         """Return a message on one line, not long, and without the key."""
@@ -361,18 +340,11 @@ class OpenAIJudge:
             raise ConfigurationError(
                 "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
             ) from None
-        settings = self._settings
-        limits: dict[str, Any] = {
-            "timeout": library.Timeout(settings.timeout, connect=min(_CONNECT_SECONDS, settings.timeout)),
-            "max_retries": settings.retries,
-        }
-        endpoint, version = settings.azure_endpoint, settings.api_version
+        timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
         try:
             # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
-            if endpoint is None:
-                return library.OpenAI(base_url=settings.base_url, api_key=self._key(), **limits)
-            return library.AzureOpenAI(
-                azure_endpoint=endpoint, api_version=version, api_key=self._key(), **limits
+            return library.OpenAI(
+                base_url=self.base_url, api_key=self._key(), timeout=timeout, max_retries=self.retries
             )
         except ConfigurationError:
             raise
@@ -382,11 +354,11 @@ class OpenAIJudge:
     def _key(self) -> str:
         if (own := self._own_key()) is not None:
             return own
-        name = self._settings.api_key_env
+        name = self.api_key_env
         if name is None:
-            if self._settings.base_url is not None:
+            if self.base_url is not None:
                 return _NO_KEY
-            name = "OPENAI_API_KEY" if self._settings.azure_endpoint is None else "AZURE_OPENAI_API_KEY"
+            name = "OPENAI_API_KEY"
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(

@@ -22,7 +22,6 @@ __all__ = [
     "MAX_CHARACTERS",
     "PROMPT_VERSION",
     "Question",
-    "escaped",
     "messages",
     "named",
     "prompt_version",
@@ -96,25 +95,16 @@ class Question(NamedTuple):
     text: str
 
 
-def escaped(text: str) -> str:
-    r"""Return JSON text in which characters that nobody sees are escapes.
-
-    >>> print(escaped('"a\u200bb\U000e0041"'))
-    "a\u200bb\udb40\udc41"
-    """
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
 def value_text(value: Any, limit: int) -> str:
-    """Return a JSON value of any depth as JSON text, safe to stand in a request or a file.
+    r"""Return a JSON value of any depth as JSON text; characters that nobody sees are escapes.
 
     Raises:
         JudgeError: (of the kind `invalid`) it is longer than `limit` characters, or no JSON (a NaN).
 
-    >>> value_text({"city": "Saint-Malo"}, 100)
-    '{"city": "Saint-Malo"}'
+    >>> print(value_text({"city": "Saint-\u200bMalo"}, 100))
+    {"city": "Saint-\u200bMalo"}
     """
-    text = escaped(render(value, limit + 1))
+    text = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], render(value, limit + 1))
     if len(text) > limit:
         raise JudgeError("invalid", f"a value is too long to be judged: over {limit:,} characters as JSON")
     if "NaN" in text or "Infinity" in text:
@@ -131,11 +121,10 @@ def question(item: JudgeItem, limit: int = MAX_CHARACTERS) -> Question:
     Raises:
         JudgeError: (of the kind `invalid`) it is too long, or a value is no JSON.
     """
-    parts = [f'"field": {value_text(item.path, limit)}']
-    words = {"description": item.description, "criterion": item.criterion}
+    words = {"field": item.path, "description": item.description, "criterion": item.criterion}
     said: dict[str, Any] = {name: text for name, text in words.items() if text is not None}
     said.update(expected=item.expected, actual=item.actual)
-    parts.extend(f'"{name}": {value_text(value, limit)}' for name, value in said.items())
+    parts = [f'"{name}": {value_text(value, limit)}' for name, value in said.items()]
     text = _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", ", ".join(parts))
     if len(text) > limit:
         raise JudgeError("invalid", f"the pair is too long to be judged: over {limit:,} characters as JSON")

@@ -6,8 +6,7 @@ import hashlib
 import os
 import re
 import warnings
-import zlib
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -15,7 +14,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -26,10 +25,11 @@ VARIABLE: Final = "JSONMATCH_EMBEDDING_CACHE"
 """The environment variable that names the folder; it goes before every other setting."""
 
 # Raised when what is stored changes its form; part of the file's name.
-_FORM: Final = "1"
-_AT_A_TIME: Final = 500
+_FORM: Final = "2"
 _WAIT_SECONDS: Final = 30.0
-_CHECK: Final = 4
+_CREATE: Final = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
+_SELECT: Final = "SELECT vector FROM vectors WHERE key = ?"
+_INSERT: Final = "INSERT OR REPLACE INTO vectors VALUES (?, ?)"
 
 # The folder that a pytest session has set; a list, so that there is one place for it.
 _folder: Final[list[Path | None]] = [None]
@@ -83,81 +83,51 @@ class VectorCache:
 
     def read(self, texts: Sequence[str]) -> dict[str, NDArray[np.int32]]:
         """Return the vectors that are there of strings."""
-        if not self.path.exists():
-            return {}
-        keys = {_key(text): text for text in texts}
+        import numpy as np
+
         found: dict[str, NDArray[np.int32]] = {}
-
-        def select(connection: sqlite3.Connection) -> None:
-            wanted = list(keys)
-            for start in range(0, len(wanted), _AT_A_TIME):
-                some = wanted[start : start + _AT_A_TIME]
-                marks = ",".join("?" * len(some))
-                rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", some)  # noqa: S608 - question marks
-                for key, stored in rows:
-                    vector = _unpacked(stored)
-                    if vector is not None:
-                        found[keys[key]] = vector
-
-        self._work(select)
+        if self.path.exists():
+            with self._warned(), self._open() as connection:
+                for text in texts:
+                    for (stored,) in connection.execute(_SELECT, [_key(text)]):
+                        found[text] = np.frombuffer(stored, dtype="<i4").astype(np.int32)
         return found
 
     def write(self, vectors: Mapping[str, NDArray[np.int32]]) -> None:
         """Put vectors there."""
-        if not vectors:
-            return
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            _warn(f"the folder {self.path.parent} can't be made ({error}); vectors are not kept")
-            return
-        rows = [(_key(text), _packed(vector)) for text, vector in vectors.items()]
+        rows = [(_key(text), vector.astype("<i4").tobytes()) for text, vector in vectors.items()]
+        if rows:
+            with self._warned(), self._open() as connection:
+                connection.executemany(_INSERT, rows)
 
-        def insert(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Give the file to work with, in one transaction."""
+        import sqlite3
 
-        if not self._work(insert):
-            # (What was there was no cache file, and is gone now.)
-            self._work(insert)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=_WAIT_SECONDS)) as connection, connection:
+            connection.execute(_CREATE)
+            yield connection
 
-    def _work(self, do: Callable[[sqlite3.Connection], None]) -> bool:
-        """Do something with the file; False if it was damaged, and was removed."""
+    @contextmanager
+    def _warned(self) -> Iterator[None]:
+        """Warn of what can't be done with the file; one that is damaged is removed."""
         import sqlite3
 
         try:
-            with closing(sqlite3.connect(self.path, timeout=_WAIT_SECONDS)) as connection, connection:
-                connection.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
-                do(connection)
-        except sqlite3.OperationalError as error:
+            yield
+        except (OSError, sqlite3.OperationalError) as error:
             _warn(f"{self.path} can't be used ({error}); vectors are made anew")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, TypeError, ValueError) as error:  # or a row that is no vector
             for name in (self.path, Path(f"{self.path}-journal")):
                 with suppress(OSError):
                     name.unlink()
             _warn(f"{self.path} is damaged ({error}); it is written anew")
-            return False
-        return True
 
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _packed(vector: NDArray[np.int32]) -> bytes:
-    data = vector.astype("<i4").tobytes()
-    return zlib.crc32(data).to_bytes(_CHECK, "little") + data
-
-
-def _unpacked(stored: object) -> NDArray[np.int32] | None:
-    """Return a vector; None for what is damaged."""
-    import numpy as np
-
-    if not isinstance(stored, bytes) or len(stored) <= _CHECK or len(stored) % 4:
-        return None
-    data = stored[_CHECK:]
-    if zlib.crc32(data).to_bytes(_CHECK, "little") != stored[:_CHECK]:
-        return None
-    return np.frombuffer(data, dtype="<i4").astype(np.int32)
 
 
 def _warn(message: str) -> None:

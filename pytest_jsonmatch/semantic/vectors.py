@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
@@ -30,7 +29,7 @@ _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
 """What the product of a vector with itself is, but for the rounding of its components."""
 MOST_BYTES: Final = 256 * 2**20
-"""So many bytes of vectors stay in memory; more only as long as one chunk of records needs more."""
+"""Beyond so many bytes of vectors only those stay in memory that the chunk of records at hand needs."""
 
 
 @final
@@ -78,7 +77,7 @@ class Vectors:
         self._load = load
         self._revision = revision
         self._most_bytes = most_bytes
-        self._known: OrderedDict[str, NDArray[np.int32]] = OrderedDict()
+        self._known: dict[str, NDArray[np.int32]] = {}
         # Strings without a vector, and why: until they are to be learnt again.
         self._failed: dict[str, str] = {}
         self._encoder: Encoder | None = None
@@ -96,17 +95,14 @@ class Vectors:
             ConfigurationError: there is no encoder.
         """
         with self._lock:
-            wanted = dict.fromkeys(texts)
-            fresh = [text for text in wanted if text not in self._known]
-            for text in wanted:
-                if text in self._known:
-                    self._known.move_to_end(text)
-                else:
-                    self._failed.pop(text, None)
+            fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+            for text in fresh:
+                self._failed.pop(text, None)
             if fresh:
                 self._find(fresh)
-            while len(self._known) > len(wanted) and self._bytes() > self._most_bytes:
-                self._known.popitem(last=False)
+            wanted = set(texts)
+            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > self._most_bytes:
+                self._known = {text: vector for text, vector in self._known.items() if text in wanted}
             if len(self._failed) > _MOST_FAILED:
                 self._failed = {text: why for text, why in self._failed.items() if text in wanted}
 
@@ -140,9 +136,6 @@ class Vectors:
     def renew_lock(self) -> None:
         """Replace the lock: in a process that was forked nobody is left to let go of it."""
         self._lock = threading.RLock()
-
-    def _bytes(self) -> int:
-        return len(self._known) * (4 * self._dimensions + _OVERHEAD)
 
     def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
         found = self._known.get(text)

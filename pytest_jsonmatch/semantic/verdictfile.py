@@ -24,7 +24,7 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
 
 if TYPE_CHECKING:
@@ -105,17 +105,21 @@ class VerdictFile:
         """Which state of the file was read."""
         self._lock = Lock()
 
-    def verdict(self, key: Key, model: str, prompt: str) -> Verdict | None:
-        """Return a model's verdict on a question."""
-        return self._found.get(key, {}).get((model, prompt))
+    def verdict(self, key: Key, model: str | None, prompt: str | None) -> Verdict | None:
+        """Return the verdict on a question, by one model and prompt, or by any (None).
 
-    def verdicts(self, key: Key, model: str | None, prompt: str | None) -> Mapping[_Who, Verdict]:
-        """Return all verdicts on a question, by model and prompt; None is any."""
-        return {
+        Raises:
+            JudgeError: (of the kind `invalid`) there are several, and they differ.
+        """
+        found = {
             who: verdict
             for who, verdict in self._found.get(key, {}).items()
-            if model in (None, who[0]) and prompt in (None, who[1])
+            if model in {None, who[0]} and prompt in {None, who[1]}
         }
+        if len({verdict.equivalent for verdict in found.values()}) > 1:
+            names = ", ".join(" ".join(filter(None, who)) for who in sorted(found))
+            raise JudgeError("invalid", f"recorded verdicts differ ({names}): name one model, or one prompt")
+        return next(iter(found.values()), None)
 
     def refresh(self, *, required: bool = False) -> None:
         """Read the file, if it has changed.

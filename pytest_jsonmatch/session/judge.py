@@ -65,7 +65,7 @@ class Judging:
         said: dict[str, Any] = dict(self._settings.judge)
         if self._configured is not None or not said.keys() - {"mode"}:
             return self._configured
-        from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+        from pytest_jsonmatch.semantic.making import make_judge
 
         said["mode"] = self._settings.judge_mode or "live"
         if said.get("cache"):
@@ -73,7 +73,7 @@ class Judging:
             # As short as can be: messages name it.
             said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
-            self._configured = make_judge(JudgeSettings.of(said))
+            self._configured = make_judge(said)
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
         return self._configured

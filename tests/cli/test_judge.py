@@ -11,6 +11,11 @@ import pytest
 
 from pytest_jsonmatch.cli.labels import Label, read_labels
 
+NO_JUDGE = (
+    "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set jsonmatch_judge "
+    "or override the fixture of this name; on the command line give --judge-model, --judge-from or -p MODULE "
+    "(docs/judge.md)"
+)
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -119,11 +124,11 @@ def test_what_is_printed(labelled):
         "  people: same                 6          0\n"
         "  people: different            1          6\n"
         "\n"
-        "field   n  agree  false same  false different  accuracy  kappa       interval\n"
-        "note    5      4           1                0      0.80   0.62  -0.14 to 0.90\n"
-        "city    8      8           0                0      1.00   1.00   0.32 to 1.00\n"
-        "─────────────────────────────────────────────────────────────────────────────\n"
-        "total  13     12           1                0      0.92   0.85   0.34 to 0.96\n"
+        "field        n  agree  false same  false different  accuracy  kappa       interval\n"
+        "note         5      4           1                0      0.80   0.62  -0.14 to 0.90\n"
+        "city         8      8           0                0      1.00   1.00   0.32 to 1.00\n"
+        "──────────────────────────────────────────────────────────────────────────────────\n"
+        "all fields  13     12           1                0      0.92   0.85   0.34 to 0.96\n"
         "\n"
         "1 disagreement:\n"
         "  labels.jsonl:9 (r0)  note  people: different, judge: same\n"
@@ -416,7 +421,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl",
-            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+            NO_JUDGE,
         ),
         (
             "labels.jsonl --judge-from judges",
@@ -556,7 +561,7 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
         ),
         (
             "--judge-mode cached",
-            "nobody judges: give --judge-model or --judge-from, or register a judge by a plugin (-p MODULE)",
+            NO_JUDGE,
         ),
         (
             "--judge-mode cached --judge-model m",

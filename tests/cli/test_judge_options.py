@@ -58,10 +58,9 @@ def test_results_alone_go_to_standard_output(plugin, command):
 @pytest.mark.parametrize("line", ["compare a.json b.json", "evaluate answers.jsonl gold.jsonl"])
 def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
     plugin()
-    assert refused(f"{line} --config rules.json").endswith(
-        ": the comparator 'semantic' has no judge to ask: give --judge-model, or register one by a plugin "
-        "(-p MODULE; docs/judge.md)"
-    )
+    told = refused(f"{line} --config rules.json")
+    assert ": there is no judge to ask what values mean: register one" in told
+    assert told.endswith("on the command line give --judge-model, --judge-from or -p MODULE (docs/judge.md)")
 
 
 def test_without_a_question_nobody_is_missed(plugin, command):

@@ -402,20 +402,19 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
     assert [name.strip() for name in browser.names("heading")] == [
         "jsonmatch",
-        "Figures with 95 % confidence intervals",
+        "Figures mean of cases, with 95 % confidence intervals",
         "Gates on 4 cases",
         "Scores of cases choose a bar to see its cases",
         "Fields × cases in the order of the lists below, and as they are filtered",
-        "Fields",
+        "Fields over all leaves ·",
         "Cases",
     ]
     assert browser.names("treegrid") == ["Cases"]
     assert browser.names("grid") == ["Fields"]
-    assert browser.names("columnheader")[-6:] == [
+    assert browser.names("columnheader")[-5:] == [
         "case",
         "verdict",
         "score ↑",
-        "F1",
         "runs",
         "worst fields",
     ]
@@ -429,6 +428,31 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)
     ]
     assert unnamed == []
+
+
+def compared_by(metric: str, *answers: object) -> RunView:
+    cases = []
+    for name, actual in zip("ab", answers, strict=True):
+        result = compare_json(actual, {"x": 1, "y": 2}, metric=metric)
+        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1}, passed=False)
+        cases.append(Case(name, (CaseRun(1, passed=False, comparisons=(compared,)),)))
+    return RunView(ResultSet(tuple(cases)))
+
+
+def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
+    counts = ["n", "match", "mismatch", "omitted", "invented"]
+    browser.open(html_page(compared_by("field_match", {"x": 1, "y": 2, "z": 3}, {"x": 1, "y": 3})))
+    assert browser.texts("#fields [role=columnheader]") == ["field", "score ↑", *counts]
+    assert set(browser.texts("#fields .list-rows .line > :last-child")) == {"not counted"}
+    assert "F1" not in browser.texts("#cases [role=columnheader]")
+    fits = "return [...document.querySelectorAll('.line > *')].every((each) => each.scrollWidth <= each.clientWidth)"
+    assert browser.run(fits)
+
+    browser.open(html_page(compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1})))
+    assert browser.texts("#fields [role=columnheader]") == [
+        "field", "score ↑", *counts, "precision", "recall", "F1",
+    ]  # fmt: skip
+    assert set(browser.texts("#fields .list-rows .line > :nth-child(7)")) == {"0", "1"}
 
 
 def test_light_dark_and_switch(browser: Browser) -> None:

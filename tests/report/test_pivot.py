@@ -55,6 +55,11 @@ def test_each_row_marks_the_best():
     ]
 
 
+def test_no_line_ends_in_a_space():
+    (block,) = pivot_blocks([compared(WRONG), compared(RIGHT, model="large")], Look(), option="--pivot")
+    assert [line for line in block if "".join(text for text, _ in line).endswith(" ")] == []
+
+
 def test_columns_are_in_the_order_of_the_fixture_whatever_came_first():
     comparisons = [compared(RIGHT, model=model) for model in ("huge", "small", "large")]
     (pivot,), names = pivots(comparisons)

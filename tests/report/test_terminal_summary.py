@@ -83,6 +83,31 @@ all fields       29    23        4       2        –  0.85      0.91   0.77 0.8
 """)
 
 
+def test_a_group_of_which_one_row_is_shown_shares_a_line_with_it():
+    expected = {
+        "items": [{"price": 1, "sku": "a"}],
+        "a": {"b": {"c": 1, "d": 1}, "e": 1},
+        "odd": {"x y": 1, "z": 1},
+    }
+    actual = {
+        "items": [{"price": 2, "sku": "a"}],
+        "a": {"b": {"c": 2, "d": 1}, "e": 1},
+        "odd": {"x y": 2, "z": 1},
+    }
+    table = shown([compared("r", actual, expected, metric="leaf_f1")], mode="failed")
+    assert [line.split("  ")[0] for line in table[1:4]] == ["items[].price", 'odd["x y"]', "a.b.c"]
+    assert shown([compared("r", actual, expected, metric="leaf_f1")], mode="all")[1].startswith("items[]  ")
+
+
+def test_what_a_group_was_scored_as_shares_a_line_too():
+    session = [
+        compared("r", {"items": "none", "a": 1}, {"items": [1, 2], "a": 1}),
+        compared("s", {"items": [1, 2], "a": 1}, {"items": [1, 2], "a": 1}),
+    ]
+    table = shown(session, mode="failed")
+    assert table[1].startswith("items (as a whole) 1 ")
+
+
 def test_a_wide_terminal_has_room_for_words_and_decimals():
     assert shown(SESSION, width=120)[:4] == lines("""
 json_similarity    n  match  mismatch  omitted     invented  score  precision  recall     F1

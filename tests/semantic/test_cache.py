@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.semantic import verdictfile
-from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.verdictfile import _line, _writers_lock, key_of
 
@@ -143,25 +143,10 @@ def test_cached_without_a_file_misses_everything(file):
     assert [getattr(answer, "kind", None) for answer in judge.judge([NYC]).values()] == ["cache miss"]
 
 
-def test_off_judges_nothing_and_reads_nothing(file):
-    file.write_text("no verdict", encoding="utf-8")
-    asked = Counting()
-    judge = CachedJudge(asked, file, mode="off")
-    assert shown(judge.judge([NYC])) == ["off: no judge is asked (mode 'off')"]
-    assert (asked.asked, judge.usage) == ([], JudgeUsage(errors=1))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"mode": "offline"}, "mode is 'offline'; did you mean 'off'?"),
-        ({"path": None}, "the mode 'live' needs the path of a cache"),
-    ],
-)
-def test_wrong_options(file, options, message):
+def test_an_unknown_mode(file):
     with pytest.raises(ConfigurationError) as caught:
-        CachedJudge(Counting(), **{"path": file, **options})
-    assert str(caught.value) == message
+        CachedJudge(Counting(), file, mode="offline")
+    assert str(caught.value) == "mode is 'offline'; it is 'live' or 'cached'"
 
 
 @pytest.mark.parametrize(
@@ -282,7 +267,7 @@ for number in range(int(sys.argv[2]), int(sys.argv[2]) + 40):
 def test_several_processes_fill_one_file_and_none_reads_half_a_line(file):
     starts = range(0, 120, 20)
     processes = [subprocess.Popen([sys.executable, "-c", FILL, file, str(start)]) for start in starts]
-    reader = RecordedJudge(file)
+    reader = CachedJudge(None, file)
     reads = []
     while any(process.poll() is None for process in processes):
         if file.exists():
@@ -318,7 +303,7 @@ def test_a_writer_waits_for_the_others_and_a_reader_does_not(file):
     with ThreadPoolExecutor(1) as threads:
         with _writers_lock(file):
             assert shown(CachedJudge(Counting(), file).judge([NYC])) == [True]
-            assert shown(RecordedJudge(file).judge([NYC])) == [True]
+            assert shown(CachedJudge(None, file).judge([NYC])) == [True]
             written = threads.submit(CachedJudge(Counting(), file).judge, [item("b")])
             with pytest.raises(FutureTimeoutError):
                 written.result(0.2)
@@ -504,7 +489,7 @@ def test_a_line_is_read_as_it_was_written(expected, actual, path, description, c
 
 def test_a_recording_is_said_again(file):
     file.write_text(LINE, encoding="utf-8")
-    judge = RecordedJudge(file)
+    judge = CachedJudge(None, file)
     assert shown(judge.judge([NYC, item("b", "2")])) == [
         True,
         f"cache miss: no verdict on this pair in {file}",
@@ -515,22 +500,22 @@ def test_a_recording_is_said_again(file):
 def test_a_recording_of_two_models(file):
     other = LINE.replace("true", "false").replace('"m"', '"n"')
     file.write_text(f"{LINE}\n{other}\n", encoding="utf-8")
-    assert shown(RecordedJudge(file).judge([NYC])) == [
+    assert shown(CachedJudge(None, file).judge([NYC])) == [
         "invalid: recorded verdicts differ (m 1, n 1): name one model, or one prompt"
     ]
-    assert shown(RecordedJudge(file, model="n").judge([NYC])) == [False]
-    assert shown(RecordedJudge(file, prompt="2").judge([NYC])) == [
+    assert shown(CachedJudge(None, file, model="n").judge([NYC])) == [False]
+    assert shown(CachedJudge(None, file, prompt="2").judge([NYC])) == [
         f"cache miss: no verdict on this pair in {file}"
     ]
 
 
 def test_a_recording_that_is_not_there(file):
     with pytest.raises(ConfigurationError) as caught:
-        RecordedJudge(file).judge([NYC])
+        CachedJudge(None, file).judge([NYC])
     assert str(caught.value) == f"the cache of verdicts {file} does not exist"
 
 
 def test_a_recording_of_values_that_are_no_json(file):
     file.write_text(LINE, encoding="utf-8")
-    (answer,) = RecordedJudge(file).judge([item(float("inf"))]).values()
+    (answer,) = CachedJudge(None, file).judge([item(float("inf"))]).values()
     assert isinstance(answer, JudgeError)

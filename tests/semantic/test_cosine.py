@@ -418,15 +418,10 @@ def scored_by(model, **params):
                 "or the name of a registered encoder, not ''"
             ),
         ),
-        ({"revision": 3}, "comparator 'cosine': 'revision' must be a branch, tag or commit, not 3"),
         ({"floor": 1}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not 1"),
         ({"floor": True}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not True"),
         ({"floor": "0.5"}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not '0.5'"),
         ({"embedding_model": "./nowhere"}, "comparator 'cosine': there is no folder './nowhere'"),
-        (
-            {"embedding_model": "trigrams", "revision": "main"},
-            "comparator 'cosine': 'trigrams' is a registered encoder, which takes no 'revision'; leave it out",
-        ),
     ],
 )
 def test_wrong_parameters(trigrams, params, message):

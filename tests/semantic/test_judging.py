@@ -89,9 +89,9 @@ def test_kinds_are_sorted_and_told_apart():
 
 
 def test_all_judges_are_judges(tmp_path):
-    from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+    from pytest_jsonmatch.semantic.cache import CachedJudge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
     mine = CallableJudge(lambda one: True)
-    judges = [mine, OpenAIJudge("m"), CachedJudge(mine, tmp_path / "v"), RecordedJudge(tmp_path / "v")]
+    judges = [mine, OpenAIJudge("m"), CachedJudge(mine, tmp_path / "v"), CachedJudge(None, tmp_path / "v")]
     assert [isinstance(judge, Judge) for judge in judges] == [True] * 4

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import fields
+from inspect import signature
 
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.cache import CachedJudge, RecordedJudge
+from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
+from pytest_jsonmatch.semantic.making import make_judge
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+from pytest_jsonmatch.semantic.settings import read_settings
 
 NYC = JudgeItem("1", "city", "New York", "NYC")
 
@@ -32,7 +33,6 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
             {"base_url": "localhost:11434/v1"},
             "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
         ),
-        ({"mode": "offline"}, "mode is 'offline'; it is 'live', 'cached' or 'off'"),
         (
             {"structured": "auto"},
             "structured is 'auto'; it is 'json_schema', 'json_object' or 'none'",
@@ -45,22 +45,16 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
         ({"timeout": 0}, "timeout is 0; it is a number above 0"),
         ({"timeout": float("inf")}, "timeout is inf; it is a number above 0"),
         ({"max_calls": "many"}, "max_calls is 'many'; it is an integer, 0 or more"),
-        ({"cache": 3}, "cache is 3; it is the path of a file"),
-        ({"azure_endpoint": "https://x"}, "azure_endpoint needs an api_version, such as '2024-10-21'"),
-        (
-            {"azure_endpoint": "https://x", "api_version": "1", "base_url": "https://y"},
-            "base_url and azure_endpoint are two endpoints; give one",
-        ),
     ],
 )
-def test_settings_that_are_wrong(given, message):
+def test_arguments_that_are_wrong(given, message):
     with pytest.raises(ConfigurationError) as caught:
-        JudgeSettings(**given)
+        OpenAIJudge(**{"model": "m", **given})
     assert str(caught.value) == message
 
 
 def test_settings_of_texts():
-    assert JudgeSettings.of(
+    assert read_settings(
         {
             "model": " gpt ",
             "max_calls": "10",
@@ -70,13 +64,7 @@ def test_settings_of_texts():
             "base_url": "",
             "seed": None,
         }
-    ) == JudgeSettings(
-        model="gpt",
-        max_calls=10,
-        timeout=2.5,
-        temperature=None,
-        cache="verdicts.jsonl",
-    )
+    ) == {"model": "gpt", "max_calls": 10, "timeout": 2.5, "temperature": None, "cache": "verdicts.jsonl"}
 
 
 @pytest.mark.parametrize(
@@ -84,25 +72,23 @@ def test_settings_of_texts():
     [
         ("max_calls", "1.5", "max_calls is '1.5'; it is an integer, 0 or more"),
         ("timeout", "soon", "timeout is 'soon'; it is a number above 0"),
+        ("mode", "offline", "mode is 'offline'; it is 'live', 'cached' or 'off'"),
+        ("cache", 3, "cache is 3; it is the path of a file"),
+        ("batch_size", 0, "batch_size is 0; it is an integer, 1 or more"),
         ("timeout", "nan", "timeout is nan; it is a number above 0"),
         ("retries", "-1", "retries is -1; it is an integer, 0 or more"),
         ("modell", "x", "a judge has no setting 'modell'; did you mean 'model'?"),
     ],
 )
-def test_texts_that_are_wrong(name, text, message):
+def test_settings_that_are_wrong(name, text, message):
     with pytest.raises(ConfigurationError) as caught:
-        JudgeSettings.of({name: text})
+        read_settings({name: text})
     assert str(caught.value) == message
 
 
-def test_every_setting_is_the_judge_s_of_the_same_name():
-    judge = OpenAIJudge("m")
-    assert judge._settings == JudgeSettings(model="m")
-    told = OpenAIJudge.__init__.__kwdefaults__
-    own = {field.name: field.default for field in fields(JudgeSettings)}
-    shared = told.keys() & own.keys()
-    assert {name: told[name] for name in shared} == {name: own[name] for name in shared}
-    assert own.keys() - shared == {"model", "mode", "cache"}
+def test_every_argument_but_the_key_and_the_client_is_a_setting():
+    arguments = signature(OpenAIJudge).parameters.keys() - {"api_key", "client"}
+    assert read_settings(dict.fromkeys([*arguments, "mode", "cache"])) == {}
 
 
 @pytest.mark.parametrize(
@@ -111,14 +97,20 @@ def test_every_setting_is_the_judge_s_of_the_same_name():
         ({"model": "m"}, "OpenAIJudge('m')"),
         ({"model": "m", "cache": "v"}, "CachedJudge(OpenAIJudge('m'), mode='live')"),
         ({"model": "m", "cache": "v", "mode": "cached"}, "CachedJudge(OpenAIJudge('m'), mode='cached')"),
-        ({"cache": "v", "mode": "cached"}, "RecordedJudge('v')"),
-        ({"model": "m", "mode": "off"}, "CachedJudge(OpenAIJudge('m'), mode='off')"),
-        ({"mode": "off"}, "CachedJudge(OpenAIJudge('none'), mode='off')"),
+        ({"cache": "v", "mode": "cached"}, "CachedJudge(None, 'v')"),
     ],
 )
 def test_the_judge_of_settings(given, shown):
-    judge = make_judge(JudgeSettings(**given))
-    assert (repr(judge), type(judge) in {OpenAIJudge, CachedJudge, RecordedJudge}) == (shown, True)
+    judge = make_judge(given)
+    assert (repr(judge), type(judge) in {OpenAIJudge, CachedJudge}) == (shown, True)
+
+
+@pytest.mark.parametrize("given", [{"model": "m", "cache": "v"}, {}])
+def test_off_judges_nothing_and_reads_nothing(given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v").write_text("no verdict", encoding="utf-8")
+    answers = make_judge({**given, "mode": "off"}).judge([NYC])
+    assert str(answers["1"]) == "off: no judge is asked (mode 'off')"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +122,7 @@ def test_the_judge_of_settings(given, shown):
 )
 def test_no_judge_of_settings(given, message):
     with pytest.raises(ConfigurationError) as caught:
-        make_judge(JudgeSettings(**given))
+        make_judge(given)
     assert str(caught.value) == message
 
 
@@ -138,12 +130,12 @@ def test_live_then_cached(endpoint, tmp_path, monkeypatch):
     """A live run fills the cache; then neither the endpoint nor a key nor the client is needed."""
     endpoint.judge = lambda pair: True
     cache = tmp_path / "verdicts.jsonl"
-    live = make_judge(JudgeSettings(model="m", base_url=endpoint.url, cache=cache))
+    live = make_judge({"model": "m", "base_url": endpoint.url, "cache": cache})
     assert live.judge([NYC]) == {"1": Verdict(True, "as it is")}
     live.close()
     monkeypatch.setitem(sys.modules, "openai", None)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    cached = make_judge(JudgeSettings(model="m", cache=cache, mode="cached"))
+    cached = make_judge({"model": "m", "cache": cache, "mode": "cached"})
     changed = JudgeItem("2", "city", "New York", "Newark")
     answers = cached.judge([NYC, changed])
     assert [answers["1"], answers["2"].kind] == [Verdict(True, "as it is"), "cache miss"]
@@ -157,7 +149,7 @@ def test_live_with_all_verdicts_in_the_cache_needs_no_key(tmp_path, monkeypatch)
         '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}',
         encoding="utf-8",
     )
-    judge = make_judge(JudgeSettings(model="m", cache=cache))
+    judge = make_judge({"model": "m", "cache": cache})
     assert judge.judge([NYC]) == {"1": Verdict(True)}
 
 
@@ -165,8 +157,8 @@ def test_cached_imports_no_client(tmp_path):
     code = f"""
 import sys
 from pytest_jsonmatch.semantic.judging import JudgeItem
-from pytest_jsonmatch.semantic.making import JudgeSettings, make_judge
-judge = make_judge(JudgeSettings(model="m", cache={str(tmp_path / "v")!r}, mode="cached"))
+from pytest_jsonmatch.semantic.making import make_judge
+judge = make_judge(dict(model="m", cache={str(tmp_path / "v")!r}, mode="cached"))
 print(judge.judge([JudgeItem("1", "a", 1, 2)])["1"].kind, "openai" in sys.modules)
 """
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout

@@ -593,17 +593,6 @@ def test_an_address_that_no_client_takes(judge):
         judge(base_url="http://[::1").judge(items(1))
 
 
-def test_azure(endpoint, judge, monkeypatch):
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "az-1")
-    one = judge(base_url=None, azure_endpoint=endpoint.url[:-3], api_version="2024-10-21")
-    assert one.judge(items(1)) == right(1)
-    (request,) = endpoint.requests
-    assert (request.path, request.headers["api-key"]) == (
-        "/openai/deployments/loopback/chat/completions?api-version=2024-10-21",
-        "az-1",
-    )
-
-
 def test_a_ready_client_keeps_its_retries_and_stays_open(endpoint, acts):
     import openai
 

@@ -14,7 +14,6 @@ from pytest_jsonmatch import (
     CachedJudge,
     ConfigurationError,
     OpenAIJudge,
-    RecordedJudge,
     compare_corpus,
     compare_json,
 )
@@ -198,8 +197,9 @@ def test_without_a_judge_the_error_says_how_to_get_one():
     with pytest.raises(ConfigurationError) as caught:
         compare_json({"a": "x"}, {"a": "y"}, judge=Bench(), **SEMANTIC)
     assert str(caught.value) == (
-        "the comparator 'semantic' has no judge to ask: pass judge=..., call register_judge(...), or in pytest "
-        "set jsonmatch_judge or override the fixture jsonmatch_judge (docs/judge.md)"
+        "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set jsonmatch_judge or "
+        "override the fixture of this name; on the command line give --judge-model, --judge-from or -p MODULE "
+        "(docs/judge.md)"
     )
 
 
@@ -391,7 +391,7 @@ def test_a_judge_that_can_be_pickled_reaches_other_processes():
     [
         OpenAIJudge("some-model"),
         CachedJudge(OpenAIJudge("some-model"), "verdicts.jsonl"),
-        RecordedJudge("verdicts.jsonl"),
+        CachedJudge(None, "verdicts.jsonl"),
         CallableJudge(everything_is_the_same),
     ],
     ids=lambda judge: type(judge).__name__,

@@ -86,7 +86,7 @@ def test_any_string_can_be_kept(folder):
     }
 
 
-def test_more_strings_than_fit_into_one_query(folder):
+def test_many_strings(folder):
     vectors = {f"text {n}": np.array([n], dtype=np.int32) for n in range(2_000)}
     cache = VectorCache(folder, "model", "1")
     cache.write(vectors)
@@ -122,21 +122,22 @@ def test_an_empty_file_is_filled(folder):
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
 
 
-@pytest.mark.parametrize("change", ["substr(vector, 2)", "x'00'", "zeroblob(12)", "'text'", "NULL", "1"])
-def test_a_damaged_row_is_made_anew(folder, change):
+@pytest.mark.parametrize("change", ["substr(vector, 2)", "x'00'", "'text'", "1"])
+def test_a_damaged_row_is_a_damaged_file(folder, change):
     encoded({"a": "x"}, {"a": "y"}, Lengths())
     (path,) = folder.iterdir()
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE vectors SET vector = {change}")
     connection.close()
-    assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
+    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is written anew"):
+        assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
 
 
 def test_a_folder_that_cannot_be_made_costs_a_warning(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "file" / "vectors"))
-    with pytest.warns(EmbeddingCacheWarning, match="can't be made .*; vectors are not kept"):
+    with pytest.warns(EmbeddingCacheWarning, match="can't be used .*; vectors are made anew"):
         assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
 
 

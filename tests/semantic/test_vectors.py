@@ -86,16 +86,15 @@ def test_products_are_whole_numbers_and_one_for_the_same_direction(length):
     assert products.tolist() == [[vectors.product(one, other) for other in texts] for one in texts]
 
 
-def test_the_oldest_are_dropped_beyond_the_bound():
+def test_beyond_the_bound_only_what_is_needed_now_stays():
     encoder = Rows(100)
     vectors = Vectors("rows", lambda: encoder, most_bytes=5 * 700)
-    for name in "abcdefg":
+    for name in "abcde":
         vectors.learn([name])
-    vectors.learn(["c"])  # keeps it
-    vectors.learn(["h"])
+    vectors.learn(["c", "f"])
     encoder.calls.clear()
-    vectors.learn([*"abcdefgh"])
-    assert encoder.calls == [["a", "b", "d"]]
+    vectors.learn([*"abcdef"])
+    assert encoder.calls == [["a", "b", "d", "e"]]
 
 
 def test_one_chunk_may_be_larger_than_the_bound():

@@ -33,7 +33,7 @@ const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hall
 // -- what there is -----------------------------------------------------------------------------------------
 
 const fields = data.fields.map(([path, metric, counts, score, precision, recall, f1, before], index) => ({
-  index, path, metric: data.metrics[metric], counts, score, precision, recall, f1,
+  index, path, metric: data.metrics[metric], extra: data.extra[metric], counts, score, precision, recall, f1,
   change: before === null ? null : score - before,
   total: counts[0] + counts[1] + counts[2] + counts[3],
 }));
@@ -42,6 +42,9 @@ const cases = data.cases.map((found, index) => ({
   recall: found.r, f1: found.f, runs: found.u, of: found.o || 1, least: found.l,
   change: found.b === undefined ? null : found.s - found.b, parts: null, scores: null,
 }));
+// Precision, recall and F1 say something where one of them is not the score.
+const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
+const measured = isMeasured(fields, ["precision", "recall", "f1"]), casesMeasured = isMeasured(cases, ["f1"]);
 const hasBefore = data.cases.some((each) => each.b !== undefined);
 const paths = [...new Set(fields.map((field) => field.path))];
 const pathIndex = new Map(paths.map((path, index) => [path, index]));
@@ -269,6 +272,8 @@ const counted = (key, title, place, help) => ({
   draw(row) { return count(this.value(row)); },
   dress(cell, row) { if (!this.value(row)) cell.classList.add("zero"); },
 });
+const inventedColumn = { ...counted("hallucination", "invented", 3, "there, and not expected; some metrics do not look for it"),
+  draw: (row) => row.extra ? count(row.counts[3]) : "not counted" };
 const changeColumn = { key: "change", title: "change", help: "against the baseline", class: "number less", value: (row) => row.change,
   draw: (row) => change(row.change), dress: (cell, row) => cell.classList.add(row.change < 0 ? "down" : row.change > 0 ? "up" : "zero") };
 const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => figure(row.score), dress: (cell, row) => meter(cell, row.score) };
@@ -286,10 +291,12 @@ const fieldList = find("fields") && new List(find("fields"), {
     ...(hasBefore ? [changeColumn] : []),
     { ...counted("total", "n", -1, "results"), class: "number" },
     counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, and different"),
-    counted("omission", "omitted", 2, "expected, and not there"), counted("hallucination", "invented", 3, "there, and not expected"),
-    { ...number("precision", "precision", "of what is there, how much is right"), class: "number less" },
-    { ...number("recall", "recall", "of what was expected, how much is right"), class: "number less" },
-    { ...number("f1", "F1", "precision and recall in one"), class: "number less" },
+    counted("omission", "omitted", 2, "expected, and not there"), inventedColumn,
+    ...(measured ? [
+      { ...number("precision", "precision", "of what is there, how much is right"), class: "number less" },
+      { ...number("recall", "recall", "of what was expected, how much is right"), class: "number less" },
+      { ...number("f1", "F1", "precision and recall in one"), class: "number less" },
+    ] : []),
   ],
   draw: (row, list) => list.cells(row, { class: "line" }),
   changed: () => filterFields(),
@@ -336,7 +343,7 @@ const caseList = find("cases") && new List(find("cases"), {
     { key: "verdict", title: "verdict", class: "", value: (row) => row.verdict, draw: (row) => make("span", { class: `chip ${row.verdict}` }, row.verdict) },
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
-    { ...number("f1", "F1", "precision and recall in one"), class: "number less" },
+    ...(casesMeasured ? [{ ...number("f1", "F1", "precision and recall in one"), class: "number less" }] : []),
     { key: "runs", title: "runs", class: "less", value: (row) => row.of, draw: runMarks },
     { key: "worst", title: "worst fields", class: "less clip mono", value: (row) => worst(row).length, down: true, draw: worstFields, dress: (cell) => { cell.title = cell.textContent; } },
   ],
@@ -663,6 +670,8 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme
 applyTheme();
 if (caseList) {
   for (const list of [fieldList, caseList]) list.host.classList.toggle("was", hasBefore);
+  fieldList.host.classList.toggle("measured", measured);
+  caseList.host.classList.toggle("measured", casesMeasured);
   drawSpread();
   heat.start();
   for (const [id, filter] of [["fields-filter", filterFields], ["cases-filter", filterCases]]) {

@@ -1,0 +1,130 @@
+"""What the settings of a judge can be: as arguments, and as ini files, TOML and command lines have them."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["MODES", "Mode", "Structured", "check_setting", "read_settings"]
+
+Mode: TypeAlias = Literal["live", "cached", "off"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+"""Ask, and keep verdicts; take kept verdicts and ask nobody; judge nothing."""
+
+Structured: TypeAlias = Literal["json_schema", "json_object", "none"]
+"""How the form of an answer is asked for."""
+
+
+def check_setting(name: str, value: object) -> None:
+    """Raise a ConfigurationError if a setting has a value that it cannot have.
+
+    >>> check_setting("batch_size", 0)
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: batch_size is 0; it is an integer, 1 or more
+    """
+    rule = _RULES[name]
+    if not rule.holds(value):
+        shown = f"{name} is {value!r}; " if rule.shown else f"{name}: "
+        raise ConfigurationError(f"{shown}{rule.told}")
+
+
+def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return settings read from an ini file, TOML or a command line, where numbers may be texts.
+
+    Args:
+        given: the arguments of `OpenAIJudge` by the same names, `mode`, and `cache`, the file of verdicts;
+            None and empty text are ignored.
+
+    Raises:
+        ConfigurationError: there is no such setting, or it has a value that it cannot have.
+
+    >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "seed": ""})
+    {'model': 'gpt-4.1-mini', 'max_calls': 100}
+    >>> read_settings({"sead": 1})
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
+    """
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _RULES:
+            raise ConfigurationError(f"a judge has no setting {name!r}{did_you_mean(name, _RULES)}")
+        if value is None or value == "":
+            continue
+        found[name] = value
+        if isinstance(value, str) and (text := value.strip()):
+            try:
+                found[name] = _RULES[name].read(text)
+            except ValueError:
+                found[name] = text  # which its rule refuses
+        check_setting(name, found[name])
+    return found
+
+
+class _Rule(NamedTuple):
+    """What a setting can be."""
+
+    holds: Callable[[Any], bool]
+    told: str
+    read: Callable[[str], object] = str
+    shown: bool = True
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _integer(least: int) -> _Rule:
+    return _Rule(
+        lambda value: type(value) is int and value >= least, f"it is an integer, {least} or more", int
+    )
+
+
+def _one_of(words: tuple[str, ...]) -> _Rule:
+    named = ", ".join(map(repr, words[:-1]))
+    return _Rule(lambda value: value in words, f"it is {named} or {words[-1]!r}")
+
+
+_TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it is a text")
+_RULES: Final[Mapping[str, _Rule]] = {
+    "model": _TEXT,
+    "base_url": _Rule(
+        lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
+        "it begins with http:// or https://",
+    ),
+    # (A value that breaks this rule may be a key: it is not shown.)
+    "api_key_env": _Rule(
+        lambda value: (
+            isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None
+        ),
+        "it is the name of an environment variable that holds the key, such as GROQ_API_KEY; the key itself "
+        "is never a setting",
+        shown=False,
+    ),
+    "mode": _one_of(MODES),
+    "cache": _Rule(
+        lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it is the path of a file"
+    ),
+    "batch_size": _integer(1),
+    "concurrency": _integer(1),
+    "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it is a number above 0", float),
+    "retries": _integer(0),
+    "max_calls": _integer(0),
+    "max_tokens": _integer(0),
+    "structured": _one_of(get_args(Structured)),
+    "temperature": _Rule(
+        lambda value: value is None or (_is_number(value) and value >= 0),
+        "it is a number, 0 or more, or none",
+        lambda text: None if text.lower() == "none" else float(text),
+    ),
+    "seed": _integer(0),
+    "instructions": _TEXT,
+}
