@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.look import Look, as_text, look_of
 from pytest_jsonmatch.cli.options import RULES, add_options, share
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.output import Look, as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
+from pytest_jsonmatch.cli.rendering import check_form, in_form
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
 
@@ -76,11 +75,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_beta,
         help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
     )
-    add_report(
+    add_options(
         parser,
-        "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests",
+        "--color",
+        "--output",
+        report=(
+            "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+        ),
+        verbose="show more fields and longer values; -vv: all",
     )
-    add_options(parser, "--color", "--output", verbose="show more fields and longer values; -vv: all")
     parser.set_defaults(run=_run)
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.look import as_text, look_of
 from pytest_jsonmatch.cli.options import add_options
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

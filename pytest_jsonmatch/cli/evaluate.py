@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.look import as_text, look_of
 from pytest_jsonmatch.cli.options import RULES, add_options
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
-from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
+from pytest_jsonmatch.cli.rendering import check_form, in_form
 from pytest_jsonmatch.cli.rules import gates_of, rules_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
@@ -69,13 +68,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="worst",
         help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
     )
-    add_report(
-        parser, "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
-    )
     add_options(
         parser,
         "--color",
         "--output",
+        report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
         verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
     )
     parser.set_defaults(run=_run)

@@ -12,9 +12,8 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
-from pytest_jsonmatch.cli.look import as_text, look_of
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.cli.labels import Label
-    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.cli.rendering import FORMS
 from pytest_jsonmatch.defaults import METRIC
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
         },
         "--id-field": {"metavar": "NAME"},
+        "--report": {"choices": FORMS, "default": "text"},
         "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
         "--color": {
             "choices": ("auto", "always", "never"),

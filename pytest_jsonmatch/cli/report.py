@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.look import as_text, look_of
 from pytest_jsonmatch.cli.options import add_options
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
 from pytest_jsonmatch.cli.rules import gates_of
 
