@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, final
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pytest_jsonmatch.defaults import METRIC, THRESHOLD
+from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
     JsonMatchError,
     did_you_mean,
+    nearest,
 )
 from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.running import current_run
@@ -144,9 +147,17 @@ def _asked(
     suggests: bool = False,
 ) -> _Asked:
     """Return what is asked of a comparison, with the defaults for what it does not say itself."""
+    __tracebackhide__ = True
     fallback = _defaults()
     default_metric, default_threshold = fallback.pop("metric"), fallback.pop("threshold")
-    limits = read_limits(default_threshold if threshold is None else threshold)
+    try:
+        limits = read_limits(default_threshold if threshold is None else threshold)
+    except ConfigurationError as error:
+        raise error.with_traceback(None)  # noqa: B904 - the very same error
+    for key in options:
+        near = nearest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
+        if near in _ARGUMENTS:
+            raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
     if name is not None and not (isinstance(cast("object", name), str) and name):
         raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
     return _Asked(
@@ -157,6 +168,9 @@ def _asked(
         locate,
         suggests,
     )
+
+
+_ARGUMENTS: Final = ("metric", "threshold", "name")
 
 
 @final
@@ -198,6 +212,7 @@ class _Asked:
             self._message(result, failures),
             *_left_open(result),
             *_unmatched(result, failures),
+            *_mistaken(result, actual),
             *self._would_pass(compare, actual, expected, result),
         ]
         kind = ComparatorError if result.errors else AssertionError
@@ -320,6 +335,14 @@ def _left_open(result: MatchResult) -> Iterator[str]:
     if number:
         noun = "field was" if number == 1 else "fields were"
         yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
+
+
+def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
+    """Return a line about what was most likely not meant."""
+    if isinstance(actual, PurePath):
+        yield "actual is a path, compared as text; pass what is in the file: path.read_text()"
+    elif result.counts.keys() <= {"match", "hallucination"} and result.counts.get("match"):
+        yield "expected is inside actual: if the two were swapped, write actual first"
 
 
 def _unmatched(result: MatchResult, failures: Iterable[Measured]) -> Iterator[str]:

@@ -35,6 +35,18 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hooks)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Say which of our options a misspelt one was meant to be."""
+    named = {arg.partition("=")[0] for arg in args if arg.startswith("--jsonmatch")}
+    known = {f"--{name.replace('_', '-')}" for name in vars(early_config.known_args_namespace)}
+    for name in named - known:
+        from pytest_jsonmatch.engine.value.errors import did_you_mean
+
+        ours = [each for each in known if each.startswith("--jsonmatch")]
+        raise pytest.UsageError(f"unknown option {name!r}{did_you_mean(name, ours)}")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings and open the session."""
     config.addinivalue_line("markers", _MARKER)

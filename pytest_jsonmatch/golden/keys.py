@@ -11,9 +11,11 @@ from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import check_rows
 from pytest_jsonmatch.golden.marks import check_marks
+from pytest_jsonmatch.limits import as_share
 from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
@@ -131,7 +133,9 @@ def _is_unit(value: JsonValue) -> bool:
 
 def _unit(value: JsonValue, *at: str) -> None:
     if not _is_unit(value):
-        raise InvalidValueError("has to be a number from 0 to 1", *at)
+        raise InvalidValueError(
+            f"has to be a number from 0 to 1, not {render(value, 40)}{as_share(value)}", *at
+        )
 
 
 def is_repeat(value: JsonValue) -> bool:
@@ -148,8 +152,8 @@ def _threshold(value: JsonValue) -> None:
     if _is_unit(value):
         return
     if type(value) is not dict:
-        figures = ", ".join(FIGURES)
-        raise InvalidValueError(f"has to be a number from 0 to 1, or a mapping of {figures} and fields")
+        forms = f"a number from 0 to 1, or a mapping of {', '.join(FIGURES)} and fields"
+        raise InvalidValueError(f"has to be {forms}, not {render(value, 40)}{as_share(value)}")
     for name, limit in value.items():
         if name in FIGURES:
             _unit(limit, name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -118,6 +119,10 @@ def extract_json(
     return _Search(body, want).run(repair=repair)
 
 
+_PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
+"""A text that may be a path of a file: one word with an ending."""
+
+
 @final
 class _Search:
     """One extraction: the text, what is wanted, and what was learnt on the way to word a failure."""
@@ -146,6 +151,8 @@ class _Search:
             if found is not None:
                 return found
             reason += "; json-repair could not mend it"
+        if _PATH.fullmatch(self._text):
+            reason += "; it looks like a path, so pass what is in the file"
         raise JsonExtractionError(
             reason, excerpt=strict.shortened(self._text.lstrip().lstrip("\ufeff").lstrip())
         )

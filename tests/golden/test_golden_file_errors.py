@@ -81,19 +81,25 @@ def in_case(key):
         (in_case("metric: ''"), "x.yaml:4:3: `metric` is empty; name a metric"),
         (
             in_case("threshold: high"),
-            "x.yaml:4:3: `threshold` has to be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields",
+            'x.yaml:4:3: `threshold` has to be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields, not "high"',
         ),
         (
             in_case("threshold: {scor: 1}"),
             "x.yaml:4:15: `threshold` has no figure 'scor'; did you mean 'score'?",
         ),
-        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1"),
-        (in_case("threshold: {f1: true}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1"),
+        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1, not 2"),
+        (
+            in_case("threshold: {f1: true}"),
+            "x.yaml:4:15: `threshold` has to be a number from 0 to 1, not true",
+        ),
         (
             in_case("threshold: {fields: 1}"),
             "x.yaml:4:15: `threshold` `fields` has to map path patterns to numbers from 0 to 1",
         ),
-        (in_case("threshold: {fields: {a: 2}}"), "x.yaml:4:24: `threshold` has to be a number from 0 to 1"),
+        (
+            in_case("threshold: {fields: {a: 2}}"),
+            "x.yaml:4:24: `threshold` has to be a number from 0 to 1, not 2",
+        ),
         (in_case("options: []"), "x.yaml:4:3: `options` is an array, not an object"),
         (
             in_case("options: {emptie: leaf}"),
@@ -235,7 +241,7 @@ def in_case(key):
             in_case("parametrize: {n: [1, 2]}\n  threshold: ${n}"),
             (
                 "x.yaml:5:3: `threshold` has to be a number from 0 to 1, or a mapping of "
-                "score, precision, recall, f1 and fields"
+                "score, precision, recall, f1 and fields, not 2"
             ),
         ),
         (
