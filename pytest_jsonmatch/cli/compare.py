@@ -92,9 +92,10 @@ def _run(options: Namespace) -> int:
     check_form(options.report)
     with plugins(options):
         result = _compared(actual, expected, options)
-    failures = _failures(result, options)
+    figure = _limited(result, options)
+    failures = [] if figure.is_reached else [figure]
     fine = not failures and not result.errors
-    comparison = _comparison(result, name_of(expected), options, passed=fine)
+    comparison = _comparison(result, name_of(expected), {figure.what: figure.limit}, passed=fine)
     if options.report == "text":
         write_output(_text(result, comparison, options, failures), options.output)
     else:
@@ -142,19 +143,18 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
 
 
-def _failures(result: MatchResult, options: Namespace) -> list[Measured]:
+def _limited(result: MatchResult, options: Namespace) -> Measured:
+    """Return the figure that has to reach the threshold."""
     from pytest_jsonmatch.limits import Measured
 
-    value = result.score if options.beta is None else result.f_beta(options.beta)
-    what = "score" if options.beta is None else _f_name(options.beta)
-    found = Measured(what, value, options.threshold)
-    return [] if found.is_reached else [found]
+    if options.beta is None:
+        return Measured("score", result.score, options.threshold)
+    return Measured(_f_name(options.beta), result.f_beta(options.beta), options.threshold)
 
 
-def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
+def _comparison(result: MatchResult, name: str, limits: dict[str, float], *, passed: bool) -> Comparison:
     from pytest_jsonmatch.results.comparison import Comparison
 
-    limits = {"score" if options.beta is None else _f_name(options.beta): options.threshold}
     name = Path(name).as_posix()
     return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
 
