@@ -57,6 +57,14 @@ class Bounds:
             return None
         return real
 
+    def leads_out(self, path: Path) -> str | None:
+        """Return where a file really lies to which links lead out of bounds; None if none do."""
+        real = os.path.realpath(path)
+        if self.folders is None or any(_is_below(real, folder) for folder in self.folders):
+            return None
+        inside = any(_is_below(os.path.abspath(path), folder) for folder in self.folders)  # noqa: PTH100
+        return real if inside else None
+
     def read(self, path: Path) -> bytes:
         """Return what a YAML file holds; of one that is too large, no more than shows that it is."""
         with path.open("rb") as file:

@@ -286,10 +286,16 @@ class GoldenCase:
             key,
         )
 
+    def leads_out(self, path: Path) -> str | None:
+        """Return where a file really lies to which links lead out of the rootdir; None if none do."""
+        return self._document.bounds.leads_out(path)
+
     def _read(self, key: str) -> bytes:
         path = self._file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
         try:
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise ValueError("it is a pipe or a device, not a file")
             return self._document.bounds.read(path) if is_yaml else path.read_bytes()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)

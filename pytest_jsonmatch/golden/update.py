@@ -178,6 +178,8 @@ class Updater:
             path, digest = case.path, self._digests[case.path]
         elif (data := _content_of(path)) is not None:
             digest = digest_of(data)
+        if action == "write" and (real := case.leads_out(path)) is not None:
+            action, value, reason = "refused", "null", f"a link leads to {real}, outside of the rootdir"
         return Request(
             action,
             str(path),

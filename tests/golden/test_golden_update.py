@@ -395,3 +395,25 @@ def test_only_cases_that_ran_are_updated(pytester, write, read):
     write("a.golden.yaml", CASES)
     pytester.runpytest("--jsonmatch-update=failed", "-k", "wrong").assert_outcomes(passed=1)
     assert read() == CASES.replace("total: 1, shop: 'Ann'", "total: 2, shop: 'Ann'")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_that_leads_out_of_the_rootdir_is_not_followed(pytester, write, read, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "a.golden.yaml"
+    outside.write_text(CASES)
+    (pytester.path / "a.golden.yaml").symlink_to(outside)
+    pytester.makeini("[pytest]")
+    result = pytester.runpytest("--jsonmatch-update=failed")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert outside.read_text() == CASES
+    result.stdout.fnmatch_lines(f"*a link leads to {outside}, outside of the rootdir*")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+def test_a_pipe_is_no_file_of_expected_values(pytester, write):
+    os.mkfifo(pytester.path / "pipe.json")
+    write("a.golden.yaml", "expected_file: pipe.json\nactual: 1\n")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines(
+        "*expected_file 'pipe.json' can't be read: it is a pipe or a device, not a file*"
+    )
