@@ -293,14 +293,14 @@ class GoldenCase:
     def _read(self, key: str) -> bytes:
         path = self._file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
-        try:
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                raise ValueError("it is a pipe or a device, not a file")
-            return self._document.bounds.read(path) if is_yaml else path.read_bytes()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            message = f"{key} {self._file_name(key)!r} can't be read: {reason.lower()}"
-            raise self.error(f"{message}; the path is relative to the YAML file", key) from None
+        reason = "it is a pipe or a device, not a file"
+        if not path.exists() or path.is_file() or path.is_dir():
+            try:
+                return self._document.bounds.read(path) if is_yaml else path.read_bytes()
+            except (OSError, ValueError) as error:
+                reason = (getattr(error, "strerror", None) or str(error)).lower()
+        message = f"{key} {self._file_name(key)!r} can't be read: {reason}"
+        raise self.error(f"{message}; the path is relative to the YAML file", key)
 
     def _data(self, key: str) -> JsonValue:
         """Return the value that a JSON or YAML file holds."""
