@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
@@ -46,8 +46,8 @@ def compare_json(
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
             `judge` is whom the comparator `semantic` asks: a judge, a function of one item, or the name of a
-            registered judge; `judge_triage` is a threshold (as for `assert_json_match`): the judge is asked
-            only what can change whether the figures reach it.
+            registered judge; with `judge_triage=True` only what can change whether the figures reach
+            `threshold` (as for `assert_json_match`) is asked.
 
     Returns:
         The figures, the result of every leaf, and aggregates per field.
@@ -101,8 +101,12 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     if not isinstance(actual, (str, bytes, bytearray)):
         return to_json_value(actual, side="actual")
     repair, options = take_repair(options)
-    options = _take_judge(options)[2]
+    options = {name: value for name, value in options.items() if name not in _JUDGING}
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
+
+
+_JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
+"""Options that say who judges and what is asked; no plan knows them."""
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
@@ -110,25 +114,31 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     if not options or ("judge" not in options and "judge_triage" not in options):
         return None, None, options
     others = dict(options)
-    judge, triage = others.pop("judge", None), others.pop("judge_triage", None)
+    judge = others.pop("judge", None)
     if judge is not None and not isinstance(judge, str):
         from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
         if not isinstance(judge, Bench):
             as_judge(judge)  # what is none is an error now, not at the first question
-    if triage is None or triage is False:
+    if "judge_triage" not in others:
+        return judge, None, others
+    triage, threshold = others.pop("judge_triage"), others.pop("threshold", None)
+    if triage is False:
         return judge, None, others
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
-    if triage is True:
+    if isinstance(triage, Triage):  # as `assert_json_match` makes it, which knows the run
+        return judge, triage, others
+    if triage is not True:
+        raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
+    if threshold is None:
         message = (
-            "judge_triage=True needs a threshold to stop at: use assert_json_match(..., threshold=...), or "
-            "give the threshold itself, such as judge_triage=0.9"
+            "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
+            "assert_json_match(..., threshold=...)"
         )
         raise ConfigurationError(message)
-    made = triage if isinstance(triage, Triage) else Triage(read_limits(triage, "judge_triage"))
-    return judge, made, others
+    return judge, Triage(read_limits(threshold)), others
 
 
 def _bench(plan: Plan, judge: object) -> object:

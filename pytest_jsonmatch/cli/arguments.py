@@ -1,28 +1,16 @@
-"""What the subcommands share: how usage is told, what is wrong with an input, `--output`."""
+"""What all commands share: their parser, their exit codes, what is wrong with an input."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, TypedDict, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "BAD",
-    "EXIT_CODES",
-    "FINE",
-    "NOT_FINE",
-    "CommandError",
-    "Parser",
-    "Run",
-    "Texts",
-    "add_output",
-    "texts",
-]
+__all__ = ["BAD", "EXIT_CODES", "FINE", "NOT_FINE", "CommandError", "Parser", "Run"]
 
 FINE: Final = 0
 NOT_FINE: Final = 1
@@ -44,13 +32,31 @@ class CommandError(JsonMatchError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that tells a mistake in one line.
+    """A parser whose help shows examples and the exit codes, and that tells a mistake in one line.
 
-    >>> Parser(prog="jsonmatch", **texts("An example.")).parse_args(["--wrong"])
+    Args:
+        examples: command lines, one a line.
+        run: what the command does, if it has no commands of its own.
+        **others: as for `argparse.ArgumentParser`.
+
+    The parsers of its subcommands are of this class too.
+
+    >>> Parser(prog="jsonmatch").parse_args(["--wrong"])
     Traceback (most recent call last):
     ...
     SystemExit: 2
     """
+
+    def __init__(self, *, examples: str = "", run: Run | None = None, **others: Any) -> None:
+        indented = "".join(f"  {line}\n" for line in examples.splitlines())
+        super().__init__(
+            epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            # Abbreviated options in scripts would break when a longer one is added.
+            allow_abbrev=False,
+            **others,
+        )
+        self.set_defaults(run=run, command=self.prog)
 
     def error(self, message: str) -> NoReturn:
         """Tell a mistake in one line and leave with exit code 2."""
@@ -58,53 +64,3 @@ class Parser(argparse.ArgumentParser):
 
         # It quotes arguments, which a shell may have made of the names of files.
         self.exit(BAD, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
-
-
-class Texts(TypedDict):
-    """How a parser shows itself."""
-
-    description: str
-    epilog: str
-    formatter_class: type[argparse.HelpFormatter]
-    allow_abbrev: bool
-
-
-def texts(summary: str, examples: str = "") -> Texts:
-    """Return what a parser is made with: its help says what it does, shows examples and the exit codes.
-
-    Args:
-        summary: what the command does, in a sentence.
-        examples: command lines, one a line.
-
-    >>> print(Parser(prog="jsonmatch", **texts("An example.")).format_help().splitlines()[2])
-    An example.
-    """
-    indented = "".join(f"  {line}\n" for line in examples.splitlines())
-    return {
-        "description": summary,
-        "epilog": f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
-        # Abbreviated options in scripts would break when a longer one is added.
-        "allow_abbrev": False,
-    }
-
-
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--output FILE`, for short `-o`.
-
-    >>> parser = Parser()
-    >>> add_output(parser)
-    >>> parser.parse_args(["--output", "a.json"]).output.name, parser.parse_args(["-o", "-"]).output
-    ('a.json', None)
-    """
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=_target,
-        help="write to a file, in one step, and not to standard output",
-    )
-
-
-def _target(written: str) -> Path | None:
-    return None if written == "-" else Path(written)

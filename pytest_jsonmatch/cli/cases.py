@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError, add_output, texts
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.sources import schema_source
 
@@ -35,17 +36,14 @@ jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yam
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch cases`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["schema", "--expected", "receipt.json"]).expected
-    'receipt.json'
-    """
+    """Add the subcommands of `jsonmatch cases`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     schema = commands.add_parser(
-        "schema", help="the JSON Schema of golden files", **texts(_SCHEMA, _SCHEMA_EXAMPLES)
+        "schema",
+        help="the JSON Schema of golden files",
+        description=_SCHEMA,
+        examples=_SCHEMA_EXAMPLES,
+        run=_write_schema,
     )
     known = schema.add_mutually_exclusive_group()
     known.add_argument(
@@ -62,16 +60,18 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SCHEMA",
         help="the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model",
     )
-    add_output(schema)
-    schema.set_defaults(run=_write_schema, command=schema.prog)
+    add_options(schema, "--output")
     header = commands.add_parser(
-        "header", help="the comment that names the schema", **texts(_HEADER, _HEADER_EXAMPLES)
+        "header",
+        help="the comment that names the schema",
+        description=_HEADER,
+        examples=_HEADER_EXAMPLES,
+        run=_write_header,
     )
     header.add_argument("schema", metavar="SCHEMA", help="the path of the schema, or its URL")
     header.add_argument(
         "file", metavar="FILE", nargs="?", help="the golden file, to which the path is made relative"
     )
-    header.set_defaults(run=_write_header, command=header.prog)
 
 
 def _write_schema(options: Namespace) -> int:

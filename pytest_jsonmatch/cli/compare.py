@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.look import Look, add_color, as_text, look_of
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.options import RULES, add_options, share
+from pytest_jsonmatch.cli.output import Look, as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
-from pytest_jsonmatch.cli.rules import add_rules, rules_of, share
+from pytest_jsonmatch.cli.rendering import check_form, in_form
+from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
 
 if TYPE_CHECKING:
@@ -43,14 +43,7 @@ _CONTAINERS: Final = (30, 1000)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch compare`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["a.json", "b.json"]).metric
-    'leaf_f1'
-    """
+    """Add the arguments of `jsonmatch compare`."""
     parser.add_argument(
         "actual",
         metavar="ACTUAL",
@@ -62,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
-    add_rules(parser)
+    add_options(parser, *RULES)
     add_judge(parser)
     parser.add_argument(
         "--judge-triage",
@@ -82,16 +75,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_beta,
         help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
     )
-    add_report(
+    add_options(
         parser,
-        "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests",
+        "--color",
+        "--output",
+        report=(
+            "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+        ),
+        verbose="show more fields and longer values; -vv: all",
     )
-    parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="show more fields and longer values; -vv: all"
-    )
-    add_color(parser)
-    add_output(parser)
-    parser.set_defaults(run=_run, command=parser.prog)
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:
@@ -99,9 +92,10 @@ def _run(options: Namespace) -> int:
     check_form(options.report)
     with plugins(options):
         result = _compared(actual, expected, options)
-    failures = _failures(result, options)
+    figure = _limited(result, options)
+    failures = [] if figure.is_reached else [figure]
     fine = not failures and not result.errors
-    comparison = _comparison(result, name_of(expected), options, passed=fine)
+    comparison = _comparison(result, name_of(expected), {figure.what: figure.limit}, passed=fine)
     if options.report == "text":
         write_output(_text(result, comparison, options, failures), options.output)
     else:
@@ -149,19 +143,18 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
 
 
-def _failures(result: MatchResult, options: Namespace) -> list[Measured]:
+def _limited(result: MatchResult, options: Namespace) -> Measured:
+    """Return the figure that has to reach the threshold."""
     from pytest_jsonmatch.limits import Measured
 
-    value = result.score if options.beta is None else result.f_beta(options.beta)
-    what = "score" if options.beta is None else _f_name(options.beta)
-    found = Measured(what, value, options.threshold)
-    return [] if found.is_reached else [found]
+    if options.beta is None:
+        return Measured("score", result.score, options.threshold)
+    return Measured(_f_name(options.beta), result.f_beta(options.beta), options.threshold)
 
 
-def _comparison(result: MatchResult, name: str, options: Namespace, *, passed: bool) -> Comparison:
+def _comparison(result: MatchResult, name: str, limits: dict[str, float], *, passed: bool) -> Comparison:
     from pytest_jsonmatch.results.comparison import Comparison
 
-    limits = {"score" if options.beta is None else _f_name(options.beta): options.threshold}
     name = Path(name).as_posix()
     return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
 

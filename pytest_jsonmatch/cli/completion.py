@@ -27,16 +27,9 @@ _FILES: Final = frozenset(
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the argument of `jsonmatch completion`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["fish"]).shell
-    'fish'
-    """
+    """Add the argument of `jsonmatch completion`."""
     parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
-    parser.set_defaults(run=_run, command=parser.prog)
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
-from pytest_jsonmatch.cli.look import add_color, as_text, look_of
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.options import add_options
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,19 +25,9 @@ pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json tod
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch diff`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["a.json", "b.json"]).after.name
-    'b.json'
-    """
+    """Add the arguments of `jsonmatch diff`."""
     parser.add_argument("before", metavar="BEFORE", type=Path, help="a result file: the earlier run")
     parser.add_argument("after", metavar="AFTER", type=Path, help="a result file: the later run")
-    parser.add_argument(
-        "-v", "--verbose", action="count", default=0, help="name every case and field that has changed"
-    )
     parser.add_argument(
         "--max-drop",
         metavar="DROP",
@@ -53,9 +43,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
     )
-    add_color(parser)
-    add_output(parser)
-    parser.set_defaults(run=_run, command=parser.prog)
+    add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:

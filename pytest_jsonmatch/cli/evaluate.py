@@ -10,22 +10,22 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.look import add_color, as_text, look_of
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.options import RULES, add_options
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
-from pytest_jsonmatch.cli.rendering import add_report, check_form, in_form
-from pytest_jsonmatch.cli.rules import add_gates, add_rules, gates_of, rules_of
+from pytest_jsonmatch.cli.rendering import check_form, in_form
+from pytest_jsonmatch.cli.rules import gates_of, rules_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
@@ -47,27 +47,19 @@ _DETAILED: Final = 1_000
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch evaluate`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["answers.jsonl", "gold.jsonl"]).expected
-    'gold.jsonl'
-    """
+    """Add the arguments of `jsonmatch evaluate`."""
     parser.add_argument(
         "actual",
         metavar="ACTUAL",
         help="the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
     )
     parser.add_argument("expected", metavar="EXPECTED", help="the gold records, likewise")
-    parser.add_argument(
-        "--id-field",
-        metavar="NAME",
-        help="the member by which a record and its answer find each other; without it the position does",
+    add_options(
+        parser,
+        *RULES,
+        "--gate",
+        id_field="the member by which a record and its answer find each other; without it the position does",
     )
-    add_rules(parser)
-    add_gates(parser)
     add_judge(parser)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
@@ -76,19 +68,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="worst",
         help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
     )
-    add_report(
-        parser, "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
+    add_options(
+        parser,
+        "--color",
+        "--output",
+        report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
+        verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
     )
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
-    )
-    add_color(parser)
-    add_output(parser)
-    parser.set_defaults(run=_run, command=parser.prog)
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:

@@ -103,18 +103,11 @@ _FILES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch init`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args([]).folder.name
-    'evals'
-    """
+    """Add the arguments of `jsonmatch init`."""
     parser.add_argument(
         "folder", metavar="FOLDER", nargs="?", type=Path, default=Path("evals"), help="default: evals"
     )
-    parser.set_defaults(run=_run, command=parser.prog)
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:

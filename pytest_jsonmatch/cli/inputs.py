@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
@@ -12,17 +13,22 @@ from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from io import BufferedReader
+
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 __all__ = [
     "STDIN",
     "content_of",
+    "lines_of",
     "name_of",
+    "open_input",
     "read_config",
     "refuse_two_stdins",
-    "tell_where",
     "value_of",
     "value_of_answer",
+    "values_of_lines",
 ]
 
 STDIN: Final = "-"
@@ -49,15 +55,53 @@ def name_of(written: str) -> str:
     return "<stdin>" if written == STDIN else written
 
 
+@contextmanager
+def open_input(written: str) -> Iterator[BufferedReader]:
+    """Open a file, or standard input for "-".
+
+    Raises:
+        OSError: it can't be read.
+    """
+    if written == STDIN:
+        yield cast("BufferedReader", sys.stdin.buffer)
+    else:
+        with Path(written).open("rb") as stream:
+            yield stream
+
+
 def content_of(written: str) -> bytes:
     """Return the content of a file, or of standard input for "-".
 
     Raises:
         OSError: it can't be read.
     """
-    if written == STDIN:
-        return sys.stdin.buffer.read()
-    return Path(written).read_bytes()
+    with open_input(written) as stream:
+        return stream.read()
+
+
+def lines_of(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    r"""Yield the lines that are not blank, each with its number.
+
+    >>> list(lines_of([b"1\n", b" \n", b"2\n"]))
+    [(1, b'1'), (3, b'2')]
+    """
+    for number, line in enumerate(stream, start=1):
+        if line.removeprefix(b"\xef\xbb\xbf").strip():
+            yield number, line.rstrip(b"\r\n")
+
+
+def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int, JsonValue]]:
+    """Yield the JSON values of JSON Lines, each with the number of its line.
+
+    Raises:
+        CommandError: a line is not strict JSON; the message says where.
+    """
+    for number, line in lines_of(stream):
+        try:
+            value = parse_json(line)
+        except JsonParseError as error:
+            tell_where(name_of(written), error, number - 1)
+        yield number, value
 
 
 def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:

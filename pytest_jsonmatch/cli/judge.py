@@ -8,22 +8,21 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add_output, texts
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
-from pytest_jsonmatch.cli.look import add_color, as_text, look_of
-from pytest_jsonmatch.cli.output import write_output
-from pytest_jsonmatch.cli.plugins import add_plugins, plugins
+from pytest_jsonmatch.cli.options import add_options, share
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
-from pytest_jsonmatch.cli.rules import share
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.cli.labels import Label
-    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
@@ -45,17 +44,14 @@ _SHOWN: Final = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch judge`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["calibrate", "labels.jsonl", "--min-kappa", "0.7"]).min_kappa
-    0.7
-    """
+    """Add the subcommands of `jsonmatch judge`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     command = commands.add_parser(
-        "calibrate", help="how far a judge agrees with people", **texts(_CALIBRATE, _CALIBRATE_EXAMPLES)
+        "calibrate",
+        help="how far a judge agrees with people",
+        description=_CALIBRATE,
+        examples=_CALIBRATE_EXAMPLES,
+        run=_calibrate,
     )
     command.add_argument(
         "labels",
@@ -66,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         ),
     )
     add_judge(command, modes=("live", "cached"))
-    add_plugins(command)
+    add_options(command, "-p")
     command.add_argument(
         "--min-kappa", metavar="KAPPA", type=share, help="exit with 1 if Cohen's kappa is lower"
     )
@@ -87,12 +83,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="text",
         help="text for people (the default), or JSON with every pair that is not agreed about",
     )
-    command.add_argument(
-        "-v", "--verbose", action="count", default=0, help="show all disagreements, values and errors"
-    )
-    add_color(command)
-    add_output(command)
-    command.set_defaults(run=_calibrate, command=command.prog)
+    add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
 
 
 def _calibrate(options: Namespace) -> int:

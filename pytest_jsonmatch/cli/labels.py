@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import content_of, name_of, tell_where
+from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
+from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -67,14 +66,9 @@ def read_labels(written: str) -> list[Label]:
     """
     labels = []
     name = name_of(written)
-    for number, line in enumerate(content_of(written).split(b"\n"), start=1):
-        if not line.strip(b"\xef\xbb\xbf \t\r"):
-            continue
-        try:
-            found: Any = parse_json(line.rstrip(b"\r"))
-        except JsonParseError as error:
-            tell_where(name, error, number - 1)
-        labels.append(_label(found, number, f"{name}:{number}"))
+    with open_input(written) as stream:
+        for number, found in values_of_lines(written, stream):
+            labels.append(_label(found, number, f"{name}:{number}"))
     if not labels:
         raise CommandError(
             f"{name} has no labels: a line is an object with expected, actual and label (true or false)"

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import BAD, Parser, texts
+from pytest_jsonmatch.cli.arguments import BAD, Parser
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 """The subcommands, each with its line of help.
 
 The module of the same name has a function `add_arguments(parser)`, and `EXAMPLES` if it has no subcommands.
-The function sets two defaults: `run`, a function from the parsed options to the exit code, and `command`,
-what errors begin with.
+The function sets the default `run`, a function from the parsed options to the exit code; `Parser` sets
+`command`, what errors begin with.
 """
 
 _INTERRUPTED: Final = 130
@@ -87,14 +87,15 @@ def full_parser() -> Parser:
 
 def _parser(wanted: Sequence[str]) -> Parser:
     summary = "Score JSON against JSON, field by field: what goes with the pytest plugin."
-    parser = Parser(prog="jsonmatch", **texts(summary, _EXAMPLES))
+    parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
         # Only the one that was asked for is imported: no command is the slower for another.
         module = import_module(f"pytest_jsonmatch.cli.{name}") if name in wanted else None
         examples = getattr(module, "EXAMPLES", "")
-        command = commands.add_parser(name, help=text, **texts(f"{text[0].upper()}{text[1:]}.", examples))
+        described = f"{text[0].upper()}{text[1:]}."
+        command = commands.add_parser(name, help=text, description=described, examples=examples)
         if module is not None:
             module.add_arguments(command)
     return parser

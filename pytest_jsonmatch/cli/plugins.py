@@ -18,36 +18,14 @@ from pytest_jsonmatch.cli.sources import import_from_here
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
-__all__ = ["ENTRY_POINTS", "add_plugins", "plugins"]
+__all__ = ["ENTRY_POINTS", "plugins"]
 
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
 _HOOK: Final = "pytest_jsonmatch_register"
-
-
-def add_plugins(parser: ArgumentParser) -> None:
-    """Add the option `-p MODULE`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_plugins(parser)
-    >>> parser.parse_args(["-p", "conftest", "-p", "no:theirs"]).plugins
-    ['conftest', 'no:theirs']
-    """
-    parser.add_argument(
-        "-p",
-        dest="plugins",
-        metavar="MODULE",
-        action="append",
-        default=[],
-        help=(
-            f"a module with the hook {_HOOK}, such as conftest; no:NAME leaves an installed one out; "
-            "repeatable"
-        ),
-    )
 
 
 @contextmanager

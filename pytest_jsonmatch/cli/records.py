@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import (
     STDIN,
+    lines_of,
     name_of,
+    open_input,
     refuse_two_stdins,
-    tell_where,
     value_of,
     value_of_answer,
+    values_of_lines,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonParseError
-from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from io import BufferedReader
 
 __all__ = ["Sides", "gold_records", "open_sides", "refuse_twins"]
 
@@ -77,35 +77,42 @@ def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool
             raise FileNotFoundError(2, "no such file or directory", other)
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
     else:
-        with _stream(actual) as answers, _stream(expected) as records:
+        with open_input(expected) as records, open_input(actual) as answers:
             yield _files(actual, answers, expected, records, by_position=id_field is None, repair=repair)
 
 
 def _files(
-    actual: str, answer_stream: Any, expected: str, stream: Any, *, by_position: bool, repair: bool
+    actual: str,
+    answer_stream: BufferedReader,
+    expected: str,
+    stream: BufferedReader,
+    *,
+    by_position: bool,
+    repair: bool,
 ) -> Sides:
-    records: Any = expected
+    records: Any
     number, path = None, None
     if _is_array(expected, stream):
-        found = value_of(expected, stream and stream.read())
-        records = [_as_text(record) for record in _array(expected, found)]
+        records = [_as_text(record) for record in _array(expected, value_of(expected, stream.read()))]
         number = len(records)
-    elif stream is not None:
-        records = map(_as_text, _values(_not_blank(stream), expected))
-    else:
+    elif _is_file(expected):
+        records = expected
         path = Path(expected)
-    answers: Any = actual
+    else:
+        records = (_as_text(value) for _, value in values_of_lines(expected, stream))
+    answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        content = answer_stream and answer_stream.read()
-        found, warnings = value_of_answer(actual, [], repair=repair, content=content)
+        found, warnings = value_of_answer(actual, [], repair=repair, content=answer_stream.read())
         answers = _array(actual, found)
         if type(records) is list and by_position:
             # Where no object or array is expected, a string is a value, and no model's output.
             for at, record in enumerate(records[: len(answers)]):
                 answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
-    elif answer_stream is not None:
-        answers = (line for _, line in _not_blank(answer_stream))
+    elif _is_file(actual):
+        answers = actual
+    else:
+        answers = (line for _, line in lines_of(answer_stream))
     return Sides(answers, records, path=path, number=number, warnings=warnings)
 
 
@@ -120,12 +127,12 @@ def gold_records(written: str) -> Iterator[Any]:
         folder = Path(written)
         yield from (value_of(str(folder / name)) for name in _names(folder, (".json",)))
         return
-    with _stream(written) as stream:
+    with open_input(written) as stream:
         if _is_array(written, stream):
-            found = value_of(written, stream and stream.read())
+            found = value_of(written, stream.read())
             yield from found if type(found) is list else [found]
         else:
-            yield from _values(_file_lines(written) if stream is None else _not_blank(stream), written)
+            yield from (value for _, value in values_of_lines(written, stream))
 
 
 def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
@@ -141,15 +148,17 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
     """
     looked_for = set(suspects)
     lines: dict[Any, int] = {}
-    for before, line in _file_lines(str(path)) if looked_for else ():
-        record: Any = parse_json(line)
-        record_id = record.get(id_field) if type(record) is dict else None
-        if type(record_id) in {str, int} and record_id in looked_for:
-            first = lines.setdefault(record_id, before + 1)
-            if first != before + 1:
-                raise CommandError(
-                    f"{path}:{before + 1}: the {id_field} {record_id!r} is that of line {first} too"
-                )
+    if not looked_for:
+        return
+    with path.open("rb") as stream:
+        for number, record in values_of_lines(str(path), stream):
+            record_id = record.get(id_field) if type(record) is dict else None
+            if type(record_id) in {str, int} and record_id in looked_for:
+                first = lines.setdefault(record_id, number)
+                if first != number:
+                    raise CommandError(
+                        f"{path}:{number}: the {id_field} {record_id!r} is that of line {first} too"
+                    )
 
 
 # -- folders -----------------------------------------------------------------------------------------------
@@ -188,29 +197,17 @@ def _other(name: str) -> str:
 # -- files -------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _stream(written: str) -> Iterator[Any]:
-    """Open what can be read once only, such as standard input or a pipe; None for a file."""
-    path = Path(written)
-    if written == STDIN:
-        yield sys.stdin.buffer
-    elif path.exists() and not path.is_file():
-        with path.open("rb") as stream:
-            yield stream
-    else:
-        yield None
+def _is_file(written: str) -> bool:
+    """Tell whether it can be read again: no standard input, no pipe."""
+    return written != STDIN and Path(written).is_file()
 
 
-def _is_array(written: str, stream: Any) -> bool:
-    """Tell whether a file holds one array, and not a record in each line."""
-    if stream is not None:
-        return bool(stream.peek(1).lstrip(_BLANK)[:1] == b"[")
-    path = Path(written)
-    if path.suffix.lower() in _LINES:
-        with path.open("rb"):  # can it be read?
-            return False
-    with path.open("rb") as file:
-        return path.suffix.lower() == ".json" or file.read(4096).lstrip(_BLANK)[:1] == b"["
+def _is_array(written: str, stream: BufferedReader) -> bool:
+    """Tell whether a side holds one array, and not a record in each line."""
+    suffix = Path(written).suffix.lower() if _is_file(written) else ""
+    if suffix in _LINES:
+        return False
+    return suffix == ".json" or stream.peek(1).lstrip(_BLANK)[:1] == b"["
 
 
 def _array(written: str, found: Any) -> list[Any]:
@@ -220,23 +217,6 @@ def _array(written: str, found: Any) -> list[Any]:
             "line ends in .jsonl, and two single values are for jsonmatch compare"
         )
     return found
-
-
-def _file_lines(written: str) -> Iterator[tuple[int, bytes]]:
-    with Path(written).open("rb") as file:
-        yield from _not_blank(file)
-
-
-def _not_blank(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    return ((number, line.rstrip(b"\r\n")) for number, line in enumerate(lines) if not line.isspace())
-
-
-def _values(lines: Iterator[tuple[int, bytes]], written: str) -> Iterator[Any]:
-    for before, line in lines:
-        try:
-            yield parse_json(line)
-        except JsonParseError as error:
-            tell_where(name_of(written), error, before)
 
 
 def _as_text(value: Any) -> Any:

@@ -6,29 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
     from collections.abc import Sequence
 
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["FORMS", "Form", "add_report", "check_form", "in_form", "judged"]
+__all__ = ["FORMS", "Form", "check_form", "in_form", "judged"]
 
 Form: TypeAlias = Literal["text", "json", "html", "markdown"]
 FORMS: Final = ("text", "json", "html", "markdown")
-
-
-def add_report(parser: ArgumentParser, text: str) -> None:
-    """Add the option `--report`; `text` says what the text and the JSON are.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_report(parser, "text for people, or a result file in JSON")
-    >>> parser.parse_args(["--report", "html"]).report
-    'html'
-    """
-    parser.add_argument("--report", choices=FORMS, default="text", help=text)
 
 
 def check_form(form: Form) -> None:

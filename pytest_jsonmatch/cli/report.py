@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.look import add_color, as_text, look_of
-from pytest_jsonmatch.cli.output import write_output
+from pytest_jsonmatch.cli.options import add_options
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
-from pytest_jsonmatch.cli.rules import add_gates, gates_of
+from pytest_jsonmatch.cli.rules import gates_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,20 +33,14 @@ _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch report`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["a.json", "--html", "a.html"]).html
-    'a.html'
-    """
+    """Add the arguments of `jsonmatch report`."""
     parser.add_argument("result", metavar="RESULT", nargs="?", help="a result file; - is standard input")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="what pytest's summary shows (the default)")
     for name, text in (
         ("html", "a page of HTML that needs nothing else"),
         ("markdown", "Markdown for pull requests"),
+        ("json", "the result file as this release writes it"),
     ):
         form.add_argument(
             f"--{name}",
@@ -55,25 +49,21 @@ def add_arguments(parser: ArgumentParser) -> None:
             const=_STDOUT,
             help=f"{text}, to this file or to standard output",
         )
-    form.add_argument("--json", action="store_true", help="the result file as this release writes it")
     form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
     parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
-    add_gates(parser)
+    add_options(parser, "--gate")
     parser.add_argument(
         "--pivot",
         metavar="FIXTURE",
         help="in the text: the fixture whose parameters are the columns of the table by parameters",
     )
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too",
+    add_options(
+        parser,
+        "--color",
+        "--output",
+        verbose="in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too",
     )
-    add_color(parser)
-    add_output(parser)
-    parser.set_defaults(run=_run, command=parser.prog)
+    parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:
@@ -113,7 +103,7 @@ def _form(options: Namespace) -> tuple[Form, Path | None]:
         raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
     if options.output is not None:
         raise CommandError(f"--{form} {named} and --output {options.output}: give one file")
-    if Path(named).suffix.lower() in _SUFFIXES:
+    if form != "json" and Path(named).suffix.lower() in _SUFFIXES:
         raise CommandError(
             f"--{form} {named} would write over a JSON file; RESULT comes first: "
             f"{options.command} {named} --{form}"

@@ -9,7 +9,7 @@ from pytest_jsonmatch.cli.rendering import judged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.cli.look import Look
+    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet

@@ -6,56 +6,36 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add_output, texts
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
-from pytest_jsonmatch.cli.plugins import add_plugins, plugins
+from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.sources import schema_source
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
 __all__ = ["add_arguments"]
 
-_INFER: Final = "Write the schema of gold records: their types, members and which of these are always there."
-_INFER_EXAMPLES: Final = """\
-jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json
-jsonmatch schema infer gold/ > receipt.schema.json
-"""
-_RESOLVE: Final = "Write a schema without $ref and allOf that says the same."
-_RESOLVE_EXAMPLES: Final = """\
-jsonmatch schema resolve shop.models:Receipt > receipt.schema.json
-"""
-_ANNOTATE: Final = "Write a schema, resolved, with the comparator of its type at every leaf that has none."
-_ANNOTATE_EXAMPLES: Final = """\
-jsonmatch schema annotate receipt.schema.json --output receipt.eval.json
-"""
-_VALIDATE: Final = "Tell what is wrong with an eval schema, and which gold records do not fit it."
-_VALIDATE_EXAMPLES: Final = """\
-jsonmatch schema validate receipt.eval.json
-jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id
-"""
 _SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch schema`.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["infer", "gold.jsonl"]).gold
-    'gold.jsonl'
-    """
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    def add(name: str, told: str, described: str, examples: str, run: Callable[[Namespace], int]) -> Any:
-        command = commands.add_parser(name, help=told, **texts(described, examples))
-        command.set_defaults(run=run, command=command.prog)
-        return command
-
-    infer = add("infer", "the schema of gold records", _INFER, _INFER_EXAMPLES, _infer)
+    """Add the subcommands of `jsonmatch schema`."""
+    commands: Any = parser.add_subparsers(metavar="COMMAND", required=True)
+    infer = commands.add_parser(
+        "infer",
+        help="the schema of gold records",
+        description=(
+            "Write the schema of gold records: their types, members and which of these are always there."
+        ),
+        examples=(
+            "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json\n"
+            "jsonmatch schema infer gold/ > receipt.schema.json"
+        ),
+        run=_infer,
+    )
     infer.add_argument(
         "gold",
         metavar="GOLD",
@@ -64,25 +44,40 @@ def add_arguments(parser: ArgumentParser) -> None:
     infer.add_argument(
         "--annotate", action="store_true", help="with the comparator of its type at every leaf"
     )
-    add_output(infer)
-    resolve = add("resolve", "a schema without $ref and allOf", _RESOLVE, _RESOLVE_EXAMPLES, _resolve)
-    resolve.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
-    add_output(resolve)
-    annotate = add(
-        "annotate", "a schema with a comparator at every leaf", _ANNOTATE, _ANNOTATE_EXAMPLES, _annotate
+    resolve = commands.add_parser(
+        "resolve",
+        help="a schema without $ref and allOf",
+        description="Write a schema without $ref and allOf that says the same.",
+        examples="jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
+        run=_resolve,
     )
-    annotate.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
-    add_output(annotate)
-    validate = add("validate", "what is wrong with a schema", _VALIDATE, _VALIDATE_EXAMPLES, _validate)
-    validate.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+    annotate = commands.add_parser(
+        "annotate",
+        help="a schema with a comparator at every leaf",
+        description="Write a schema, resolved, with the comparator of its type at every leaf that has none.",
+        examples="jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
+        run=_annotate,
+    )
+    validate = commands.add_parser(
+        "validate",
+        help="what is wrong with a schema",
+        description="Tell what is wrong with an eval schema, and which gold records do not fit it.",
+        examples=(
+            "jsonmatch schema validate receipt.eval.json\n"
+            "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id"
+        ),
+        run=_validate,
+    )
+    for command in (resolve, annotate, validate):
+        command.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+    for command in (infer, resolve, annotate):
+        add_options(command, "--output")
     validate.add_argument("--gold", metavar="GOLD", help="gold records to hold against it, as for infer")
-    validate.add_argument(
-        "--id-field", metavar="NAME", help="the member that is a record's id, for the messages"
-    )
+    add_options(validate, id_field="the member that is a record's id, for the messages")
     validate.add_argument(
         "--strict-types", action="store_true", help="a value of another type is an error too"
     )
-    add_plugins(validate)
+    add_options(validate, "-p")
 
 
 def _infer(options: Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pytest
 
@@ -32,8 +32,6 @@ UPDATE_WAYS: Final = ("dry-run", "force")
 DROP_MODES: Final = ("regression", "non-inferiority")
 SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 JUDGE_MODES: Final = ("live", "cached", "off")
-
-T = TypeVar("T")
 
 
 def as_limit(value: object) -> float:
@@ -168,14 +166,14 @@ def _mode(raw: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Generic[T]):
+class Option:
     """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
 
     name: str
     kind: Literal["string", "float", "args", "linelist", "bool", "paths"]
-    default: T
+    default: object
     accepts: str
-    convert: Callable[[object], T]
+    convert: Callable[[object], object]
     help: str
 
     def add_to(self, parser: pytest.Parser) -> None:
@@ -188,7 +186,7 @@ class Option(Generic[T]):
         else:
             parser.addini(self.name, self.help, type=self.kind, default=default)
 
-    def read(self, config: pytest.Config) -> T:
+    def read(self, config: pytest.Config) -> Any:
         """Return the option's value; `pytest.UsageError` names the option and what it accepts."""
         try:
             return self.convert(config.getini(self.name))
@@ -198,136 +196,114 @@ class Option(Generic[T]):
             raise pytest.UsageError(f"{where}{self.name} must be {self.accepts}; {reason}") from error
 
 
-METRIC: Final = Option(
-    name="jsonmatch_metric",
-    kind="string",
-    default=defaults.METRIC,
-    accepts="the name of a metric",
-    convert=_nonempty,
-    help=f"metric of comparisons that name none (default: {defaults.METRIC})",
+OPTIONS: Final = (
+    Option(
+        name="jsonmatch_metric",
+        kind="string",
+        default=defaults.METRIC,
+        accepts="the name of a metric",
+        convert=_nonempty,
+        help=f"metric of comparisons that name none (default: {defaults.METRIC})",
+    ),
+    Option(
+        name="jsonmatch_threshold",
+        kind="float",
+        default=defaults.THRESHOLD,
+        accepts="a number from 0 to 1",
+        convert=_threshold,
+        help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    ),
+    Option(
+        name="jsonmatch_files",
+        kind="args",
+        default=(),
+        accepts="a list of glob patterns",
+        convert=_strings,
+        help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
+    ),
+    Option(
+        name="jsonmatch_memory_limit",
+        kind="string",
+        default="",
+        accepts="a size such as 512 MiB or 2 GiB",
+        convert=_size,
+        help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
+    ),
+    Option(
+        name="jsonmatch_yaml_limit",
+        kind="string",
+        default=0,
+        accepts="a size such as 16 MiB or 1 GiB",
+        convert=_byte_count,
+        help="how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
+    ),
+    Option(
+        name="jsonmatch_allowed_paths",
+        kind="paths",
+        default=(),
+        accepts="a list of folders",
+        convert=_paths,
+        help="folders outside of rootdir in which golden cases may name files, relative to the ini file",
+    ),
+    Option(
+        name="jsonmatch_summary",
+        kind="string",
+        default="auto",
+        accepts=f"one of {', '.join(SUMMARY_MODES)}",
+        convert=_mode,
+        help="default of --jsonmatch-summary",
+    ),
+    Option(
+        name="jsonmatch_suggest",
+        kind="bool",
+        default=True,
+        accepts="true or false",
+        convert=bool,
+        help="whether a failing golden case says what would let it pass (default: true)",
+    ),
+    Option(
+        name="jsonmatch_gates",
+        kind="linelist",
+        default=(),
+        accepts="a list of gates such as f1 >= 0.9, one a line",
+        convert=_strings,
+        help="gates that a run has to pass, one a line, such as f1 >= 0.9",
+    ),
+    Option(
+        name="jsonmatch_baselines",
+        kind="string",
+        default="jsonmatch-baselines",
+        accepts="the path of a folder, relative to the rootdir",
+        convert=_nonempty,
+        help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
+    ),
+    Option(
+        name="jsonmatch_embedding_cache",
+        kind="string",
+        default="",
+        accepts="the path of a folder, relative to the rootdir",
+        convert=_text,
+        help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
+    ),
+    Option(
+        name="jsonmatch_judge",
+        kind="linelist",
+        default=(),
+        accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
+        convert=_judge,
+        help="the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
+        "(docs/judge.md has the names)",
+    ),
+    Option(
+        name="jsonmatch_judge_triage",
+        kind="bool",
+        default=False,
+        accepts="true or false",
+        convert=bool,
+        help="whether a judge is asked only what can change whether a comparison passes (default: false)",
+    ),
 )
-THRESHOLD: Final = Option(
-    name="jsonmatch_threshold",
-    kind="float",
-    default=defaults.THRESHOLD,
-    accepts="a number from 0 to 1",
-    convert=_threshold,
-    help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-)
-FILES: Final[Option[tuple[str, ...]]] = Option(
-    name="jsonmatch_files",
-    kind="args",
-    default=(),
-    accepts="a list of glob patterns",
-    convert=_strings,
-    help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
-)
-MEMORY_LIMIT: Final = Option(
-    name="jsonmatch_memory_limit",
-    kind="string",
-    default="",
-    accepts="a size such as 512 MiB or 2 GiB",
-    convert=_size,
-    help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
-)
-YAML_LIMIT: Final = Option(
-    name="jsonmatch_yaml_limit",
-    kind="string",
-    default=0,
-    accepts="a size such as 16 MiB or 1 GiB",
-    convert=_byte_count,
-    help="how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
-)
-ALLOWED_PATHS: Final[Option[tuple[str, ...]]] = Option(
-    name="jsonmatch_allowed_paths",
-    kind="paths",
-    default=(),
-    accepts="a list of folders",
-    convert=_paths,
-    help="folders outside of rootdir in which golden cases may name files, relative to the ini file",
-)
-SUMMARY: Final = Option(
-    name="jsonmatch_summary",
-    kind="string",
-    default="auto",
-    accepts=f"one of {', '.join(SUMMARY_MODES)}",
-    convert=_mode,
-    help="default of --jsonmatch-summary",
-)
-SUGGEST: Final[Option[bool]] = Option(
-    name="jsonmatch_suggest",
-    kind="bool",
-    default=True,
-    accepts="true or false",
-    convert=bool,
-    help="whether a failing golden case says what would let it pass (default: true)",
-)
-GATES: Final[Option[tuple[str, ...]]] = Option(
-    name="jsonmatch_gates",
-    kind="linelist",
-    default=(),
-    accepts="a list of gates such as f1 >= 0.9, one a line",
-    convert=_strings,
-    help="gates that a run has to pass, one a line, such as f1 >= 0.9",
-)
-BASELINES: Final = Option(
-    name="jsonmatch_baselines",
-    kind="string",
-    default="jsonmatch-baselines",
-    accepts="the path of a folder, relative to the rootdir",
-    convert=_nonempty,
-    help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-)
-EMBEDDING_CACHE: Final = Option(
-    name="jsonmatch_embedding_cache",
-    kind="string",
-    default="",
-    accepts="the path of a folder, relative to the rootdir",
-    convert=_text,
-    help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
-)
-JUDGE: Final[Option[tuple[tuple[str, str], ...]]] = Option(
-    name="jsonmatch_judge",
-    kind="linelist",
-    default=(),
-    accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
-    convert=_judge,
-    help="the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
-    "(docs/judge.md has the names)",
-)
-JUDGE_TRIAGE: Final[Option[bool]] = Option(
-    name="jsonmatch_judge_triage",
-    kind="bool",
-    default=False,
-    accepts="true or false",
-    convert=bool,
-    help="whether a judge is asked only what can change whether a comparison passes (default: false)",
-)
-OPTIONS: Final[
-    tuple[
-        Option[str]
-        | Option[float]
-        | Option[int]
-        | Option[bool]
-        | Option[tuple[str, ...]]
-        | Option[tuple[tuple[str, str], ...]],
-        ...,
-    ]
-] = (
-    METRIC,
-    THRESHOLD,
-    FILES,
-    SUMMARY,
-    MEMORY_LIMIT,
-    SUGGEST,
-    GATES,
-    BASELINES,
-    YAML_LIMIT,
-    ALLOWED_PATHS,
-    EMBEDDING_CACHE,
-    JUDGE,
-    JUDGE_TRIAGE,
-)
+"""The options of the configuration file; without `jsonmatch_` their names are those of `Settings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,38 +386,39 @@ class Settings:
             raise pytest.UsageError(
                 "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
             )
+        said = {option.name.removeprefix("jsonmatch_"): option.read(config) for option in OPTIONS}
+        said |= {
+            name: config.getoption(f"--jsonmatch-{name.replace('_', '-')}") for name in _COMMAND_LINE_ONLY
+        }
+        summary, allowed = said.pop("summary"), said.pop("allowed_paths")
         return cls(
-            metric=METRIC.read(config),
-            threshold=THRESHOLD.read(config),
-            files=FILES.read(config),
-            summary=config.getoption("--jsonmatch-summary") or SUMMARY.read(config),
-            memory_limit=MEMORY_LIMIT.read(config),
-            suggest=SUGGEST.read(config),
-            yaml_limit=YAML_LIMIT.read(config),
-            folders=(os.path.realpath(config.rootpath), *ALLOWED_PATHS.read(config)),
-            record=config.getoption("--jsonmatch-record"),
-            replay=config.getoption("--jsonmatch-replay"),
-            repeat=config.getoption("--jsonmatch-repeat"),
-            pivot=config.getoption("--jsonmatch-pivot"),
-            gates=GATES.read(config),
+            **said,
+            summary=config.getoption("--jsonmatch-summary") or summary,
+            folders=(os.path.realpath(config.rootpath), *allowed),
             asked_gates=_asked_gates(config),
-            baselines=BASELINES.read(config),
-            embedding_cache=EMBEDDING_CACHE.read(config),
-            json=config.getoption("--jsonmatch-json"),
-            html=config.getoption("--jsonmatch-html"),
             save=_name(config.getoption("--jsonmatch-save")),
-            markdown=config.getoption("--jsonmatch-markdown"),
-            gitlab=config.getoption("--jsonmatch-gitlab"),
-            baseline=config.getoption("--jsonmatch-baseline"),
-            baseline_required=config.getoption("--jsonmatch-baseline-required"),
-            max_drop=config.getoption("--jsonmatch-max-drop"),
-            drop_mode=config.getoption("--jsonmatch-drop-mode"),
-            confidence=config.getoption("--jsonmatch-confidence"),
-            stop_when_decided=config.getoption("--jsonmatch-stop-when-decided"),
-            judge_triage=JUDGE_TRIAGE.read(config),
-            **_judging(config),
+            judge_mode=config.getoption("--jsonmatch-judge-mode") or dict(said["judge"]).get("mode"),
             **_writing(config),
         )
+
+
+_COMMAND_LINE_ONLY: Final = (
+    "record",
+    "replay",
+    "repeat",
+    "pivot",
+    "json",
+    "html",
+    "markdown",
+    "gitlab",
+    "baseline",
+    "baseline_required",
+    "max_drop",
+    "drop_mode",
+    "confidence",
+    "stop_when_decided",
+)
+"""The settings that are options of the command line by the same name, taken as they are."""
 
 
 def _name(name: str | None) -> str | None:
@@ -473,13 +450,6 @@ _NEEDED: Final = (
 """Options that mean nothing without another."""
 
 
-def _judging(config: pytest.Config) -> dict[str, Any]:
-    """Return who judges, and whether anybody is asked; the command line goes first."""
-    judge = JUDGE.read(config)
-    said = dict(judge).get("mode")
-    return {"judge": judge, "judge_mode": config.getoption("--jsonmatch-judge-mode") or said}
-
-
 def _writing(config: pytest.Config) -> dict[str, Any]:
     """Return what the command line says about writing golden files; a usage error where it must not be."""
     update, review = config.getoption("--jsonmatch-update"), config.getoption("--jsonmatch-review")
@@ -504,7 +474,6 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--jsonmatch-summary",
         choices=SUMMARY_MODES,
-        default=None,
         help="table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
     )
@@ -512,20 +481,17 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-repeat",
         metavar="N",
         type=_repeats,
-        default=None,
         help="run every golden case that has no recorded answer N times, whatever its file says",
     )
     group.addoption(
         "--jsonmatch-pivot",
         metavar="FIXTURE",
-        default=None,
         help="parametrized fixture whose parameters are the columns of a table of scores by field",
     )
     group.addoption(
         "--jsonmatch-fail-under",
         metavar="SCORE",
         type=_least,
-        default=None,
         help="fail the run if the mean score of the cases is below this, from 0 to 1",
     )
     group.addoption(
@@ -539,37 +505,31 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--jsonmatch-json",
         metavar="FILE",
-        default=None,
         help="write the results of the run to a file, as JSON",
     )
     group.addoption(
         "--jsonmatch-html",
         metavar="FILE",
-        default=None,
         help="write a report of the run to a file: one page of HTML that needs nothing else",
     )
     group.addoption(
         "--jsonmatch-save",
         metavar="NAME",
-        default=None,
         help="write the results of the run to the folder of baselines",
     )
     group.addoption(
         "--jsonmatch-markdown",
         metavar="FILE",
-        default=None,
         help="write a report for a pull request to a file, as Markdown",
     )
     group.addoption(
         "--jsonmatch-gitlab",
         metavar="FILE",
-        default=None,
         help="write the cases that failed to a file, as a code quality report of GitLab",
     )
     group.addoption(
         "--jsonmatch-baseline",
         metavar="NAME|FILE",
-        default=None,
         help="compare the run with a baseline: its name, or the path of any file of results",
     )
     group.addoption(
@@ -581,7 +541,6 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-max-drop",
         metavar="DROP",
         type=_drop,
-        default=None,
         help="with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, "
         "beyond what chance makes",
     )
@@ -607,20 +566,17 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--jsonmatch-judge-mode",
         choices=JUDGE_MODES,
-        default=None,
         help="whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts of "
         "the cache file only) or off (nobody: each question is an error)",
     )
     group.addoption(
         "--jsonmatch-record",
         metavar="FILE",
-        default=None,
         help="keep the answer of every golden case in a file of JSON lines",
     )
     group.addoption(
         "--jsonmatch-replay",
         metavar="FILE",
-        default=None,
         help="judge the answers that --jsonmatch-record kept, and make none",
     )
     group.addoption(
@@ -629,7 +585,6 @@ def add_options(parser: pytest.Parser) -> None:
         nargs="?",
         const=("failed",),
         type=_update,
-        default=None,
         help="write actual values into golden files as the expected ones: new (cases that have none), "
         "failed (cases below their threshold, the default) or all; with ,dry-run print the diff and write "
         "nothing, with ,force write even in CI",

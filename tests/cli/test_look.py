@@ -10,7 +10,7 @@ from argparse import Namespace
 
 import pytest
 
-from pytest_jsonmatch.cli.look import Look, look_of
+from pytest_jsonmatch.cli.output import Look, look_of
 
 
 @pytest.mark.parametrize(

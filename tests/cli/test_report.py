@@ -54,7 +54,7 @@ def test_a_form_goes_to_standard_output_or_to_a_file(files, command, folder, opt
     assert (ran.code, ran.out[: len(start)], ran.err) == (0, start, "")
     assert command(f"report run.json {option} -o one.out") == (0, "", "")
     assert (folder / "one.out").read_text(encoding="utf-8") == ran.out
-    if option in {"--html", "--markdown"}:
+    if option in {"--html", "--markdown", "--json"}:
         assert command(f"report run.json {option} -").out == ran.out
         assert command(f"report run.json {option} two.out") == (0, "", "")
         assert (folder / "two.out").read_text(encoding="utf-8") == ran.out
@@ -235,6 +235,7 @@ def test_the_schema(command, folder):
         ("run.json --html a.html --output b.html", "--html a.html and --output b.html: give one file"),
         ("--html", "a result file is needed, RESULT (see jsonmatch report --help)"),
         ("--html run.json", "RESULT comes first: jsonmatch report run.json --html"),
+        ("--json run.json", "RESULT comes first: jsonmatch report run.json --json"),
         (
             "before.json --html run.json",
             "--html run.json would write over a JSON file; RESULT comes first: jsonmatch report run.json --html",

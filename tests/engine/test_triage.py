@@ -84,7 +84,7 @@ def test_pass_or_fail_is_the_same_for_every_judge(comparison, threshold, metric,
     verdicts = {question: data.draw(st.booleans(), question) for question in questions}
     whole, some = Asked(verdicts), Asked(verdicts)
     everything = compare_json(actual, expected, judge=whole, **options)
-    triaged = compare_json(actual, expected, judge=some, judge_triage=threshold, **options)
+    triaged = compare_json(actual, expected, judge=some, judge_triage=True, threshold=threshold, **options)
     assert passes(triaged, threshold) == passes(everything, threshold)
     asked = {item.actual for item in some.items}
     assert asked <= {item.actual for item in whole.items}
@@ -116,7 +116,7 @@ def test_unordered_arrays_pass_or_fail_as_if_everything_was_asked(verdicts, thre
 
     options = {"metric": "leaf_f1", "arrays": "unordered", "compare": SEMANTIC, "judge": judge}
     everything = compare_json(actual, expected, **options)
-    triaged = compare_json(actual, expected, judge_triage=threshold, **options)
+    triaged = compare_json(actual, expected, judge_triage=True, threshold=threshold, **options)
     assert passes(triaged, threshold) == passes(everything, threshold)
 
 
@@ -156,7 +156,7 @@ def test_verdicts_that_decide_pairings_change_nothing_of_that(comparison, thresh
     options = {"metric": metric, "fields": fields, "arrays": "unordered", "compare": SEMANTIC, "judge": judge}
     everything = compare_json(actual, expected, **options)
     number = len(asked)
-    triaged = compare_json(actual, expected, judge_triage=threshold, **options)
+    triaged = compare_json(actual, expected, judge_triage=True, threshold=threshold, **options)
     assert (passes(triaged, threshold), len(asked) <= 2 * number) == (passes(everything, threshold), True)
 
 
@@ -186,7 +186,8 @@ def test_what_is_left_out_says_why():
         metric="leaf_f1",
         compare=SEMANTIC,
         judge=lambda item: True,
-        judge_triage=0.9,
+        judge_triage=True,
+        threshold=0.9,
     )
     assert [(field.status, field.reason) for field in result.field_results][1] == (
         "skipped",
@@ -206,7 +207,15 @@ def test_a_perfect_score_needs_all_questions_in_few_rounds():
 
     expected = {f"k{n}": f"right {n}" for n in range(40)}
     actual = {f"k{n}": f"said {n}" for n in range(40)}
-    compare_json(actual, expected, metric="leaf_f1", compare=SEMANTIC, judge=Counting(), judge_triage=1.0)
+    compare_json(
+        actual,
+        expected,
+        metric="leaf_f1",
+        compare=SEMANTIC,
+        judge=Counting(),
+        judge_triage=True,
+        threshold=1.0,
+    )
     assert rounds == [1, 2, 4, 8, 16, 9]
 
 
@@ -214,23 +223,32 @@ def test_equal_questions_are_one():
     expected = {"l": [{"t": "right"} for _ in range(9)], "n": "right"}
     actual = {"l": [{"t": "asked"} for _ in range(9)], "n": "asked too"}
     judge = Asked({"asked": True, "asked too": True})
-    compare_json(actual, expected, metric="leaf_f1", compare=SEMANTIC, judge=judge, judge_triage=0.8)
+    compare_json(
+        actual, expected, metric="leaf_f1", compare=SEMANTIC, judge=judge, judge_triage=True, threshold=0.8
+    )
     assert [item.path for item in judge.items] == ["l[].t"]
 
 
 @pytest.mark.parametrize(
-    ("triage", "message"),
+    ("options", "message"),
     [
-        (True, "judge_triage=True needs a threshold to stop at"),
-        (2, "judge_triage must be a number from 0 to 1, or a mapping"),
-        ({"f2": 1}, "unknown threshold 'f2'"),
+        ({"judge_triage": True}, "judge_triage=True needs a threshold to stop at"),
+        ({"judge_triage": 0.9}, "judge_triage is 0.9; it is True or False"),
+        ({"judge_triage": None}, "judge_triage is None; it is True or False"),
+        ({"judge_triage": True, "threshold": 2}, "threshold must be a number from 0 to 1, or a mapping"),
+        ({"judge_triage": True, "threshold": {"f2": 1}}, "unknown threshold 'f2'"),
+        ({"threshold": 0.9}, "unknown option 'threshold'"),
     ],
 )
-def test_a_threshold_is_needed(triage, message):
+def test_a_threshold_is_needed(options, message):
     with pytest.raises(ConfigurationError, match=message):
-        compare_json({"a": 1}, {"a": 1}, judge_triage=triage)
+        compare_json({"a": 1}, {"a": 1}, **options)
+
+
+def test_what_is_turned_off_needs_no_threshold():
+    assert compare_json({"a": 1}, {"a": 1}, judge_triage=False, threshold=0.9).score == 1.0
 
 
 def test_a_corpus_needs_every_verdict():
     with pytest.raises(ConfigurationError, match="judge_triage is for a comparison with a threshold"):
-        compare_corpus([{"a": 1}], [{"a": 1}], judge_triage=0.5)
+        compare_corpus([{"a": 1}], [{"a": 1}], judge_triage=True)

@@ -522,3 +522,13 @@ def test_a_run_without_a_question_imports_no_judge(pytester):
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_triage_does_not_keep_a_new_case_from_being_written(pytester):
+    pytester.makeini("[pytest]\njsonmatch_judge_triage = true\n")
+    pytester.makeconftest(
+        "import pytest\n@pytest.fixture\ndef jsonmatch_actual(): return 'Sure: {\"a\": 1}'\n"
+    )
+    path = pytester.makefile(".golden.yaml", cases="cases:\n  - id: one\n")
+    pytester.runpytest("--jsonmatch-update=new,force").assert_outcomes(passed=1)
+    assert "expected:" in path.read_text(encoding="utf-8")

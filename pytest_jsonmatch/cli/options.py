@@ -1,0 +1,122 @@
+"""The options that several commands take, in one table: each command adds those it names."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.cli.rendering import FORMS
+from pytest_jsonmatch.defaults import METRIC
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Mapping
+
+__all__ = ["RULES", "add_options", "share"]
+
+RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
+"""How values are compared: `rules_of` reads them."""
+
+
+def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
+    """Add options of the table.
+
+    Args:
+        parser: of the command.
+        *names: as on the command line, such as "--gate".
+        **helps: by name without dashes: options of which each command has a help text of its own.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_options(parser, "--gate", "--output", verbose="show more")
+    >>> parser.parse_args(["--gate", "f1 >= 0.9", "-o", "a.json", "-vv"]).verbose
+    2
+    """
+    told = {f"--{name.replace('_', '-')}": text for name, text in helps.items()}
+    for name in (*names, *told):
+        settings = dict(_OPTIONS[name])
+        flags = settings.pop("flags", (name,))
+        if name in told:
+            settings["help"] = told[name]
+        parser.add_argument(*flags, **settings)
+
+
+def share(text: str) -> float:
+    """Return a number from 0 to 1, as an option's value.
+
+    Raises:
+        ArgumentTypeError: it is none.
+
+    >>> share("0.9")
+    0.9
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return number
+
+
+def _target(written: str) -> Path | None:
+    return None if written == "-" else Path(written)
+
+
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+    {
+        "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
+        "--schema": {
+            "metavar": "SCHEMA",
+            "help": (
+                "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as "
+                "module:Model"
+            ),
+        },
+        "--config": {
+            "metavar": "FILE",
+            "help": "a JSON file with options of the metric, or structeval's configuration",
+        },
+        "--nulls": {
+            "choices": ("value", "absent"),
+            "help": "absent: a member that is null is not there; value: null is a value like any other",
+        },
+        "--repair": {
+            "action": "store_true",
+            "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
+        },
+        "-p": {
+            "dest": "plugins",
+            "metavar": "MODULE",
+            "action": "append",
+            "default": [],
+            "help": (
+                "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
+                "installed one out; repeatable"
+            ),
+        },
+        "--gate": {
+            "metavar": "EXPR",
+            "dest": "gates",
+            "action": "append",
+            "default": [],
+            "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+        },
+        "--id-field": {"metavar": "NAME"},
+        "--report": {"choices": FORMS, "default": "text"},
+        "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
+        "--color": {
+            "choices": ("auto", "always", "never"),
+            "default": "auto",
+            "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+        },
+        "--output": {
+            "flags": ("-o", "--output"),
+            "metavar": "FILE",
+            "type": _target,
+            "help": "write to a file, in one step, and not to standard output",
+        },
+    }
+)
