@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.triage import Triage
 
-__all__ = ["compare_corpus", "compare_json", "compare_values", "evaluate", "prepare"]
-
 
 def compare_json(
     actual: object, expected: object, *, metric: str = defaults.METRIC, **options: Any

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
 
-__all__ = ["answer_of_case", "assert_json_match", "check_case"]
-
 
 def _defaults() -> dict[str, Any]:
     """Return what holds where a comparison does not say otherwise: `metric`, `threshold`, and options."""

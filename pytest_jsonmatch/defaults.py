@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["METRIC", "THRESHOLD"]
-
 METRIC: Final = "leaf_f1"
 """With the threshold below: every leaf is equal, and nothing is invented."""
 THRESHOLD: Final = 1.0

@@ -12,8 +12,6 @@ from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["FIGURES", "Limits", "Measured", "Threshold", "measured", "reaches", "read_limits"]
-
 Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
 """A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
 Limits: TypeAlias = "dict[str, float | dict[str, float]]"

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.triage import Triage
 
-__all__ = [
-    "CaseFiles",
-    "Run",
-    "RunningTest",
-    "Turn",
-    "current_run",
-    "enter",
-    "leave",
-    "runs",
-]
-
 
 @final
 class Turn(NamedTuple):

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Finding, Outcome, Place
     from pytest_jsonmatch.limits import Limits
 
-__all__ = ["Triage"]
-
 
 @final
 class Triage:

@@ -10,8 +10,6 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BAD", "EXIT_CODES", "FINE", "NOT_FINE", "CommandError", "Parser", "Run"]
-
 FINE: Final = 0
 NOT_FINE: Final = 1
 BAD: Final = 2

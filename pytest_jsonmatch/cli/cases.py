@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.schema.documents import SchemaSource
 
-__all__ = ["add_arguments"]
-
 _SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
 _SCHEMA_EXAMPLES: Final = """\
 jsonmatch cases schema > golden-cases.schema.json

@@ -13,11 +13,12 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.options import RULES, add_options, share
-from pytest_jsonmatch.cli.output import Look, as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rendering import check_form, in_form
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
+from pytest_jsonmatch.report.look import Look
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
-
-__all__ = ["EXAMPLES", "add_arguments"]
 
 EXAMPLES: Final = """\
 jsonmatch compare answer.json expected.json

@@ -13,8 +13,6 @@ from pytest_jsonmatch.cli.output import write_output
 if TYPE_CHECKING:
     from argparse import Action, Namespace
 
-__all__ = ["EXAMPLES", "add_arguments"]
-
 EXAMPLES: Final = """\
 jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
 jsonmatch completion zsh > ~/.zfunc/_jsonmatch

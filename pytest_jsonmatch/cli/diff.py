@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
 
-__all__ = ["EXAMPLES", "add_arguments"]
-
 EXAMPLES: Final = """\
 jsonmatch diff yesterday.json today.json
 jsonmatch diff main.json today.json --max-drop 0.02

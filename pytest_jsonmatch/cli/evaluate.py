@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import Markup, StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
-
-__all__ = ["EXAMPLES", "add_arguments"]
 
 EXAMPLES: Final = """\
 jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
-__all__ = ["EXAMPLES", "add_arguments"]
-
 EXAMPLES: Final = """\
 jsonmatch init
 jsonmatch init tests/evals

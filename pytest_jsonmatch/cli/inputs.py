@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "STDIN",
-    "content_of",
-    "lines_of",
-    "name_of",
-    "open_input",
-    "read_config",
-    "refuse_two_stdins",
-    "value_of",
-    "value_of_answer",
-    "values_of_lines",
-]
-
 STDIN: Final = "-"
 
 

@@ -22,15 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.cli.labels import Label
-    from pytest_jsonmatch.cli.output import Look
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
-
-__all__ = ["add_arguments"]
 
 _CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
 _CALIBRATE_EXAMPLES: Final = """\

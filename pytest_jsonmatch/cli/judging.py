@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge
     from pytest_jsonmatch.triage import Triage
 
-__all__ = ["add_judge", "bench_of", "name_of_judge", "questions_at_once", "tell_usage", "triage_of"]
-
 _OPTIONS: Final = MappingProxyType(
     {
         "base_url": "--judge-base-url",

@@ -14,8 +14,6 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Label", "read_labels"]
-
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
 _SHOWN: Final = 60

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.arguments import Run
 
-__all__ = ["COMMANDS", "full_parser", "main"]
-
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "init": "write a small suite of golden cases to start from",

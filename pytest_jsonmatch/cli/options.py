@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Mapping
 
-__all__ = ["RULES", "add_options", "share"]
-
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["Look", "as_text", "look_of", "write_output"]
-
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
-__all__ = ["ENTRY_POINTS", "plugins"]
-
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
 _HOOK: Final = "pytest_jsonmatch_register"

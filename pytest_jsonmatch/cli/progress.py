@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, final
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Progress", "progress_line"]
-
 _PAUSE: Final = 0.1
 _BAR: Final = 24
 

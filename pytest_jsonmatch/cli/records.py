@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
-__all__ = ["Sides", "gold_records", "open_sides", "refuse_twins"]
-
 _LINES: Final = {".jsonl", ".ndjson"}
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["FORMS", "Form", "check_form", "in_form", "judged"]
-
 Form: TypeAlias = Literal["text", "json", "html", "markdown"]
 FORMS: Final = ("text", "json", "html", "markdown")
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["EXAMPLES", "add_arguments"]
-
 EXAMPLES: Final = """\
 jsonmatch report results.json
 jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'

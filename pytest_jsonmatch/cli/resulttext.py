@@ -9,12 +9,10 @@ from pytest_jsonmatch.cli.rendering import judged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.cli.output import Look
+    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
-
-__all__ = ["result_lines"]
 
 _WORST: Final = 10
 """So many records of a corpus are named, and so many cases that compared nothing."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.expressions import Gate
 
-__all__ = ["gates_of", "rules_of"]
-
 
 def rules_of(options: Namespace) -> dict[str, Any]:
     """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.

@@ -16,8 +16,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidat
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-__all__ = ["add_arguments"]
-
 _SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.schema.documents import SchemaSource
 
-__all__ = ["finding_modules_here", "import_from_here", "schema_source"]
-
 
 @contextmanager
 def finding_modules_here() -> Iterator[None]:

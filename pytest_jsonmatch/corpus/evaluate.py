@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 
-__all__ = ["Evaluation", "Progress", "evaluate_corpus"]
-
 Progress: TypeAlias = Callable[[int, "int | None"], object]
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")

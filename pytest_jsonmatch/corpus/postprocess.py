@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["NullHandling", "propagate_batch_errors", "reclassify_nulls"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

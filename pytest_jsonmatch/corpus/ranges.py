@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.corpus.records import Reading
 
-__all__ = ["RangePair", "cut_ranges"]
-
 _LARGEST: Final = 1 << 20
 """Ranges of the expected side end at the first chunk boundary beyond this many bytes."""
 _FEWEST: Final = 64

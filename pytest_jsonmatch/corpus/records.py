@@ -33,19 +33,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "TEXT",
-    "Pair",
-    "Pairing",
-    "Place",
-    "Reading",
-    "Source",
-    "gold_error",
-    "in_chunks",
-    "open_pairing",
-    "read_gold",
-]
-
 _HELD: Final = 100
 """Up to this many waiting records of a file are held whole."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
 
-__all__ = ["MAX_ERRORS", "MOST_WORST", "RecordResult", "RunError", "RunResult", "worst_of"]
-
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
 MOST_WORST: Final = 10

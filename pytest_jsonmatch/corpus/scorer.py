@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
-__all__ = ["ChunkResult", "Compile", "Keep", "Note", "PostProcess", "Task", "score_chunk"]
-
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
 Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding
 
-__all__ = ["ExactSum", "RunSums"]
-
 _TOTALS: Final = Sums._fields[:3]
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""

@@ -12,8 +12,6 @@ from pytest_jsonmatch.gate.session import Check
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Agreement", "agreement_checks", "kappa_interval"]
-
 DRAWS: Final = 20_000
 _PRIOR: Final = 0.5
 """Of Jeffreys, for the cells of a table."""

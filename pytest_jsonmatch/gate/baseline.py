@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
-__all__ = ["BaselineDiff", "Delta", "Mismatch", "compare_runs"]
-
 
 class Delta(NamedTuple):
     """A score then and now."""

@@ -16,8 +16,6 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["COUNTS", "OPERATORS", "Gate", "GateError", "parse_gate"]
-
 SHARES: Final[Mapping[str, str]] = {
     "score": "the mean score of the cases",
     "precision": "the mean precision of the cases",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
-__all__ = ["check_gate"]
-
 
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Check:
     """Return whether a gate holds.

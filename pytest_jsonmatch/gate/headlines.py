@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.verdict import Change, FieldChange
     from pytest_jsonmatch.results.model import Case, ResultSet
 
-__all__ = ["Headline", "RunChange", "change_of_runs", "field_headlines", "headlines"]
-
 
 class Headline(NamedTuple):
     """A figure, and where the true one lies."""

@@ -14,8 +14,6 @@ from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Interval", "bootstrap_interval", "bounded_interval", "mean_interval", "p_mean_below", "wilson"]
-
 RESAMPLES: Final = 10_000
 SEED: Final = 20_240_602
 FEW: Final = 20

@@ -12,8 +12,6 @@ from pytest_jsonmatch.gate.samples import GRAIN, to_grains
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MODES", "Mode", "checked_gate", "p_drop_at_most"]
-
 Mode = Literal["regression", "non-inferiority"]
 
 MODES: Final[tuple[Mode, ...]] = ("regression", "non-inferiority")

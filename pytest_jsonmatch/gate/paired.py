@@ -13,8 +13,6 @@ from pytest_jsonmatch.gate.samples import to_grains
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Mcnemar", "SignFlip", "holm", "mcnemar", "sign_flip"]
-
 FLIPS: Final = 10_000
 """Pairs of opposite sign patterns where not all can be tried; the observed pair is one of them."""
 SEED: Final = 20_240_601

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.samples import Pairs
 
-__all__ = ["Detectable", "cases_to_rule_out", "minimum_detectable"]
-
 SEED: Final = 20_240_603
 _TRIALS: Final = 1_000
 _LEAST_TRIALS: Final = 200

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.results.comparison import Comparison
 
-__all__ = ["FieldStability", "Repeats", "check", "flip_rate", "pass_all", "pass_at", "repeats"]
-
 
 def pass_at(case: Case, k: int) -> float:
     """Return pass@k: how likely it is that of k runs, drawn from all of a case, one at least passes.

@@ -11,8 +11,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Pairs", "as_scores", "case_scores", "pair_cases", "to_grains"]
-
 GRAIN: Final = 10**9
 """Scores are compared in units of a billionth: sums are then exact, and 0.3 - 0.2 ties with 0.1."""
 

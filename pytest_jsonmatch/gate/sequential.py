@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.margin import Mode
 
-__all__ = ["Decision", "SequentialGate", "certain_bounds", "threshold_decision"]
-
 _BETS: Final = 64
 _SMALLEST_BET: Final = 0.01
 _LARGEST_BET: Final = 0.95

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.margin import Mode
     from pytest_jsonmatch.gate.power import Detectable
 
-__all__ = ["Change", "FieldChange", "compare", "compare_fields", "compare_outcomes"]
-
 Kind = Literal["regression", "within noise", "improvement", "inconclusive"]
 RELEVANT_DROP: Final = 0.05
 

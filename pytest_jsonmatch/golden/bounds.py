@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.running import CaseFiles
 
-__all__ = ["DEFAULT_SIZE", "UNLIMITED", "Bounds", "size_text"]
-
 # Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
 # hand, and less than what ends a CI machine.
 DEFAULT_SIZE: Final = 16 * 1024**2

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.yamlevents import Document, Position
 
-__all__ = ["GoldenCase"]
-
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["is_golden"]
-
 _OWN: Final = (".golden.yaml", ".golden.yml")
 _YAML: Final = (".yaml", ".yml")
 

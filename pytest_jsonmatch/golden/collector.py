@@ -47,17 +47,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
 
-__all__ = [
-    "FILE_ERROR",
-    "CaseRules",
-    "Check",
-    "GoldenFile",
-    "case_of",
-    "collect_file",
-    "mark_decorator",
-    "turn_of",
-]
-
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
 

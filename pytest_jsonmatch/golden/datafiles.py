@@ -11,8 +11,6 @@ from pytest_jsonmatch.golden.yamlevents import load
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["is_json_file", "parse"]
-
 
 def is_json_file(path: str) -> bool:
     """Tell by its name whether a file holds JSON; else it is YAML.

@@ -20,8 +20,6 @@ from pytest_jsonmatch.running import current_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["golden_cases"]
-
 
 def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> pytest.MarkDecorator:
     """Parametrize a test with the cases of golden files, their marks included.

@@ -20,8 +20,6 @@ from pytest_jsonmatch.golden.yamlevents import load
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["DRAFT", "PATTERNS", "completed", "golden_schema", "tables"]
-
 Schema = dict[str, Any]
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -6,8 +6,6 @@ from typing import Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-__all__ = ["GoldenFileError", "InvalidValueError", "Trail", "shortened"]
-
 Trail: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands: object keys and array indices, from the root of the document."""
 

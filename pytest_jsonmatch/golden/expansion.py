@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Expansion", "check_rows", "expansions", "filled", "written_size"]
-
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 

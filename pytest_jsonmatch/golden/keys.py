@@ -23,21 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "CASE_KEYS",
-    "FIGURES",
-    "FILE_KEYS",
-    "JOINED",
-    "KEYS",
-    "NOT_FILLED",
-    "PAIRS",
-    "XUNIT_NAMES",
-    "Key",
-    "article",
-    "bad_id",
-    "is_repeat",
-]
-
 Check: TypeAlias = "Callable[[JsonValue], None]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")

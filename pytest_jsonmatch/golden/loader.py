@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.yamlevents import Document
 
-__all__ = ["GoldenCases", "load_cases"]
-
 _MAX_ERRORS: Final = 10
 _ANYWHERE: Final = Bounds()
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["MARK_KEYWORDS", "NO_MARKS", "Mark", "check_marks", "condition", "marks_of"]
-
 _MARK_NAME: Final = re.compile(r"[^\W\d]\w*")
 MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "skip": {"reason": str},

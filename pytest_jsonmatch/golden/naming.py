@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["display_name", "relative"]
-
 
 def display_name(path: Path, folder: Path) -> str:
     """Return a file's name as a person in `folder` would write it, with "/" everywhere.

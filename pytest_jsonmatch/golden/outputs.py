@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
 
-__all__ = ["OutputWriter", "Outputs", "output_line"]
-
-
 # What holds an answer, or says why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
 # ASCII passes everywhere, whatever a model puts into a string.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.golden.cases import GoldenCase
 
-__all__ = ["default_actual", "produce"]
-
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
     """Return what a case is compared with: its recorded answer, else its producer's, else what `ask` says.

@@ -6,8 +6,6 @@ import ast
 from types import CodeType, FunctionType
 from typing import Final
 
-__all__ = ["CONTEXT", "raiser"]
-
 CONTEXT: Final = 5
 """How many lines stand above the failing one in a traceback, at most."""
 

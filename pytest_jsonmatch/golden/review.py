@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.update import Request
 
-__all__ = ["QUESTION", "review"]
-
 QUESTION: Final = "  accept, reject, skip this case, quit? [a/r/s/q] "
 _ANSWERS: Final = {
     **dict.fromkeys(("a", "accept", "y", "yes"), "accept"),

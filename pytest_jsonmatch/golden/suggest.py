@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Change", "Trial", "as_yaml", "suggestions", "with_change"]
-
 Change: TypeAlias = "dict[str, dict[str, Any]]"
 """What to add to a case: `fields` (rules by pattern) and `options`."""
 

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = [
-    "FileUpdate",
-    "Mode",
-    "Request",
-    "Updater",
-    "plan_updates",
-    "summary_lines",
-    "unified_diff",
-    "write",
-]
-
 Mode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["HALF", "JsonWriter", "YamlWriter", "block_scalar", "yaml_scalar"]
-
 HALF: Final = re.compile("[\ud800-\udfff]")
 # What stands in quotes as it is: no control characters, no line breaks of any age, no byte order mark.
 _AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")

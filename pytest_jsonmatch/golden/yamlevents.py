@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Document", "Position", "hide_old_breaks", "load", "paused_collection", "reads_as_string"]
-
 EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
 MAX_DEPTH: Final = 1_000
 

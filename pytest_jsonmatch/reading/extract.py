@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Extraction", "extract_json", "kind_of"]
-
 Want: TypeAlias = Literal["object", "array"]
 Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple, TypeAlias, final
 
-__all__ = ["LOOSE_OPENER", "Landmarks", "Span", "Unclosed", "balanced_spans", "skip_spaces", "span_end"]
-
 Span: TypeAlias = tuple[int, int]
 """Where a piece of the text starts and ends."""
 

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "MAX_WARNINGS",
-    "SPACES",
-    "Reader",
-    "decode",
-    "line_and_column",
-    "opened_at",
-    "parse_json",
-    "read_leniently",
-    "shortened",
-    "text_of",
-]
-
 MAX_WARNINGS: Final = 20
 """Of more warnings than this, the rest is only counted."""
 SPACES: Final = " \t\n\r"

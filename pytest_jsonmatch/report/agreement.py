@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["Disagreement", "agreement_blocks", "disagreement_lines"]
-
 _MAX_SHOWN: Final = 5
 _REACH: Final = 300
 """So many columns of a value are shown."""

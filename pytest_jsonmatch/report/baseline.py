@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["baseline_lines"]
-
 _MOST: Final = 10
 _MOST_REFUSED: Final = 3
 

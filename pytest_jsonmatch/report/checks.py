@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["check_figures", "check_lines", "gate_lines", "interval_lines"]
-
 
 def interval_lines(
     headlines: Sequence[Headline], look: Look, *, title: str, seed: int, noun: str = "case"

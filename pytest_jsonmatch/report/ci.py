@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.view import Fault, RunView
 
-__all__ = ["MOST", "code_quality", "command", "severity", "workflow_commands"]
-
 MOST: Final = 10
 """How many errors of a step GitHub shows."""
 _LINES: Final = 12

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["container_lines"]
-
 _COLUMNS: Final = (
     ("precision", attrgetter("precision")),
     ("recall", attrgetter("recall")),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.model import Corpus
 
-__all__ = ["SHOWN_FIELDS", "corpus_head", "corpus_table", "some_of", "worst_records"]
-
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""
 

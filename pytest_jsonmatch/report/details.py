@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.report.textdiff import Span
 
-__all__ = ["MAX_LEAVES", "details_of", "details_of_leaves"]
-
 MAX_LEAVES: Final = 50
 """How many leaves of a comparison are kept."""
 _MAX_TEXT: Final = 1000

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Run", "document_runs"]
-
 Run: TypeAlias = "tuple[str, str]"
 """A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["clip", "clip_middle", "clip_start", "display_width", "fold", "pad", "printable"]
-
 _SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 # `str.isprintable` is False for every control, format, surrogate, private, unassigned and separator character

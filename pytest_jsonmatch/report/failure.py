@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["MARGIN", "STATUS_WORDS", "failure_message"]
-
 STATUS_WORDS: Final = {
     "match": "match",
     "mismatch": "mismatch",

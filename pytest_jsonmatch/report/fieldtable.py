@@ -20,24 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
-__all__ = [
-    "ALL_FIELDS",
-    "COLUMNS",
-    "NOT_COUNTED",
-    "BelowLimit",
-    "Column",
-    "Row",
-    "Section",
-    "Summary",
-    "Unmatched",
-    "counts_extra",
-    "field_scores",
-    "is_perfect",
-    "shown_columns",
-    "summarize",
-    "worst_rows",
-]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["change_text", "compare_figures", "count", "fixed_figure", "score_text", "short_figure"]
-
 _MAX_DIGITS: Final = 6
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun
 
-__all__ = ["check_installed", "html_page"]
-
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000

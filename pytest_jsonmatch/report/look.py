@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["Look", "joined"]
-
 T = TypeVar("T")
 
 _LEAST: Final = 12

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.model import Corpus
 
-__all__ = ["COMMENT_BYTES", "cell", "code", "markdown"]
-
 T = TypeVar("T")
 
 COMMENT_BYTES: Final = 65_000

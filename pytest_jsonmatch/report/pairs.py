@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["pair_blocks", "pair_lines"]
-
 _PAIRS: Final = (8, 50, None)
 """So many pairs of an array are shown at each verbosity; None: all."""
 _ARRAYS: Final = (4, 20, None)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
 
-__all__ = ["Pivot", "PivotRow", "pivot_blocks", "pivots"]
-
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16
 _MAX_DIGITS: Final = 4

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-__all__ = ["repeat_blocks"]
-
 _MAX_CASES: Final = 20
 _MAX_FIELDS: Final = 10
 

@@ -9,8 +9,6 @@ from pytest_jsonmatch.report.escape import display_width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Markup", "StyledLine", "line_text", "line_width", "score_markup"]
-
 Markup: TypeAlias = "dict[str, bool]"
 """Keywords of pytest's `terminalreporter.write`: red, green, yellow, bold, light (dim) ..."""
 StyledLine: TypeAlias = "list[tuple[str, Markup]]"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import Markup, StyledLine
 
-__all__ = ["Name", "Table", "draw_table", "roomiest"]
-
 _LEAST: Final = 8
 """So many columns are kept for the names, whatever else there is."""
 _MAX_NAME: Final = 500

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.table import Table
     from pytest_jsonmatch.results.comparison import Comparison
 
-__all__ = ["summary_lines"]
-
 _MIN_WIDTH: Final = 20
 _MAX_ROWS: Final = 30
 _MAX_CASES: Final = 20

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias, TypeVar
 
-__all__ = ["Span", "shared_prefix", "spans"]
-
 Kind: TypeAlias = Literal["=", "-", "+"]
 Span: TypeAlias = "tuple[Kind, str]"
 _Text = TypeVar("_Text", str, "list[str]")

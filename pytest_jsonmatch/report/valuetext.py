@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.textdiff import Span
 
-__all__ = ["Space", "has_marks", "marked_line", "value_lines"]
-
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
 _MAX_CHANGES: Final = 8  # a replacement is two: one taken away, one put in

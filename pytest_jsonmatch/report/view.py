@@ -22,22 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.fieldtable import Section
     from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
 
-__all__ = [
-    "Fault",
-    "Headfigure",
-    "RunView",
-    "baseline_changes",
-    "baseline_extent",
-    "extent",
-    "faults_of",
-    "gone",
-    "left_out_note",
-    "made_of",
-    "message_lines",
-    "whole_corpus",
-    "worst_fields",
-]
-
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _DIGITS: Final = 6

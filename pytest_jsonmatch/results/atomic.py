@@ -7,8 +7,6 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["write_file"]
-
 
 def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
     """Put a file in its place in one step; one that was there keeps its permissions.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
 
-__all__ = ["Comparison"]
-
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
 _MAX_ARRAYS = 20
 _MAX_PAIRS = 200

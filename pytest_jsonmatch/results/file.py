@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
 
-__all__ = ["FORMAT", "SCHEMA", "VERSION", "from_text", "read_results", "schema_text", "to_text"]
-
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
 """Of the format: a file with a higher number is refused, one with a lower number is read."""

@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MAX_REPEATS"]
-
 MAX_REPEATS: Final = 10_000
 """How often a golden case may run."""

@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
-__all__ = [
-    "FIGURES",
-    "Case",
-    "CaseRun",
-    "Corpus",
-    "Figure",
-    "ResultSet",
-    "Verdict",
-    "blended",
-    "merged_fields",
-    "segments_of",
-]
-
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
 Verdict: TypeAlias = Literal["passed", "failed", "undecided"]

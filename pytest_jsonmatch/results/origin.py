@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["with_origin"]
-
 _PACKAGES: Final = ("pytest", "numpy", "scipy", "rapidfuzz")
 """What scores may depend on, or how tests are run."""
 _SECONDS: Final = 5

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import Schema
     from pytest_jsonmatch.schema.places import Alternative, Place, Reader
 
-__all__ = ["Tests", "fits_types", "is_validatable"]
-
 _DEEPEST: Final = 200
 """Values and schemas with more levels don't reach the validator: its recursion would end the process."""
 

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Registry
 
-__all__ = [
-    "annotate_xeval",
-    "fitted_defaults",
-    "reset_type_defaults",
-    "set_type_default",
-    "type_defaults_state",
-]
-
 _BUILTIN: Final[Mapping[str, Any]] = MappingProxyType(
     {"string": "exact", "number": "numeric", "integer": "numeric", "boolean": "exact", "null": "exact"}
 )

@@ -18,8 +18,6 @@ from pytest_jsonmatch.engine.value.text import render
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Documents", "PydanticModel", "Schema", "SchemaSource", "json_copy", "model_schema", "plain_copy"]
-
 Schema: TypeAlias = "dict[str, Any] | bool"
 
 

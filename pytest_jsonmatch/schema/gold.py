@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
 
-__all__ = ["GoldWarning", "validate_gold"]
-
 _PATH_LIMIT: Final = 200
 _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
 

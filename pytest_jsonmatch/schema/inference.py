@@ -11,8 +11,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["infer_schema"]
-
 
 @final
 class _Seen:

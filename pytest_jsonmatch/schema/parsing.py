@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
 
-__all__ = ["Trail", "load_schema", "named", "open_reader", "parse_eval_schema", "schema_hash"]
-
 _MAX_KEPT: Final = 128
 _PATH_LIMIT: Final = 200
 

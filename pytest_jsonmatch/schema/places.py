@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.schema.documents import Documents, Schema
 
-__all__ = ["TYPES", "AllOf", "Alternative", "AnyOf", "Flat", "Place", "Reader", "Source", "overlap"]
-
 TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 # So many ways to choose one branch of each of several unions: nobody reads more, and each becomes a node.

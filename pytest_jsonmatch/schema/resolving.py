@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import Schema, SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place, Reader
 
-__all__ = ["resolve_schema_references"]
-
 # Definitions that use each other twice at every level double in size with each: better said than run out of.
 _MAX_PLACES: Final = 200_000
 

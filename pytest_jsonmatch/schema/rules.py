@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Registry
 
-__all__ = ["DECISIVE", "RULE_KEYS", "bind_rules", "own_rules", "written_rules"]
-
 OVERRIDE: Final = "x-override-evaluator"
 RULE_KEYS: Final = (
     "x-eval-compare",

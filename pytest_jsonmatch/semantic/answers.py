@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["read_answer"]
-
 _LONGEST_REASON: Final = 300
 
 

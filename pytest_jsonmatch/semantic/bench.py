@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
     from pytest_jsonmatch.semantic.settings import Mode
 
-__all__ = ["Bench", "Memory", "as_judge", "usage_text"]
-
 Answer: TypeAlias = "Verdict | JudgeError"
 Question: TypeAlias = "tuple[Hashable, ...]"
 """What an item is about, without its id."""

@@ -7,8 +7,6 @@ from typing import final
 
 from pytest_jsonmatch.semantic.judging import JudgeError
 
-__all__ = ["Budget"]
-
 
 @final
 class Budget:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeItem, Verdict
     from pytest_jsonmatch.semantic.verdictfile import Key
 
-__all__ = ["CachedJudge"]
-
 
 @final
 class CachedJudge:

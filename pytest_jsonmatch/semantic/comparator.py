@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.batched import BatchItem
     from pytest_jsonmatch.semantic.judging import JudgeError
 
-__all__ = ["SEMANTIC"]
-
 _PARAMETERS: Final = ("criterion", "judge")
 
 

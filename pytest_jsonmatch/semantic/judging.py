@@ -14,17 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "ERROR_KINDS",
-    "Answers",
-    "CallableJudge",
-    "Judge",
-    "JudgeError",
-    "JudgeItem",
-    "JudgeUsage",
-    "Verdict",
-]
-
 ERROR_KINDS: Final = (
     "budget",
     "cache miss",

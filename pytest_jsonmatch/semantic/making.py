@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.judging import Judge
 
-__all__ = ["make_judge"]
-
 
 def make_judge(given: Mapping[str, object]) -> Judge:
     """Return the judge that settings describe; no client is made before it is asked.

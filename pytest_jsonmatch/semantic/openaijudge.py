@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.prompts import Question
     from pytest_jsonmatch.semantic.settings import Structured
 
-__all__ = ["OpenAIJudge"]
-
 _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
 """An endpoint that is not there is not waited for as long as one that thinks."""

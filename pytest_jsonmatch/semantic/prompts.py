@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.semantic.judging import JudgeItem
 
-__all__ = [
-    "ANSWER_SCHEMA",
-    "MAX_CHARACTERS",
-    "PROMPT_VERSION",
-    "Question",
-    "messages",
-    "named",
-    "prompt_version",
-    "question",
-    "value_text",
-]
-
 PROMPT_VERSION: Final = "1"
 """Of `INSTRUCTIONS` and of how pairs are written; verdicts in a cache are kept apart by it."""
 

@@ -12,8 +12,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["MODES", "Mode", "Structured", "check_setting", "read_settings"]
-
 Mode: TypeAlias = Literal["live", "cached", "off"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Ask, and keep verdicts; take kept verdicts and ask nobody; judge nothing."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["VARIABLE", "EmbeddingCacheWarning", "VectorCache", "cache_folder", "use_cache_folder"]
-
 VARIABLE: Final = "JSONMATCH_EMBEDDING_CACHE"
 """The environment variable that names the folder; it goes before every other setting."""
 

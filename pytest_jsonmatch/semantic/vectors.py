@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Encoder
 
-__all__ = ["ONE", "EncoderError", "EncoderWarning", "Vectors"]
-
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
 """What the product of a vector with itself is, but for the rounding of its components."""

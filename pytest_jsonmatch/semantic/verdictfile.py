@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Key", "VerdictFile", "key_of"]
-
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
 _TEXTS: Final = ("path", "model", "prompt", "reason", "description", "criterion")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.update import Request, Updater
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["case_rules", "open_writer"]
-
 
 def open_writer(config: pytest.Config, record: str) -> OutputWriter:
     """Open the file of `--jsonmatch-record`."""

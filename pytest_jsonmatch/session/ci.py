@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.outcomes import Crash
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["show_annotations", "with_report", "write_files"]
-
 _STEP_BYTES: Final = (1 << 20) - 1_000
 """How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
-__all__ = ["Baseline", "FinishedRun"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

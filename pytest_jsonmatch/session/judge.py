@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.recorder import Recorder
 
-__all__ = ["Judging", "total_usage"]
-
 
 @final
 class Judging:

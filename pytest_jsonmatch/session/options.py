@@ -15,16 +15,6 @@ from pytest_jsonmatch.results.limits import MAX_REPEATS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "CI_VARIABLES",
-    "SUMMARY_MODES",
-    "UPDATE_MODES",
-    "Option",
-    "Settings",
-    "add_options",
-    "as_limit",
-]
-
 CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
 UPDATE_MODES: Final = ("new", "failed", "all")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
 
-__all__ = ["Crash", "Outcomes"]
-
 
 @final
 class Crash(NamedTuple):

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import Turn
 
-__all__ = [
-    "REPORT_ATTRIBUTE",
-    "Recorder",
-    "Recorders",
-    "RequestKeeper",
-    "carry",
-    "is_there_to_compare",
-    "parameters",
-]
-
 REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
 

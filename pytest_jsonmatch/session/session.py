@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.stopping import Stopper
     from pytest_jsonmatch.triage import Triage
 
-__all__ = ["Session"]
-
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
 # What triage leaves as it is: who passes, and what has gone wrong on the way.
 _OF_VERDICTS: Final = frozenset(

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.outcomes import Outcomes
 
-__all__ = ["Stopper"]
-
 _NEAR: Final = 1e-9
 """A sum of scores is nearer than this to the exact one."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["show"]
-
 _MOST_SHOWN: Final = 5
 _NO_TRIAGE: Final = (
     "judge_triage is off in this run: gates, baselines and files of results need every verdict "

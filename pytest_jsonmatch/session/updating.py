@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["check_terminal", "show", "write"]
-
 
 def write(session: Session) -> list[update.FileUpdate]:
     """Write the golden files of a run that has come to its end; return what became of each."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.session import Session
 
-__all__ = ["finish", "prepare", "take_collected", "take_planned"]
-
 _LAST_FAILED: Final = "cache/lastfailed"
 _HIDING: Final = frozenset({"--lf", "node ids"})
 """What keeps cases from being collected at all, so that nobody knows how many there are."""

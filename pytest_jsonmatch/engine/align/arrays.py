@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-
-__all__ = ["Aligner", "pair_by_key"]
-
 _SMALL_CELLS: Final = 1_000
 """Up to this many pairs of elements, nested ones counted, lists are as fast as numpy."""
 _MOST_LEVELS: Final = 8

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     Budget: TypeAlias = dict[str, int]
     Margins: TypeAlias = dict[tuple[int, int], float | None]
 
-__all__ = ["audit_arrays"]
-
 _MAX_ARRAYS: Final = 100
 """Only this many arrays of one comparison are audited."""
 _MAX_CELLS: Final = 1_000_000

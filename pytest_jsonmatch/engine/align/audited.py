@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["ArrayAudit", "AuditedPair", "PairedArray", "Partner"]
-
 _T = TypeVar("_T")
 
 _MAX_INDEX: Final = 2**53

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Block", "Column", "blocks_of", "column_of", "distinct_values"]
-
 _EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
 """Values of these can be equal in Python and yet differ: 1, 1.0 and True."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Columns"]
-
 _MOST_LEVELS: Final = 30
 """Deeper below the element, pairs are left to the walk, which needs no recursion."""
 

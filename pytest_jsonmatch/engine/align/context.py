@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     """An array, and the indices of the elements in question."""
     Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], Generator[Any, Any, "Cell"]]
 
-__all__ = ["NOTHING", "Cell", "Context", "Pairing", "Pairs", "Source", "run", "similarity_of"]
-
 Pairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 

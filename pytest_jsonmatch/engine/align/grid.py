@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-
-__all__ = ["ROUNDING", "TIE", "BaseGrid", "Best", "BlockSolver", "Grid", "Part"]
-
 ROUNDING: Final = 3 * 2.0**6
 """Added and subtracted again, it rounds a worth to a multiple of 2^-45: then sums of worths are exact, in
 whatever order they are made."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Canon"]
-
 # Booleans are no numbers: True would be equal to 1, as a key too.
 _TRUE: Final = ("true",)
 _FALSE: Final = ("false",)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-__all__ = ["ArrayGrid"]
-
 _BYTES_A_CELL: Final = 32
 _PRICE_STEPS: Final = 10
 _FIRST_STEP: Final = 0.15

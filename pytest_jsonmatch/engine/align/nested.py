@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Flat", "Nested", "flatten", "twins"]
-
 
 @final
 class Flat(NamedTuple):

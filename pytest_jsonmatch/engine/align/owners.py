@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-__all__ = ["CHUNK", "Owners"]
-
 CHUNK: Final = 4_000_000
 """Cells worked on at a time where a whole matrix is not needed."""
 

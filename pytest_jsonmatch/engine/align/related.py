@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-__all__ = ["RelatedGrid"]
-
 
 @final
 class RelatedGrid(BaseGrid):

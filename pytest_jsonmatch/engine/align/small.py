@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["ListGrid"]
-
 _FEW_SCORES: Final = 3
 """So few scores are added one by one; more as whole rows."""
 

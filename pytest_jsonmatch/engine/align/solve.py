@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-__all__ = ["assign", "assign_lists", "dual_prices"]
-
 _PAD_FROM: Final = 200
 _BLOCK: Final = 128
 _ROUNDING: Final = 1e-12

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
-__all__ = ["Sparse", "pair_sparsely"]
-
 _BYTES_A_CELL: Final = 64
 """What a block of the grid needs at its peak: sums, leaves, masks."""
 _BYTES_A_CANDIDATE: Final = 200

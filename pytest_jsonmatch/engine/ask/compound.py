@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.batched import BatchItem
 
-__all__ = ["CompoundComparator"]
-
 Parts: TypeAlias = dict[str, Any]
 CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float | ComparatorResult"]
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Texts: TypeAlias = dict[str, None]
     """Distinct strings, in the order in which they were met."""
 
-__all__ = ["preload"]
-
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
     """Show the strings of records to the comparators that want to see them: each one's in one call.

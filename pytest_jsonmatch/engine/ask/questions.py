@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.score.outcome import Answer, Asked
 
-__all__ = ["item_of", "read_answers", "values_key"]
-
 
 def item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
     """Return an open place as the item that a batch comparator is given.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Record: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
     """(id, expected, actual)."""
 
-__all__ = ["Chooser", "answered", "answered_all"]
-
 
 class Chooser(Protocol):
     """Says which open questions of an outcome are worth asking now."""

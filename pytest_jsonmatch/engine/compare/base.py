@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     # Named here only, so that importing this module never imports numpy.
     Matrix: TypeAlias = NDArray[np.float64]
 
-__all__ = [
-    "Batch",
-    "Bound",
-    "Comparator",
-    "ComparatorResult",
-    "Params",
-    "Question",
-    "Scoring",
-    "user_comparator",
-    "without_params",
-]
-
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BatchItem", "NoAnswer", "batch_comparator", "is_batch"]
-
 _SCOPES: Final = ("record", "chunk")
 _FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["DATE", "DEFAULT_FORMATS", "date_reader"]
-
 DEFAULT_FORMATS: Final = (
     "%Y/%m/%d",
     "%d.%m.%Y",

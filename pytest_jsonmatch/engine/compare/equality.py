@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BINARY", "EXACT", "ONEOF", "equality_of", "equality_score", "in_same_group"]
-
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:
     """Return 1.0 for equal JSON values and 0.0 for others: what built-ins say of types they are not made for.

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["explain"]
-
 # Beyond this many pairs of characters the edit distance would hold a report up.
 _EDIT_CELLS: Final = 500_000_000
 # Beyond this length the texts are not tried in other spellings.

@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = NDArray[np.float64]
 
-__all__ = [
-    "NUMERIC",
-    "RELATIVE",
-    "THRESHOLD",
-    "difference",
-    "numeric_tolerance",
-    "percent_difference",
-]
-
 # (`Any` to the type checker: what cannot be calculated with two of these raises, and is caught.)
 Number: TypeAlias = "JsonValue"
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from inspect import Signature
 
-__all__ = ["check_names", "number_parameter", "required", "shown", "take_repair", "takes"]
-
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
     """Refuse a parameter that `owner` does not take.

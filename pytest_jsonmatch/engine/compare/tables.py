@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "equality_table",
-    "letter_bounds",
-    "number_table",
-    "overlaps",
-    "row_blocks",
-    "shared_members",
-    "string_table",
-]
-
 # Integers up to here are doubles exactly, and so is the difference of any two.
 _EXACT_INTEGER: Final = 2**52
 # Members that more than this share of all pairs of sets have in common are counted by a matrix product;

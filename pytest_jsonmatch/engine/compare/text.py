@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["CONTAINS", "JACCARD", "LEVENSHTEIN", "NORMALIZED_TEXT", "REGEX", "tokens"]
-
 # Starting threads costs more than it saves below this many pairs of short strings (500 × 500, measured).
 _PAIRS_FOR_THREADS: Final = 250_000
 # Up to this many characters of either string an edit distance takes a fraction of a microsecond.

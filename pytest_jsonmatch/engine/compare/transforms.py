@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Change, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = [
-    "BUILTIN",
-    "Transform",
-    "map_scalars",
-    "map_strings",
-    "normalize_text",
-    "strip_accents",
-    "strip_punctuation",
-    "user_transform",
-]
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -85,6 +74,7 @@ class UserFunction:
     params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
+        """Return the value as it is compared; null as it is."""
         return None if value is None else self.fn(value, *self.params)
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.paths import Segment
 
-__all__ = ["Plan", "Signature", "plan_for"]
-
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature: raised whenever a figure may change."""
 

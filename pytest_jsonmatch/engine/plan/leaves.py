@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Known", "Leaves", "leaves_of", "weight_between", "without_nulls"]
-
 
 @final
 class Leaves(NamedTuple):

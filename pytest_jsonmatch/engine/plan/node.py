@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Segment
 
-__all__ = ["PlanNode"]
-
 # Longer paths are made each time, so that depth costs linear memory.
 _KEPT_PATH_DEPTH: Final = 64
 

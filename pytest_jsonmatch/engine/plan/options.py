@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.written import Alignment, Spec
 
-__all__ = [
-    "ALIASES",
-    "CHOICES",
-    "COMPARED_TYPES",
-    "EVALUATION_TYPES",
-    "FIELD_WORDS",
-    "OPTION_ALIASES",
-    "OPTION_NAMES",
-    "PRESETS",
-    "Options",
-    "given_comparators",
-    "lay_over",
-    "merge_options",
-]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -23,24 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.batched import BatchItem
     from pytest_jsonmatch.engine.compare.transforms import Transform
 
-__all__ = [
-    "ComparatorFunction",
-    "Encoder",
-    "JudgeLike",
-    "RegisteredEncoder",
-    "Registry",
-    "TransformFunction",
-    "active_registry",
-    "register",
-    "register_comparator",
-    "register_encoder",
-    "register_judge",
-    "register_metric",
-    "register_transform",
-    "registry_state",
-    "session_registry",
-]
-
 # `Any`: what the values of its fields are, the function knows.
 ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"
 """(expected, actual, params) -> a number (a bool is one), or a `ComparatorResult`."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
-__all__ = ["PlanBase", "TypeTable", "bind_comparator", "bind_transforms", "is_integral"]
-
 Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 

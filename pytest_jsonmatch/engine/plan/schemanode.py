@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["SchemaNode"]
-
 
 @final
 @dataclass(slots=True, eq=False)

@@ -12,23 +12,6 @@ from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
-__all__ = [
-    "LARGEST_WEIGHT",
-    "SIZE",
-    "Alignment",
-    "ByKey",
-    "Named",
-    "Spec",
-    "read_alignment",
-    "read_bytes",
-    "read_evaluation",
-    "read_flag",
-    "read_share",
-    "read_spec",
-    "read_transforms",
-    "read_weight",
-]
-
 Spec: TypeAlias = "str | Mapping[str, Mapping[str, Any]]"
 """A comparator or transform as written: "name" or {"name": {parameters}}."""
 

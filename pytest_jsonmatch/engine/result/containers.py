@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
-__all__ = ["ArrayAlignment", "ContainerResult", "alignments_of", "containers_of", "paired_arrays"]
-
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
-__all__ = [
-    "POSITIONS",
-    "ErrorEntry",
-    "FieldAggregation",
-    "FieldTable",
-    "aggregates",
-    "aggregates_of",
-    "approximate_warning",
-    "errors_of",
-    "f_beta",
-    "is_approximate",
-    "plain_matches",
-    "short_score",
-]
-
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """Where `FieldAggregation` counts a status."""
 _APPROXIMATE: Final = "the alignment is approximate"

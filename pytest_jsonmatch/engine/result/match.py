@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
-__all__ = ["MatchResult"]
-
 
 @final
 class MatchResult:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.score.field import FieldResult
 
-__all__ = ["Library", "data_frame", "field_columns", "fields_html", "leaf_columns", "leaves_html"]
-
 Library = Literal["pandas", "polars"]
 LIBRARIES: Final[tuple[Library, ...]] = ("pandas", "polars")
 _MOST_ROWS: Final = 50

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["member_of", "score", "written"]
-
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 

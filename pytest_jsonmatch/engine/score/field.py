@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["FieldResult", "FieldResults", "new_finding"]
-
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.passes import Pass, Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Findings"]
-
 
 class Findings:
     """Collects what one walk finds."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-__all__ = ["check_listed", "refused"]
-
 
 def refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
     """Return the error for a member that the schema does not list."""

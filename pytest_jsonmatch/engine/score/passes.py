@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
-__all__ = ["Pass", "Spot", "new_spot"]
-
 
 @final
 class Spot(NamedTuple):

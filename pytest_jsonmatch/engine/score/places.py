@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["Places"]
-
 
 class Places(Findings):
     """Scores places, one at a time."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
     from pytest_jsonmatch.engine.score.walk import Walk
 
-__all__ = ["unit_members"]
-
 
 def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
     """Yield the members of two objects that are a leaf each; add one finding for every other.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Task: TypeAlias = Generator[Any, Any, None]
 
-__all__ = ["Walk", "measurer"]
-
 
 @final
 class Walk(Places):

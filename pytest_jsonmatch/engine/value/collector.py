@@ -9,8 +9,6 @@ from __future__ import annotations
 import gc
 from typing import Final, final
 
-__all__ = ["DEEP", "CollectorPause"]
-
 DEEP: Final = 1_000
 """From this depth on, a pause saves time."""
 

@@ -25,17 +25,6 @@ from pytest_jsonmatch.engine.value.paths import format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "CONTAINERS",
-    "MAX_INTEGER_DIGITS",
-    "MISSING",
-    "NUMBERS",
-    "JsonValue",
-    "flat_copy",
-    "json_type",
-    "to_json_value",
-]
-
 # `Any`: a recursive alias of JSON would need a cast at every step of every walk, and find no more mistakes.
 JsonValue: TypeAlias = Any
 Side: TypeAlias = Literal["expected", "actual"]

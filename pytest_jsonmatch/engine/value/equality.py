@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["json_equal", "json_key"]
-
 
 def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) -> bool:
     """Tell whether two JSON values are equal: `True` is not `1`, `1` is `1.0`, NaN equals nothing.

@@ -12,17 +12,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "ANY_DEPTH",
-    "ANY_KEY",
-    "ELEMENT",
-    "Pattern",
-    "Segment",
-    "format_path",
-    "parse_path",
-    "parse_pattern",
-]
-
 
 @final
 class _Marker:

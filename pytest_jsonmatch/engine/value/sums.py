@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Figures", "Sums", "figures_of", "ratio", "total_of"]
-
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["as_number", "number_text", "parse_number", "read_real", "render"]
-
 # The group of both patterns is a fraction with an exponent; it is empty for integers.
 _LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
 _NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", re.ASCII)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Changes", "New", "changes_between", "identical", "merge", "trail_text"]
-
 New: TypeAlias = "tuple[str | None, Any]"
 """An item that comes: a member's key, None for an element, and the value."""
 Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"

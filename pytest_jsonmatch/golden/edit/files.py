@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.edit.planner import Edit
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Edited", "edit"]
-
 MAX_LEVELS: Final = 200
 
 _TOO_DEEP: Final = f"the value is nested deeper than {MAX_LEVELS} levels; write it by hand"

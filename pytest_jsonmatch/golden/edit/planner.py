@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.edit.source import Item, Node, Source
     from pytest_jsonmatch.golden.errors import Trail
 
-__all__ = ["Edit", "Planner", "RefusedError"]
-
 _REST_OF_ITEM: Final = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
 _COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
 _HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-__all__ = ["BREAK", "COMMENT_LINE", "Item", "Node", "Source", "skip_blanks"]
-
 Kind: TypeAlias = Literal["scalar", "object", "array", "alias"]
 
 
