@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-_PAD_FROM: Final = 200
 _BLOCK: Final = 128
 _ROUNDING: Final = 1e-12
 
