@@ -122,7 +122,7 @@ LAZY = {"pytest_jsonmatch", "pytest_jsonmatch.schema"}
 
 def test_there_is_no_import_circle_not_even_of_types() -> None:
     names = {
-        source: ".".join(source.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        source: ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         for source in SOURCES
     }
     graph = {}
