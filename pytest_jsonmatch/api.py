@@ -10,6 +10,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -279,7 +280,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     schema = options.get("schema") if options else None
     if (
         schema is None
-        and metric in ("leaf_f1", "schema_f1", "extract-eval")
+        and ALIASES.get(metric, metric) == "leaf_f1"
         and "pytest_jsonmatch.schema" in sys.modules
     ):
         from pytest_jsonmatch.schema.defaults import has_type_defaults

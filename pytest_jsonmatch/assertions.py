@@ -152,7 +152,7 @@ def _asked(
         limits = read_limits(default_threshold if threshold is None else threshold)
     except ConfigurationError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
-    for key in options:
+    for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
         near = nearest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
         if near in _ARGUMENTS:
             raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
@@ -169,6 +169,8 @@ def _asked(
 
 
 _ARGUMENTS: Final = ("metric", "threshold", "name")
+_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair"})
+"""Options that are no metric's."""
 
 
 @final

@@ -40,7 +40,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     """Say which of our options a misspelt one was meant to be."""
     named = {arg.partition("=")[0] for arg in args if arg.startswith("--jsonmatch")}
     known = {f"--{name.replace('_', '-')}" for name in vars(early_config.known_args_namespace)}
-    for name in named - known:
+    for name in sorted(named - known):
         from pytest_jsonmatch.engine.value.errors import did_you_mean
 
         ours = [each for each in known if each.startswith("--jsonmatch")]

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, can_write
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def look_of(options: Namespace) -> Look:
     to_file = getattr(options, "output", None) is not None
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
     color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
-    unicode = not terminal or _can_write(sys.stdout.encoding)
+    unicode = not terminal or can_write(sys.stdout.encoding)
     width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40)
     return Look(color, unicode, width, mode="all" if getattr(options, "verbose", 0) else "auto")
 
@@ -41,14 +41,6 @@ def _auto(*, terminal: bool) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return terminal and os.environ.get("TERM") != "dumb"
-
-
-def _can_write(encoding: str) -> bool:
-    try:
-        "…–→█─".encode(encoding)
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
 
 
 def as_text(lines: Iterable[StyledLine], look: Look) -> str:

@@ -130,6 +130,7 @@ class RunResult:
     An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
+    _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
     @property
     def metric(self) -> str:
@@ -182,7 +183,9 @@ class RunResult:
         Fields that were only skipped, or only failed in a batch comparator, are left out: they have no
         figures. `all_fields` has them too.
         """
-        return {path: each for path, each in self.all_fields.items() if each.total}
+        if self._per_field is None:
+            self._per_field = {path: each for path, each in self.all_fields.items() if each.total}
+        return self._per_field
 
     @property
     def all_fields(self) -> Mapping[str, FieldAggregation]:

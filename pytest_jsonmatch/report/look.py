@@ -171,6 +171,19 @@ class Look:
         return found
 
 
+def can_write(encoding: str) -> bool:
+    """Tell whether an encoding has the arrows and lines that tables are drawn with.
+
+    >>> can_write("utf-8"), can_write("ascii")
+    (True, False)
+    """
+    try:
+        "…–→█─".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
     """Return the lines of all blocks that have any, with an empty one between two of them.
 

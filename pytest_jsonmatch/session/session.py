@@ -241,13 +241,7 @@ class Session:
             return color, unicode, width
         if not self.config.pluginmanager.has_plugin("terminalreporter"):
             return False, True, 80
+        from pytest_jsonmatch.report.look import can_write
+
         writer = self.config.get_terminal_writer()
-        return writer.hasmarkup, _can_write_unicode(self._encoding), writer.fullwidth
-
-
-def _can_write_unicode(encoding: str) -> bool:
-    try:
-        "…–→█─".encode(encoding)
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
+        return writer.hasmarkup, can_write(self._encoding), writer.fullwidth
