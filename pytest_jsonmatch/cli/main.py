@@ -84,7 +84,7 @@ def full_parser() -> Parser:
 
 
 def _parser(wanted: Sequence[str]) -> Parser:
-    summary = "Score JSON against JSON, field by field: what goes with the pytest plugin."
+    summary = "Score JSON against JSON, field by field, without pytest."
     parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
