@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,10 +11,11 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.engine.plan.fitting import unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -84,15 +86,15 @@ def compare_values(
     repair, options = take_repair(options)
     judge, triage, options = _take_judge(options)
     plan = prepare(metric, options)
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
-        actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
+        actual, notes = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
         run.note_triage(triage)
-    return MatchResult(plan, (expected, actual), outcome, warnings)
+    return MatchResult(plan, (expected, actual), outcome, notes)
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
@@ -199,6 +201,8 @@ def compare_corpus(
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 
+    Warns with a JsonMatchWarning of each pattern of `fields` that fits no place of any record or the schema.
+
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
@@ -225,7 +229,10 @@ def compare_corpus(
         chunk_size=chunk_size,
         matches=matches,
     )
-    return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+    run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+    for pattern, near in run.unmatched_rules.items():
+        warnings.warn(unmatched_text("fields", pattern, near), JsonMatchWarning, stacklevel=2)
+    return run
 
 
 def evaluate(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
+    from pytest_jsonmatch.running import RuleSource
 
 
 def _defaults() -> dict[str, Any]:
@@ -82,6 +83,7 @@ def assert_json_match(
     __tracebackhide__ = True
     from pytest_jsonmatch.api import compare_json
 
+    _begin()
     asked = _asked(metric, threshold, options, name)
     result, failure = asked.compare(compare_json, actual, expected)
     if failure is not None:
@@ -89,8 +91,15 @@ def assert_json_match(
     return result
 
 
+def _begin() -> None:
+    """Tell the running test that it tries to compare, before anything can go wrong."""
+    run = current_run()
+    if run is not None and (test := run.test) is not None:
+        test.begin()
+
+
 def check_case(
-    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
+    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
 ) -> tuple[JsonValue, Exception | None]:
     """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
 
@@ -98,6 +107,7 @@ def check_case(
         case: what it says holds before marks and ini options.
         actual: the answer.
         locate: gives "file:line" of a field, for the message.
+        rules: where the case's patterns stand.
 
     Returns:
         The answer as the JSON value that was compared, and what is wrong with it: an AssertionError, a
@@ -108,7 +118,8 @@ def check_case(
     options = (
         case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage}
     )
-    asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True)
+    _begin()
+    asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True, source=rules)
     result, failure = asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
@@ -143,6 +154,7 @@ def _asked(
     locate: Callable[[FieldResult], str | None] | None = None,
     *,
     suggests: bool = False,
+    source: RuleSource | None = None,
 ) -> _Asked:
     """Return what is asked of a comparison, with the defaults for what it does not say itself."""
     __tracebackhide__ = True
@@ -165,6 +177,11 @@ def _asked(
         name,
         locate,
         suggests,
+        {
+            kind: source
+            for kind, is_given in (("fields", "fields" in options), ("threshold", threshold is not None))
+            if is_given
+        },
     )
 
 
@@ -185,6 +202,8 @@ class _Asked:
     locate: Callable[[FieldResult], str | None] | None
     suggests: bool
     """Whether a failure says what would let the case pass."""
+    sources: Mapping[str, RuleSource | None]
+    """Where the patterns stand that the caller gave, of `fields` and `threshold`; None: in the call."""
 
     def compare(
         self, compare: Callable[..., MatchResult], actual: object, expected: object
@@ -196,16 +215,15 @@ class _Asked:
         try:
             result = compare(actual, expected, metric=self.metric, **self.options)
         except JsonMatchError as error:
-            if test is not None:
-                test.wanted = True
-                if not isinstance(error, ConfigurationError):
-                    self._record_unreadable(compare, expected, error)
+            if test is not None and not isinstance(error, ConfigurationError):
+                self._record_unreadable(compare, expected, error)
             # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         failures = _failures(result, self.limits)
         if test is not None:
             passed = not failures and not result.errors
             test.record(result, self.limits, self.name, passed=passed, unreadable=None)
+            self._look_at_rules(result)
         if not failures and not result.errors:
             return result, None
         lines = [
@@ -217,6 +235,15 @@ class _Asked:
         ]
         kind = ComparatorError if result.errors else AssertionError
         return result, kind("\n".join(lines))
+
+    def _look_at_rules(self, result: MatchResult) -> None:
+        """Let the running test find out which patterns fit no place."""
+        run = current_run()
+        for kind, patterns in (("fields", self.options), ("threshold", self.limits)):
+            given: Any = patterns.get("fields")
+            if given and run is not None and (test := run.test) is not None:
+                source = self.sources[kind] if kind in self.sources else run.source_of_default(kind)
+                test.look_at_rules(result, kind, given, source)
 
     def _record_unreadable(
         self, compare: Callable[..., MatchResult], expected: object, error: JsonMatchError

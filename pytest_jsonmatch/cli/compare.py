@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
@@ -125,21 +126,32 @@ def _sides(options: Namespace) -> tuple[str, str]:
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
     from pytest_jsonmatch.engine.ask.rounds import answered
+    from pytest_jsonmatch.engine.plan.fitting import unmatched_text
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
+    from pytest_jsonmatch.engine.value.errors import (
+        GoldValidationError,
+        JsonMatchWarning,
+        RootTypeError,
+        UnlistedFieldError,
+    )
 
-    plan = prepare(options.metric, rules_of(options))
+    rules = rules_of(options)
+    plan = prepare(options.metric, rules)
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
-    found, warnings = value_of_answer(actual, right, repair=options.repair)
+    found, notes = value_of_answer(actual, right, repair=options.repair)
     try:
         outcome = answered(plan, right, found, judge, triage)
-        tell_usage(judge, 0 if triage is None else triage.saved)
-        return MatchResult(plan, (right, found), outcome, warnings)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
+    tell_usage(judge, 0 if triage is None else triage.saved)
+    result = MatchResult(plan, (right, found), outcome, notes)
+    for pattern in result.unmatched(rules.get("fields", ())):
+        text = unmatched_text("fields", pattern, result.nearest_path(pattern))
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    return result
 
 
 def _limited(result: MatchResult, options: Namespace) -> Measured:

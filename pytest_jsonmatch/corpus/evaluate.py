@@ -115,6 +115,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
+        unmatched_rules=total.unmatched or {},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.result.figures import short_score
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
+
+Unmatched: TypeAlias = "Mapping[str, str | None]"
+"""Path patterns that fit nothing, each with the path that it was likely meant to be."""
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
@@ -129,6 +132,8 @@ class RunResult:
 
     An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
+    unmatched_rules: Unmatched = field(default_factory=dict)
+    """The patterns of `fields` that fit no place of any record or the schema, each with the nearest path."""
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
@@ -278,6 +283,7 @@ class RunResult:
             warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
+            unmatched_rules=in_both(self.unmatched_rules, other.unmatched_rules) or {},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -298,6 +304,7 @@ class RunResult:
             "warnings": [str(each) for each in self.warnings],
             "unmatched_expected": list(self.unmatched_expected),
             "unmatched_actual": list(self.unmatched_actual),
+            "unmatched_rules": list(self.unmatched_rules),
         }
 
     def to_dataframe(self, library: Library | None = None) -> Any:
@@ -333,6 +340,17 @@ class RunResult:
         failed = self.total_batch_errors
         left_out = f", {failed:,} batch error{'' if failed == 1 else 's'}" if failed else ""
         return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}{left_out}>"
+
+
+def in_both(one: Unmatched | None, other: Unmatched | None) -> Unmatched | None:
+    """Return the patterns that fit nothing on either side; None stands for a side without records.
+
+    >>> in_both({"a": None, "b": "bb"}, {"b": None}), in_both(None, {"a": None})
+    ({'b': 'bb'}, {'a': None})
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    return {pattern: near or other[pattern] for pattern, near in one.items() if pattern in other}
 
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:

@@ -14,7 +14,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -215,6 +215,28 @@ class GoldenCase:
         if where and keys and keys[0] not in self._own():
             where = () if keys[0] in self._document.value else where
         return self._document.position((*where, *keys))
+
+    def trail_of_rule(self, kind: str, pattern: str) -> Trail:
+        """Return where a pattern of `fields` or `threshold` stands: in the case, or beside `cases`."""
+        keys = (kind, pattern) if kind == "fields" else (kind, "fields", pattern)
+        found: Any = self._own()
+        for key in keys:
+            if type(found) is not dict or key not in found:
+                return keys
+            found = found[key]
+        return (*self._where, *keys)
+
+    def trails_of_rules(self) -> Iterator[Trail]:
+        """Yield where each pattern of `fields` and of `threshold` stands."""
+        threshold = self._given.get("threshold")
+        limits = threshold.get("fields") if type(threshold) is dict else None
+        for kind, patterns in (("fields", self._given.get("fields")), ("threshold", limits)):
+            for pattern in patterns or ():
+                yield self.trail_of_rule(kind, pattern)
+
+    def line_of(self, trail: Trail) -> int:
+        """Return the line on which something stands in the YAML file, or the nearest around it."""
+        return self._document.position(trail).line
 
     def error(self, reason: str, *keys: str | int) -> GoldenFileError:
         """Return the error that says `reason` about a key of the case, or about the case."""

@@ -37,7 +37,7 @@ class CaseRun:
         number: which of the case's runs, counted from 1.
         passed: whether its test passed.
         comparisons: what was compared, in order.
-        error: why nothing was, such as a producer that raised; then every figure is 0.
+        error: what came to no figures, such as a producer that raised; then every figure is 0.
     """
 
     number: int
@@ -46,7 +46,9 @@ class CaseRun:
     error: str = ""
 
     def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over what was compared; 0 where nothing was."""
+        """Return the mean of a figure over what was compared; 0 after an error."""
+        if self.error:
+            return 0.0
         return _mean([getattr(comparison, name) for comparison in self.comparisons]) or 0.0
 
 

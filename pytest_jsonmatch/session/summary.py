@@ -37,6 +37,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     comparisons = [] if silent else session.outcomes.comparisons()
     lines = _table(session, comparisons) if comparisons else []
     checks: list[StyledLine] = []
+    checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
         if comparisons:
             checks += _intervals(session, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
+from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
@@ -19,9 +20,10 @@ from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
 from pytest_jsonmatch.engine.score.walk import measurer
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
@@ -262,6 +264,28 @@ class MatchResult:
         """What was odd about the input without being an error, such as duplicate keys in actual."""
         gap = self.alignment_gap
         return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
+
+    def unmatched(self, patterns: Iterable[str]) -> list[str]:
+        """Return the path patterns that fit no place of expected, of actual or of the schema.
+
+        Most likely they are misspelt: nothing that they say holds anywhere.
+
+        Raises:
+            ConfigurationError: one is no path pattern.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> rules = {"totl": {"weight": 2}, "items[].n": {"skip": True}}
+        >>> answer = {"total": 1, "items": [{"n": 1}]}
+        >>> result = compare_json(answer, answer, fields=rules)
+        >>> [(pattern, result.nearest_path(pattern)) for pattern in result.unmatched(rules)]
+        [('totl', 'total')]
+        """
+        schema = self._plan.schema
+        return [text for text in patterns if not fits(parse_pattern(text), self._documents, schema)]
+
+    def nearest_path(self, pattern: str) -> str | None:
+        """Return the schema path that an unmatched pattern was likely meant to be; None if none is near."""
+        return nearest_place(parse_pattern(pattern), self._documents, self._plan.schema)
 
     @property
     def signature(self) -> Signature:
