@@ -230,8 +230,9 @@ def compare_corpus(
         matches=matches,
     )
     run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
-    for pattern, near in run.unmatched_rules.items():
-        warnings.warn(unmatched_text("fields", pattern, near), JsonMatchWarning, stacklevel=2)
+    for pattern in run.unmatched_rules:
+        text = unmatched_text("fields", pattern, run.nearest_path(pattern))
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 
 

@@ -20,6 +20,7 @@ from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -115,8 +116,16 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
-        unmatched_rules=total.unmatched or {},
+        unmatched_rules=tuple(_unmatched(task, total)),
     )
+
+
+def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
+    """Yield the patterns of `fields` that fit no record; the id fits, although it is not scored."""
+    for pattern in task.options.get("fields") or ():
+        is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
+        if not is_id and pattern in (total.unmatched or ()):
+            yield pattern
 
 
 # -- arguments ---------------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.engine.plan.fitting import nearest_place
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
-
-Unmatched: TypeAlias = "Mapping[str, str | None]"
-"""Path patterns that fit nothing, each with the path that it was likely meant to be."""
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
@@ -132,8 +131,8 @@ class RunResult:
 
     An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
-    unmatched_rules: Unmatched = field(default_factory=dict)
-    """The patterns of `fields` that fit no place of any record or the schema, each with the nearest path."""
+    unmatched_rules: tuple[str, ...] = ()
+    """The patterns of `fields` that fit no place of any record or of the schema."""
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
@@ -198,6 +197,12 @@ class RunResult:
         if self._all_fields is None:
             self._all_fields = self._sums.per_field()
         return self._all_fields
+
+    def nearest_path(self, pattern: str) -> str | None:
+        """Return the schema path that an unmatched rule was likely meant to be; None if none is near."""
+        leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
+        places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
+        return nearest_place(parse_pattern(pattern), places)
 
     def _count(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.all_fields.values())
@@ -283,7 +288,7 @@ class RunResult:
             warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
-            unmatched_rules=in_both(self.unmatched_rules, other.unmatched_rules) or {},
+            unmatched_rules=tuple(each for each in self.unmatched_rules if each in other.unmatched_rules),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -340,17 +345,6 @@ class RunResult:
         failed = self.total_batch_errors
         left_out = f", {failed:,} batch error{'' if failed == 1 else 's'}" if failed else ""
         return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}{left_out}>"
-
-
-def in_both(one: Unmatched | None, other: Unmatched | None) -> Unmatched | None:
-    """Return the patterns that fit nothing on either side; None stands for a side without records.
-
-    >>> in_both({"a": None, "b": "bb"}, {"b": None}), in_both(None, {"a": None})
-    ({'b': 'bb'}, {'a': None})
-    """
-    if one is None or other is None:
-        return other if one is None else one
-    return {pattern: near or other[pattern] for pattern, near in one.items() if pattern in other}
 
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:

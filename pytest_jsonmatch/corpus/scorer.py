@@ -8,18 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
-from pytest_jsonmatch.corpus.result import (
-    MAX_ERRORS,
-    MOST_WORST,
-    RecordResult,
-    RunError,
-    in_both,
-    worst_of,
-)
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place
+from pytest_jsonmatch.engine.plan.fitting import fits
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -44,11 +37,9 @@ from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
-    from pytest_jsonmatch.corpus.result import Unmatched
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Pattern
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
@@ -110,7 +101,7 @@ class ChunkResult:
     worst: list[RecordResult] = field(default_factory=list)
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
-    unmatched: Unmatched | None = None
+    unmatched: frozenset[str] | None = None
     """Patterns of `fields` that fit no place of any record; None if there is no record."""
 
     def add(self, other: ChunkResult) -> None:
@@ -120,7 +111,10 @@ class ChunkResult:
         self.worst = worst_of((*self.worst, *other.worst))
         self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
         self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
-        self.unmatched = in_both(self.unmatched, other.unmatched)
+        if self.unmatched is None:
+            self.unmatched = other.unmatched
+        elif other.unmatched is not None:
+            self.unmatched &= other.unmatched
 
 
 def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
@@ -198,8 +192,8 @@ class _Scorer:
         self._task = task
         self._plan = plan
         self._made = ChunkResult()
-        self._rules: dict[Pattern, str | None] = {}
-        """Patterns of `fields` that have fitted nothing so far, each with the nearest path."""
+        self._rules = [parse_pattern(text) for text in task.options.get("fields") or ()]
+        """Patterns of `fields` that have fitted nothing so far."""
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
@@ -219,7 +213,7 @@ class _Scorer:
                 read = self._read(pair)
                 self._add(read, _score(plan, read))
         made = self._made
-        made.unmatched = {pattern.text: near for pattern, near in self._rules.items()} if pairs else None
+        made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums)
         made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
         if self._task.keep == "worst":
@@ -271,8 +265,9 @@ class _Scorer:
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))
         if read.warnings:
             self._warn(pair, read.warnings)
-        if self._rules or not self._figures:
-            self._look_at_rules(read)
+        if self._rules:
+            documents, schema = (read.expected, read.actual), self._plan.schema
+            self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
         if self._task.post_process:
             outcome = self._processed(read, outcome)
         self._seen.merge(outcome.seen)
@@ -286,19 +281,6 @@ class _Scorer:
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         self._keep(_Candidate(read, figures, outcome))
-
-    def _look_at_rules(self, read: _Read) -> None:
-        """Find out which patterns of `fields` fit a place; who has fitted once is not looked at again."""
-        documents, schema = (read.expected, read.actual), self._plan.schema
-        if self._figures:
-            fitting = [pattern for pattern in self._rules if fits(pattern, documents, schema)]
-            for pattern in fitting:
-                del self._rules[pattern]
-            return
-        for pattern in map(parse_pattern, self._task.options.get("fields") or ()):
-            # (The id is there, but not scored.)
-            if pattern.segments != (self._task.reading.id_field,) and not fits(pattern, documents, schema):
-                self._rules[pattern] = nearest_place(pattern, documents, schema)
 
     def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: one with nothing right."""

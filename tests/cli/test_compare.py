@@ -356,3 +356,10 @@ def test_an_encoder_of_the_current_folder(tmp_path):
         "",
         "leaf_f1 score 1.00 (limit 1.0)",
     )
+
+
+def test_rules_that_fit_no_place_are_told(write, command):
+    write(right_json=RIGHT, rules_json={"fields": {"items.name": {"skip": True}, "total": {"weight": 2}}})
+    ran = command("compare right.json right.json --config rules.json")
+    message = "fields: 'items.name' fits no place of expected, actual or schema; did you mean 'items[].name'?"
+    assert (ran.code, ran.err) == (0, f"jsonmatch compare: warning: {message}\n")

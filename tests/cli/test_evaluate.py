@@ -557,3 +557,10 @@ def test_what_stands_beside_the_figures_is_on_the_page(sides, command):
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_scored(sides, refused, name, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._evaluated", None)
     refused(f"{SIDES} --report html --output {name}")
+
+
+def test_rules_that_fit_no_record_are_told(sides, write, command):
+    write(rules_json={"fields": {"aa": {"skip": True}, "id": {"skip": True}}})
+    ran = command(f"{SIDES} --config rules.json")
+    message = "fields: 'aa' fits no place of expected, actual or schema; did you mean 'a'?"
+    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {message}\n")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
     ConfigurationError,
+    JsonMatchWarning,
     NullHandling,
     compare_corpus,
     compare_json,
@@ -212,3 +213,35 @@ def test_handling_of_nulls_swaps_with_the_sides():
     other = compare_corpus(gold, extracted, post_process=handle)
     assert (one.micro_precision, one.micro_recall) == (1 / 2, 1 / 4)
     assert (other.micro_precision, other.micro_recall) == (one.micro_recall, one.micro_precision)
+
+
+RULES = {
+    "a": {"weight": 2},
+    "b[].c": {"skip": True},
+    "b.c": {"skip": True},
+    "id": {"skip": True},
+    "z": {"skip": True},
+}
+DOCUMENTS = [{"id": number, **({"b": [{"c": 1}]} if number == 7 else {"a": 1})} for number in range(10)]
+
+
+@pytest.mark.parametrize("chunk_size", [1, 3, 256])
+def test_rules_that_fit_no_record_are_told(chunk_size):
+    with pytest.warns(JsonMatchWarning) as caught:
+        run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id_field="id", chunk_size=chunk_size)
+    assert run.unmatched_rules == ("b.c", "z")
+    assert [str(each.message) for each in caught] == [
+        "fields: 'b.c' fits no place of expected, actual or schema; did you mean 'b[].c'?",
+        "fields: 'z' fits no place of expected, actual or schema",
+    ]
+
+
+def test_rules_that_fit_one_of_two_runs_fit_both_together():
+    runs = []
+    for document in ({"a": 1}, {"b": 1}):
+        with pytest.warns(JsonMatchWarning):
+            runs.append(
+                compare_corpus([document], [document], fields={"a": {"weight": 2}, "b": {"weight": 2}})
+            )
+    assert (runs[0].unmatched_rules, runs[1].unmatched_rules) == (("b",), ("a",))
+    assert runs[0].merge(runs[1]).unmatched_rules == ()

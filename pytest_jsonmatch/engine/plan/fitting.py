@@ -70,14 +70,14 @@ def fits_schema(pattern: Pattern, schema: SchemaNode | None) -> bool:
     return False
 
 
-def nearest_place(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None) -> str | None:
+def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
     """Return the schema path that a pattern without a place was likely meant to be; None if none is near.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
-    >>> nearest_place(parse_pattern("a.b"), [{"a": [{"b": 1, "ab": 2}]}], None)
+    >>> nearest_place(parse_pattern("a.b"), places_in([{"a": [{"b": 1, "ab": 2}]}], None))
     'a[].b'
     """
-    places = list(dict.fromkeys(_places(documents, schema)))
+    places = list(dict.fromkeys(places))
     named = [segment for segment in pattern.segments if segment is not ELEMENT]
     alike = [place for place in places if [each for each in place if each is not ELEMENT] == named]
     if alike:
@@ -101,7 +101,7 @@ def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -
     return f"{kind}: {pattern!r} fits no place of expected, actual or schema{where}{hint}"
 
 
-def _places(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
+def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
     """Yield the schema paths of documents and a schema, those near the root first, some several times."""
     waiting: deque[tuple[tuple[Segment, ...], JsonValue | SchemaNode]] = deque(
         ((), each) for each in documents

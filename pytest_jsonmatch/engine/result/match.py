@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place
+from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
@@ -285,7 +285,7 @@ class MatchResult:
 
     def nearest_path(self, pattern: str) -> str | None:
         """Return the schema path that an unmatched pattern was likely meant to be; None if none is near."""
-        return nearest_place(parse_pattern(pattern), self._documents, self._plan.schema)
+        return nearest_place(parse_pattern(pattern), places_in(self._documents, self._plan.schema))
 
     @property
     def signature(self) -> Signature:
