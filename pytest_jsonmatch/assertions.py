@@ -340,7 +340,7 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     """Return the figures below their limits: the score first, then fields as they are written."""
     least = limits.get("score")
-    if len(limits) == 1 and isinstance(least, float) and result.score >= least:
+    if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
         return []  # the everyday case
     found = measured(
         limits,

@@ -183,13 +183,13 @@ def _shown(
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json" and result.score < 1.0:
+    if options.report == "json" and result.score != 1.0:
         comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
-    if options.report == "markdown" and (result.score < 1.0 or failures or result.errors or result.warnings):
+    if options.report == "markdown" and (result.score != 1.0 or failures or result.errors or result.warnings):
         return RunView(results, title, differences=_message(result, options, failures, Look(width=100)))
     return RunView(results, title)
 

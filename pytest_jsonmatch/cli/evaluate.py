@@ -91,10 +91,10 @@ def _run(options: Namespace) -> int:
         ) as sides,
     ):
         run = _evaluated(sides, options, keep)
-    from pytest_jsonmatch.gate.gates import check_gate
+    from pytest_jsonmatch.gate.gates import check_gates
 
     results = _results(run, sides, options)
-    checks = [check_gate(gate, results) for gate in gates]
+    checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
         from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
@@ -188,7 +188,7 @@ def _kept(run: RunResult) -> Sequence[RecordResult]:
 
 def _closely(run: RunResult) -> set[int]:
     """Return which of the records that are kept are looked at closely: the worst ones."""
-    kept = _kept(run)
+    kept = [each for each in _kept(run) if each.score is not None]
     rank = attrgetter("score", "f1", "index")
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
 
@@ -210,7 +210,8 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
 def _corpus(run: RunResult) -> Corpus:
     from pytest_jsonmatch.results.model import FIGURES, Corpus
 
-    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if run.total_records else {}
+    is_scored = run.total_records > run.total_unscored
+    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
     return Corpus(
         metric=run.metric,
         signature=str(run.signature),
@@ -219,6 +220,7 @@ def _corpus(run: RunResult) -> Corpus:
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.all_fields),
+        unscored=run.total_unscored,
         errors=run.total_errors,
         approximate=run.total_approximate,
     )
@@ -230,17 +232,19 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     from pytest_jsonmatch.results.model import Case, CaseRun
 
     name = _name(record.record_id, sides)
-    passed = record.score >= 1.0
+    has_figures = record.score is not None
+    passed = has_figures and record.score >= 1.0
     comparison = Comparison(
         id=name,
         nodeid=name,
         metric=run.metric,
         signature=str(run.signature),
-        score=record.score,
-        precision=record.precision,
-        recall=record.recall,
-        f1=record.f1,
+        score=record.score or 0.0,
+        precision=record.precision or 0.0,
+        recall=record.recall or 0.0,
+        f1=record.f1 or 0.0,
         passed=passed,
+        has_figures=has_figures,
         fields=FieldTable(aggregates({}, record.field_results)).short(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),

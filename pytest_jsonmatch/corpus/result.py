@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.sums import Figure
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
@@ -64,10 +65,11 @@ class RecordResult:
     """Its id, or its position without an id field."""
     index: int
     """Its position in gold."""
-    precision: float
-    recall: float
-    f1: float
-    score: float
+    precision: Figure
+    """As all its figures: None where batch errors have left nothing to count."""
+    recall: Figure
+    f1: Figure
+    score: Figure
     """The metric's own figure."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
@@ -103,7 +105,8 @@ class RecordResult:
 class RunResult:
     """The figures of a corpus: means over its records, figures over all leaves, and by field.
 
-    Figures are None if there is no record. They never depend on `keep`, on chunks, or on an executor.
+    Figures are None if there is no record, or if batch errors have left nothing to count. They never depend
+    on `keep`, on chunks, or on an executor.
 
     >>> from pytest_jsonmatch import compare_corpus
     >>> run = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}])
@@ -142,8 +145,13 @@ class RunResult:
         return self.signature.metric
 
     def _mean(self, name: str) -> float | None:
-        sums = self._sums
-        return min(sums.figures[name].value / sums.records, 1.0) if sums.records else None
+        scored = self._scored
+        return min(self._sums.figures[name].value / scored, 1.0) if scored else None
+
+    @property
+    def _scored(self) -> int:
+        """The number of records that have figures."""
+        return self._sums.records - self._sums.unscored
 
     @property
     def mean_precision(self) -> float | None:
@@ -168,17 +176,17 @@ class RunResult:
     @property
     def micro_precision(self) -> float | None:
         """Precision over the leaves of all records together."""
-        return self._sums.total.precision if self._sums.records else None
+        return self._sums.total.precision if self._scored else None
 
     @property
     def micro_recall(self) -> float | None:
         """Recall over the leaves of all records together."""
-        return self._sums.total.recall if self._sums.records else None
+        return self._sums.total.recall if self._scored else None
 
     @property
     def micro_f1(self) -> float | None:
         """F1 over the leaves of all records together."""
-        return self._sums.total.f1 if self._sums.records else None
+        return self._sums.total.f1 if self._scored else None
 
     @property
     def per_field(self) -> Mapping[str, FieldAggregation]:
@@ -216,6 +224,11 @@ class RunResult:
     def total_perfect(self) -> int:
         """The number of records that score 1."""
         return self._sums.perfect_records
+
+    @property
+    def total_unscored(self) -> int:
+        """The number of records without figures: batch errors have left nothing to count."""
+        return self._sums.unscored
 
     @property
     def total_fields(self) -> int:
@@ -296,7 +309,7 @@ class RunResult:
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
         micro = ("micro_precision", "micro_recall", "micro_f1")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "perfect", "fields", *counted, "approximate", "errors", "warnings")
+        totals = ("records", "perfect", "unscored", "fields", *counted, "approximate", "errors", "warnings")
         return {
             "metric": self.metric,
             "signature": str(self.signature),
@@ -349,7 +362,7 @@ class RunResult:
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
-    return nsmallest(MOST_WORST, records, key=_badness)
+    return nsmallest(MOST_WORST, (each for each in records if each.score is not None), key=_badness)
 
 
 def _badness(record: RecordResult) -> tuple[float, float, int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figures, Sums
+    from pytest_jsonmatch.engine.value.sums import Figure, Figures, Sums
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
@@ -170,12 +170,16 @@ def _findings_again(plan: Plan, expected: JsonValue, actual: JsonValue) -> Seque
     return written(plan, score(plan, expected, actual), expected, actual).findings
 
 
+_NO_FIGURES: Final = (None, None, None, None)
+
+
 @final
 class _Candidate(NamedTuple):
     """A record that may be kept; its chunk is still being scored."""
 
     read: _Read
-    figures: Figures
+    figures: Figures | None
+    """None where batch errors have left nothing to count."""
     outcome: Outcome
 
 
@@ -185,7 +189,7 @@ class _Scorer:
 
     __slots__ = (
         *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
-        "_worst",
+        *("_unscored", "_worst"),
     )
 
     def __init__(self, task: Task, plan: Plan) -> None:
@@ -197,6 +201,7 @@ class _Scorer:
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
+        self._unscored = 0
         self._seen = Seen()
         self._findings: list[Finding] = []
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
@@ -214,7 +219,7 @@ class _Scorer:
                 self._add(read, _score(plan, read))
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
-        made.sums.extend(self._figures, self._sums)
+        made.sums.extend(self._figures, self._sums, self._unscored)
         made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
         if self._task.keep == "worst":
             made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
@@ -275,6 +280,10 @@ class _Scorer:
         if outcome.findings:
             for error in errors_of(outcome.findings):
                 self._note(pair, error.path, error.comparator, error.reason)
+        if not outcome.has_figures:
+            self._unscored += 1
+            self._keep(_Candidate(read, None, outcome))
+            return
         figures = self._known.get(outcome.sums)
         if figures is None:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
@@ -298,17 +307,21 @@ class _Scorer:
         keep, worst = self._task.keep, self._worst
         if keep == "worst":
             figures = candidate.figures
+            if figures is None:
+                return
             rank = figures.score, figures.f1, candidate.read.pair.position
             if len(worst) < MOST_WORST or rank < worst[-1][0]:
                 insort(worst, (rank, candidate))
                 del worst[MOST_WORST:]
         elif keep != "none":
-            fields = keep == "all" or not candidate.outcome.sums.perfect
+            is_perfect = candidate.figures is not None and candidate.outcome.sums.perfect
+            fields = keep == "all" or not is_perfect
             self._made.records.append(self._record(candidate, fields=fields))
 
     def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
         """Return the record to keep, with its field results and its comparison if asked for."""
         read, figures, outcome = candidate
+        shown: tuple[Figure, Figure, Figure, Figure] = _NO_FIGURES if figures is None else figures
         findings: Sequence[Finding] | _Findings = outcome.findings
         counts: dict[str, int] = {}
         for found in outcome.findings:
@@ -324,7 +337,7 @@ class _Scorer:
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *figures,
+            *shown,
             counts=counts,
             field_results=FieldResults(findings) if fields else (),
             error=read.error,

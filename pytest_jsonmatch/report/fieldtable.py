@@ -384,6 +384,8 @@ def is_perfect(figures: FieldAggregation) -> bool:
 
 def _below(comparison: Comparison) -> BelowLimit:
     """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
+    if not comparison.has_figures:
+        return BelowLimit(comparison.id, "nothing but batch errors", None, None)
     lowest: BelowLimit | None = None
     for what, value, limit in _measured(comparison):
         if value is None or value < limit:
@@ -433,7 +435,9 @@ def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
     if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
-        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed"
+        unscored = sum(not each.has_figures for each in comparisons)
+        also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""
+        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed{also}"
     errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
     warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
     for entries, noun in ((errors, "comparator error"), (warnings, "warning")):

@@ -272,8 +272,12 @@ def left_out_note(results: ResultSet) -> str:
     >>> left_out_note(ResultSet())
     ''
     """
-    failed = results.batch_errors
-    return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
+    failed, unscored = results.batch_errors, results.unscored
+    if not failed:
+        return ""
+    note = f"{count(failed, 'result')} left out of the figures: the batch comparator failed"
+    noun = "case" if results.corpus is None else "record"
+    return f"{note}; {count(unscored, noun)} without any figure" if unscored else note
 
 
 def whole_corpus(corpus: Corpus) -> Comparison:

@@ -62,6 +62,8 @@ class Comparison:
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    has_figures: bool = True
+    """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
 
     @classmethod
     def of(
@@ -81,11 +83,12 @@ class Comparison:
             nodeid=nodeid,
             metric=result.metric,
             signature=str(result.signature),
-            score=result.score,
-            precision=result.precision,
-            recall=result.recall,
-            f1=result.f1,
+            score=result.score or 0.0,
+            precision=result.precision or 0.0,
+            recall=result.recall or 0.0,
+            f1=result.f1 or 0.0,
             passed=passed,
+            has_figures=result.has_figures,
             threshold=dict(threshold),
             fields=result.per_field.short(_SHOWN_LEVELS),
             counts=result.counts,
@@ -111,6 +114,8 @@ class Comparison:
             payload["params"] = self.params
         for name in _ALWAYS:
             payload[name] = getattr(self, name)
+        if not self.has_figures:
+            payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
         if self.approximate:
             payload["approximate"] = True
@@ -126,6 +131,8 @@ class Comparison:
     def from_text(cls, text: str) -> Comparison:
         """Return the comparison that `to_text` gave."""
         payload = json.loads(text)
+        if payload["score"] is None:
+            payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
         for name in ("errors", "warnings"):
             payload[name] = tuple(payload[name])
@@ -138,8 +145,9 @@ class Comparison:
         return cls(**payload)
 
 
+_FIGURES: Final = ("score", "precision", "recall", "f1")
 _ALWAYS: Final = (
-    *("metric", "signature", "score", "precision", "recall", "f1", "passed", "threshold"),
+    *("metric", "signature", *_FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays"),
 )
 """What a payload has of every comparison, in this order."""

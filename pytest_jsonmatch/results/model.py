@@ -49,7 +49,12 @@ class CaseRun:
         """Return the mean of a figure over what was compared; 0 after an error."""
         if self.error:
             return 0.0
-        return _mean([getattr(comparison, name) for comparison in self.comparisons]) or 0.0
+        return _mean([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
+        return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
 
 
 @final
@@ -98,8 +103,13 @@ class Case:
         return self.pass_rate >= wanted - _SLACK
 
     def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over the runs."""
-        return _mean([run.figure(name) for run in self.runs]) or 0.0
+        """Return the mean of a figure over the runs that have figures."""
+        return _mean([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any run has figures; a case without is left out of means."""
+        return any(run.has_figures for run in self.runs)
 
     @property
     def is_complete(self) -> bool:
@@ -118,10 +128,11 @@ class Corpus:
         records: how many gold records there are.
         answered: how many of them have an answer.
         perfect: how many score 1.
-        means: the mean of each figure over the records; empty without records.
+        means: the mean of each figure over the records that have figures; empty without any.
         fields: aggregates by schema path, over all records.
         errors: how much went wrong without ending the run.
         approximate: how many records have an array that was too large to be paired exactly.
+        unscored: how many records have no figures: batch errors have left nothing to count.
     """
 
     metric: str
@@ -133,6 +144,7 @@ class Corpus:
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     errors: int = 0
     approximate: int = 0
+    unscored: int = 0
 
 
 @final
@@ -169,10 +181,22 @@ class ResultSet:
         return self.number > len(self.cases)
 
     def mean(self, name: Figure) -> float | None:
-        """Return the mean of a figure over the cases; None without cases."""
+        """Return the mean of a figure over the cases that have figures; None without any."""
         if self.corpus is not None:
             return self.corpus.means.get(name)
-        return _mean([case.figure(name) for case in self.cases])
+        return _mean([case.figure(name) for case in self.scored])
+
+    @property
+    def scored(self) -> tuple[Case, ...]:
+        """The cases that have figures: where batch errors have left nothing to count, there are none."""
+        return tuple(case for case in self.cases if case.has_figures)
+
+    @property
+    def unscored(self) -> int:
+        """How many cases or records have no figures."""
+        if self.corpus is not None:
+            return self.corpus.unscored
+        return len(self.cases) - len(self.scored)
 
     @property
     def pass_rate(self) -> float | None:

@@ -98,6 +98,7 @@ class Recorder:
         self._count = 0
         self._sums = [0.0] * len(_FIGURES)
         self._compared = 0
+        self._scored = 0
         self._pending: dict[str, list[object]] = {}
 
     def restart(self) -> None:
@@ -147,9 +148,11 @@ class Recorder:
         self.send("comparisons", (comparison.id, comparison.to_text()))
         with self._lock:
             self._under |= not comparison.passed and not comparison.errors
-            self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
             self._compared += 1
-            self._put_properties()
+            if comparison.has_figures:
+                self._scored += 1
+                self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
+                self._put_properties()
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
 
@@ -201,7 +204,7 @@ class Recorder:
             case="" if self.turn is None else self.turn.case,
             params=self.params,
         )
-        return made.audited(result) if self._keeps_audit and result.score < 1.0 else made
+        return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
 
     def _put_properties(self) -> None:
         """Put the figures of the test among its properties, where JUnit files and others find them.
@@ -209,7 +212,7 @@ class Recorder:
         They are four, however much a test compares: the means of its comparisons, as gates have them.
         """
         self._take_properties_away()
-        means = (total / self._compared for total in self._sums)
+        means = (total / self._scored for total in self._sums)
         self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
         self.item.user_properties += self._properties
 

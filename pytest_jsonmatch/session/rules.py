@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 import pytest
 
-from pytest_jsonmatch.engine.plan.fitting import unmatched_text
-from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
-
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -131,6 +128,8 @@ class RulesOfRun:
             is_whole: whether all tests there are came to their end: it decides for rules of which nobody
                 knows how many tests they hold for.
         """
+        from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+
         for rule, known in sorted(self._open.items()):
             if rule not in self._fitted and (
                 is_whole if known.holders is None else len(known.tests) >= known.holders
@@ -145,6 +144,8 @@ def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> 
 
     pytest shows warnings of this late phase only if it is told of them itself.
     """
+    from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
     errors = []
     for rule, text in found:
         with warnings.catch_warnings(record=True) as caught:

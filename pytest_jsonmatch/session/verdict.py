@@ -165,7 +165,7 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 
 def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     """Return what all tests together come to."""
-    from pytest_jsonmatch.gate.gates import check_gate
+    from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks
@@ -182,7 +182,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
     )
     found = repeats(cases)
-    gates = [check_gate(gate, results, required=asked) for gate, asked in session.gates]
+    gates = check_gates(session.gates, results)
     diff, change = _compared(session, results)
     baseline = [*_baseline_checks(session, diff, change)]
     run = FinishedRun(

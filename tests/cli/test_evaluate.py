@@ -564,3 +564,26 @@ def test_rules_that_fit_no_record_are_told(sides, write, command):
     ran = command(f"{SIDES} --config rules.json")
     message = "fields: 'aa' fits no place of expected, actual or schema; did you mean 'a'?"
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {message}\n")
+
+
+NO_NETWORK = """
+def unreachable(items):
+    raise RuntimeError("no network")
+
+def pytest_jsonmatch_register(registry):
+    registry.comparator("unreachable", unreachable)
+"""
+
+
+def test_batch_errors_alone_are_no_figures(write, command):
+    write(
+        gold_jsonl=[{"a": "x"}, {"a": "y"}],
+        rules_json={"fields": {"a": {"compare": "unreachable"}}},
+        ours_py=NO_NETWORK,
+    )
+    ran = command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours", "--gate", "f1 >= 0.9")
+    assert ran.code == 1
+    assert "0 of 2 records with score 1, 2 without figures (batch errors)" in ran.out
+    assert "FAILED   f1 >= 0.9          batch errors have left nothing to count" in ran.out
+    assert "FAILED   batch_errors == 0  2" in ran.out
+    assert command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours").code == 0

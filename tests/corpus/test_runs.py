@@ -245,3 +245,42 @@ def test_rules_that_fit_one_of_two_runs_fit_both_together():
             )
     assert (runs[0].unmatched_rules, runs[1].unmatched_rules) == (("b",), ("a",))
     assert runs[0].merge(runs[1]).unmatched_rules == ()
+
+
+def unreachable(items):
+    if any("bad" in item.expected for item in items):
+        message = "no network"
+        raise RuntimeError(message)
+    return [0.5 for _ in items]
+
+
+@pytest.fixture
+def judged():
+    """Records of which a batch comparator leaves nothing to count, and others."""
+    register_comparator("unreachable", unreachable, overwrite=True)
+    return {"fields": {"a": {"compare": "unreachable"}}}
+
+
+def test_a_record_of_batch_errors_alone_has_no_figures(judged):
+    gold = [{"a": "bad"}, {"a": "good"}, {"a": "bad", "b": 1}]
+    run = compare_corpus(gold, gold, **judged)
+    assert [each.f1 for each in run.records] == [None, 0.5, 1.0]
+    assert (run.mean_f1, run.micro_f1, run.total_records, run.total_unscored) == (0.75, 0.75, 3, 1)
+    assert (run.total_perfect, run.total_batch_errors) == (1, 2)
+    assert [each.record_id for each in run.worst] == [1, 2]
+    assert run.to_dict()["records"][0]["score"] is None
+
+
+def test_a_run_of_batch_errors_alone_has_no_figures(judged):
+    gold = [{"a": "bad"}, {"a": "very bad"}]
+    run = compare_corpus(gold, gold, keep="worst", **judged)
+    assert (run.mean_score, run.micro_precision, run.total_perfect, run.worst) == (None, None, 0, ())
+    with_another = run.merge(compare_corpus([{"a": "good"}], [{"a": "good"}], **judged))
+    assert (with_another.mean_score, with_another.total_unscored) == (0.5, 2)
+
+
+def test_a_comparison_of_batch_errors_alone_has_no_figures(judged):
+    result = compare_json({"a": "bad"}, {"a": "bad"}, **judged)
+    assert not result.has_figures
+    assert (result.score, result.precision, result.recall, result.f1, result.f_beta(2)) == (None,) * 5
+    assert compare_json({"a": "bad", "b": 1}, {"a": "bad", "b": 1}, **judged).score == 1.0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Sums
+    from pytest_jsonmatch.engine.value.sums import Figure, Sums
 
 
 @final
@@ -85,33 +85,38 @@ class MatchResult:
         return self._plan.metric
 
     @property
-    def score(self) -> float:
+    def has_figures(self) -> bool:
+        """Whether there is anything to count. Where batch errors have left nothing, every figure is None."""
+        return self._outcome.has_figures
+
+    @property
+    def score(self) -> Figure:
         """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit is 1."""
         return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
-    def precision(self) -> float:
+    def precision(self) -> Figure:
         """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
-        return self._sums.precision
+        return self._sums.precision if self.has_figures else None
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> Figure:
         """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
-        return self._sums.recall
+        return self._sums.recall if self.has_figures else None
 
     @property
-    def f1(self) -> float:
+    def f1(self) -> Figure:
         """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
-        return self._sums.f1
+        return self._sums.f1 if self.has_figures else None
 
-    def f_beta(self, beta: float) -> float:
+    def f_beta(self, beta: float) -> Figure:
         """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
 
         >>> from pytest_jsonmatch import compare_json
         >>> compare_json({"a": 1}, {"a": 1, "b": 2}).f_beta(2)
         0.5555555555555556
         """
-        return f_beta(self.precision, self.recall, beta)
+        return f_beta(self.precision, self.recall, beta) if self.has_figures else None
 
     @property
     def _sums(self) -> Sums:
