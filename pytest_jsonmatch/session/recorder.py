@@ -34,7 +34,7 @@ A comparison is one ASCII string, and not a tree of dicts: it passes between pro
 
 _Carried: TypeAlias = "dict[str, object]"
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", "jsonmatch_judge"})
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:

@@ -403,3 +403,65 @@ def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_er
     ]
     assert results.mean("f1") == 1.0
     assert '"unscored": 1' in (pytester.path / "out.json").read_text(encoding="utf-8")
+
+
+BEFORE_SCORING = {
+    "threshold": "assert_json_match({'a': 1}, {'a': 1}, threshold=1.5)",
+    "metric": "assert_json_match({'a': 1}, {'a': 1}, metric='no_such')",
+    "argument": "assert_json_match({'a': 1}, {'a': 1}, treshold=0.5)",
+    "mark": "request.node.add_marker(pytest.mark.jsonmatch(0.5)); assert_json_match({'a': 1}, {'a': 1})",
+    "expected": "assert_json_match({'a': 1}, '[1, ')",
+    "value": "assert_json_match({'a': object()}, {'a': 1})",
+    "after another": "assert_json_match(1, 1); assert_json_match(1, 1, threshold=1.5)",
+}
+
+
+@pytest.mark.parametrize("call", BEFORE_SCORING.values(), ids=BEFORE_SCORING)
+def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester, call):
+    pytester.makepyfile(
+        f"""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        def test_fine():
+            assert_json_match({{"a": 1}}, {{"a": 1}})
+
+        def test_broken(request):
+            {call}
+        """
+    )
+    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["gates, on 2 cases:", "  FAILED   score >= 0.9  0.50 *"])
+
+
+def test_what_goes_wrong_around_a_comparing_test_counts_as_0(pytester, workers):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.fixture
+        def broken():
+            raise RuntimeError
+
+        def test_fine():
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_with_a_fixture_of_ours(assert_json_match, broken):
+            pass
+
+        def test_with_another_fixture_of_ours(jsonmatch_judge):
+            raise RuntimeError
+
+        def test_that_compares_nothing():
+            raise RuntimeError
+
+        def test_that_expects_the_error():
+            with pytest.raises(ValueError):
+                assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
+        """
+    )
+    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9", *workers)
+    result.assert_outcomes(passed=2, failed=2, errors=1)
+    result.stdout.fnmatch_lines(["gates, on 3 cases:", "  FAILED   score >= 0.9  0.33 *"])

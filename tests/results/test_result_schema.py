@@ -37,6 +37,8 @@ AUDIT = ArrayAudit("items", "items", "items", (PAIR,), (1,), (2,), "too many", 3
 
 def comparison(**more: Any) -> Comparison:
     figures = {"score": 0.5, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}
+    if not more.get("has_figures", True):
+        figures = dict.fromkeys(figures, 0.0)
     return Comparison("a#1", "a", "pairwise_f1", "pairwise_f1|options:none", **figures, passed=False, **more)
 
 
@@ -62,7 +64,7 @@ FULL = ResultSet(
                             params={"model": ("large", 1)},
                             audit=(AUDIT,),
                         ),
-                        comparison(),
+                        comparison(has_figures=False),
                     ),
                 ),
                 CaseRun(2, passed=False, error="it raised"),
@@ -77,7 +79,18 @@ FULL = ResultSet(
     collected=3,
     narrowed=("-k",),
     corpus=Corpus(
-        "pairwise_f1", "pairwise_f1|options:none", 9, 8, 7, dict.fromkeys(FIGURES, 0.5), {"a": FIELD}, 1, 2
+        *(
+            "pairwise_f1",
+            "pairwise_f1|options:none",
+            9,
+            8,
+            7,
+            dict.fromkeys(FIGURES, 0.5),
+            {"a": FIELD},
+            1,
+            2,
+        ),
+        unscored=1,
     ),
 )
 SMALLEST = ResultSet()
