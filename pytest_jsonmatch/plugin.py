@@ -76,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.record is not None:
         from pytest_jsonmatch.session.cases import open_writer
 
-        session.outcomes.keep_outputs = open_writer(config, settings.record).write
+        session.writer = open_writer(config, settings.record)
+        session.outcomes.keep_outputs = session.writer.write
     if settings.asks_of_run or settings.stop_when_decided:
         from pytest_jsonmatch.session import verdict
 

@@ -16,6 +16,7 @@ from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
     from pytest_jsonmatch.running import RuleSource
     from pytest_jsonmatch.session.finished import Baseline, FinishedRun
@@ -61,6 +62,8 @@ class Session:
         """Ends the run once its gates are decided, if that is asked for."""
         self.finished: FinishedRun | None = None
         """The run once it has come to its end, if anything is said of it."""
+        self.writer: OutputWriter | None = None
+        """Keeps the answers of golden cases in a file, if that is asked for."""
         self.rule_errors: list[str] = []
         """Rules that fit no place, where a filter makes that an error."""
         self.updates: list[FileUpdate] | None = None

@@ -138,6 +138,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         session.updates = updating.write(session)
         # A test may have passed because its case was about to be updated.
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
+    failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
         whole = not _narrowed(pytest_session, is_decided=False) and not session.outcomes.left_out
         unmatched = session.outcomes.rules.unmatched(is_whole=whole)
