@@ -11,6 +11,7 @@ from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
+    JsonExtractionError,
     JsonMatchError,
     did_you_mean,
     nearest,
@@ -61,9 +62,10 @@ def assert_json_match(
             `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
             field that matches; a pattern that matches no compared field fails).
         name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
-        options: options of the metric, as for `compare_json`. `judge` is whom the comparator `semantic` asks,
-            by default what the fixture `jsonmatch_judge` gives; with `judge_triage=True` only what can change
-            whether the threshold is reached is asked.
+        options: options of the metric, as for `compare_json`. An answer is held against `schema` as JSON
+            Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is whom
+            the comparator `semantic` asks, by default what the fixture `jsonmatch_judge` gives; with
+            `judge_triage=True` only what can change whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
     `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
@@ -115,9 +117,8 @@ def check_case(
     """
     from pytest_jsonmatch.api import compare_values
 
-    options = (
-        case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage}
-    )
+    own = {"judge_triage": case.judge_triage, "validate": case.validate}
+    options = {**case.options, **{name: value for name, value in own.items() if value is not None}}
     _begin()
     asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True, source=rules)
     result, failure = asked.compare(
@@ -173,7 +174,7 @@ def _asked(
     return _Asked(
         default_metric if metric is None else metric,
         limits,
-        _with_triage({**fallback, **options}, limits),
+        {"validate": "report", **_with_triage({**fallback, **options}, limits)},
         name,
         locate,
         suggests,
@@ -185,8 +186,9 @@ def _asked(
     )
 
 
-_ARGUMENTS: Final = ("metric", "threshold", "name")
-_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair"})
+_TEXT: Final = (str, bytes, bytearray)
+_ARGUMENTS: Final = ("metric", "threshold", "name", "validate")
+_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair", "validate"})
 """Options that are no metric's."""
 
 
@@ -216,18 +218,21 @@ class _Asked:
             result = compare(actual, expected, metric=self.metric, **self.options)
         except JsonMatchError as error:
             if test is not None and not isinstance(error, ConfigurationError):
-                self._record_unreadable(compare, expected, error)
+                self._record_unreadable(compare, actual, expected, error)
             # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         failures = _failures(result, self.limits)
+        refused = self.options["validate"] == "require" and result.valid is False
+        passed = not failures and not result.errors and not refused
         if test is not None:
-            passed = not failures and not result.errors
-            test.record(result, self.limits, self.name, passed=passed, unreadable=None)
+            parsed = True if isinstance(actual, _TEXT) else None
+            test.record(result, self.limits, self.name, passed=passed, parsed=parsed)
             self._look_at_rules(result)
-        if not failures and not result.errors:
+        if passed:
             return result, None
         lines = [
             self._message(result, failures),
+            *_violations(result, is_reason=refused),
             *_left_open(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
@@ -246,19 +251,23 @@ class _Asked:
                 test.look_at_rules(result, kind, given, source)
 
     def _record_unreadable(
-        self, compare: Callable[..., MatchResult], expected: object, error: JsonMatchError
+        self, compare: Callable[..., MatchResult], actual: object, expected: object, error: JsonMatchError
     ) -> None:
         """Record an answer that could not be compared, such as text without JSON: nothing in it is right."""
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         run = current_run()
         test = None if run is None else run.test
+        options = self.options
+        if not isinstance(error, JsonExtractionError):
+            options = {**options, "validate": "off"}  # there may be JSON that the schema allows
         try:
-            result = compare(MISSING, expected, metric=self.metric, **self.options)
+            result = compare(MISSING, expected, metric=self.metric, **options)
         except JsonMatchError:
             return  # not the answer is at fault but the test: its expected data, its options
         if test is not None:
-            test.record(result, self.limits, self.name, passed=False, unreadable=str(error))
+            parsed = not isinstance(error, JsonExtractionError) if isinstance(actual, _TEXT) else None
+            test.record(result, self.limits, self.name, passed=False, parsed=parsed, unreadable=str(error))
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
@@ -364,11 +373,20 @@ def _left_open(result: MatchResult) -> Iterator[str]:
         yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
+def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
+    """Yield what in the answer the schema does not allow."""
+    from pytest_jsonmatch.report.escape import printable
+
+    if result.violations:
+        yield "not valid by the schema" + (" (validate: require):" if is_reason else ":")
+        yield from (printable(f"  {each}") for each in result.violations)
+
+
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
     """Return a line about what was most likely not meant."""
     if isinstance(actual, PurePath):
         yield "actual is a path, compared as text; pass what is in the file: path.read_text()"
-    elif result.counts.keys() <= {"match", "hallucination"} and result.counts.get("match"):
+    elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
 
 

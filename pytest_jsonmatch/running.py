@@ -64,9 +64,25 @@ class RunningTest(Protocol):
         """Take note that the test tries to compare; if `record` does not follow, something is wrong."""
 
     def record(
-        self, result: MatchResult, limits: Limits, name: str | None, *, passed: bool, unreadable: str | None
+        self,
+        result: MatchResult,
+        limits: Limits,
+        name: str | None,
+        *,
+        passed: bool,
+        parsed: bool | None,
+        unreadable: str | None = None,
     ) -> None:
-        """Keep a comparison; `unreadable` says why the answer could not be compared and counts as 0."""
+        """Keep a comparison.
+
+        Args:
+            result: what came of it.
+            limits: what it had to reach.
+            name: what it is called, if it has a name.
+            passed: whether it is good enough.
+            parsed: whether there is JSON in an answer that is text; None for one that is a value.
+            unreadable: why the answer could not be compared; it counts as 0.
+        """
 
     def look_at_rules(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import Markup, StyledLine
@@ -56,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         *RULES,
         "--gate",
+        "--validate",
         id_field="the member by which a record and its answer find each other; without it the position does",
     )
     add_judge(parser)
@@ -90,7 +92,7 @@ def _run(options: Namespace) -> int:
             options.actual, options.expected, id_field=options.id_field, repair=options.repair
         ) as sides,
     ):
-        run = _evaluated(sides, options, keep)
+        run = _evaluated(sides, options, keep, gates)
     from pytest_jsonmatch.gate.gates import check_gates
 
     results = _results(run, sides, options)
@@ -125,11 +127,13 @@ def _check_target(path: Path) -> None:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
+def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
     from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
+    # A gate on it asks for it.
+    validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
     judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
@@ -147,6 +151,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 progress=progress,
                 judge=judge,
                 matches=_is_close_look(options),
+                validate=validate,
                 **rules,
             )
         except GoldValidationError as error:
@@ -208,7 +213,7 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
 
 
 def _corpus(run: RunResult) -> Corpus:
-    from pytest_jsonmatch.results.model import FIGURES, Corpus
+    from pytest_jsonmatch.results.model import FIGURES, Answers, Corpus
 
     is_scored = run.total_records > run.total_unscored
     means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
@@ -221,6 +226,7 @@ def _corpus(run: RunResult) -> Corpus:
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.all_fields),
         unscored=run.total_unscored,
+        answers=Answers(*run.answer_counts),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )
@@ -249,6 +255,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,
+        violations=record.violations,
         arrays={} if record.match is None else record.match.array_counts(),
         approximate=is_approximate(record.warnings),
     )

@@ -78,6 +78,8 @@ class RecordResult:
     error: str | None = None
     """Why the answer could not be scored, if so; it then counts as one with nothing right."""
     warnings: tuple[str, ...] = ()
+    violations: tuple[str, ...] = ()
+    """What in the answer the schema does not allow, if `validate` asks for it."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
     `matches=True`, and if the field results are kept."""
@@ -91,6 +93,7 @@ class RecordResult:
             "field_results": [each.to_dict() for each in self.field_results],
             "error": self.error,
             "warnings": list(self.warnings),
+            "violations": list(self.violations),
         }
 
     def __repr__(self) -> str:
@@ -187,6 +190,30 @@ class RunResult:
     def micro_f1(self) -> float | None:
         """F1 over the leaves of all records together."""
         return self._sums.total.f1 if self._scored else None
+
+    @property
+    def valid_rate(self) -> float | None:
+        """The share of the validated answers that the schema allows; text without JSON is not valid.
+
+        None without `validate="report"`, or if no answer was validated.
+        """
+        return self._sums.valid / self._sums.validated if self._sums.validated else None
+
+    @property
+    def parse_rate(self) -> float | None:
+        """The share of the answers given as text that have JSON in them; None if none is text."""
+        return self._sums.parsed / self._sums.texts if self._sums.texts else None
+
+    @property
+    def answer_counts(self) -> tuple[int, int, int, int, int]:
+        """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
+        sums = self._sums
+        return sums.texts, sums.parsed, sums.valid, sums.validated, sums.not_validated
+
+    @property
+    def total_not_validated(self) -> int:
+        """The number of answers that can't be validated: over 200 levels, or with halves of characters."""
+        return self._sums.not_validated
 
     @property
     def per_field(self) -> Mapping[str, FieldAggregation]:
@@ -307,9 +334,10 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
-        micro = ("micro_precision", "micro_recall", "micro_f1")
+        micro = ("micro_precision", "micro_recall", "micro_f1", "valid_rate", "parse_rate")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "perfect", "unscored", "fields", *counted, "approximate", "errors", "warnings")
+        others = ("not_validated", "approximate", "errors", "warnings")
+        totals = ("records", "perfect", "unscored", "fields", *counted, *others)
         return {
             "metric": self.metric,
             "signature": str(self.signature),

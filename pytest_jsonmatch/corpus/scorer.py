@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.result.figures import (
     plain_matches,
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
@@ -38,6 +39,7 @@ from pytest_jsonmatch.reading.extract import extract_json, kind_of
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Figures, Sums
@@ -65,6 +67,8 @@ class Task:
     """What comparators that ask a judge are given."""
     matches: bool
     """Whether records that keep their field results keep their comparison too."""
+    validate: str
+    """How answers are held against the schema, as `engine.result.validity` has it."""
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -142,6 +146,7 @@ class _Read:
     actual: JsonValue
     error: str | None = None
     warnings: tuple[str, ...] = ()
+    validity: Validity | None = None
 
 
 @final
@@ -261,6 +266,11 @@ class _Scorer:
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
+        if pair.is_text:
+            self._made.sums.texts += 1
+            self._made.sums.parsed += read.actual is not MISSING
+        if self._task.validate != "off":
+            self._validate(read)
         if isinstance(outcome, JsonMatchError):
             outcome = self._refused(read, outcome)
         if read.error is not None:
@@ -290,6 +300,19 @@ class _Scorer:
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         self._keep(_Candidate(read, figures, outcome))
+
+    def _validate(self, read: _Read) -> None:
+        """Find out whether an answer is valid; one that is missing is no answer."""
+        if read.pair.actual is MISSING and read.actual is MISSING:
+            return
+        read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
+        if read.validity is not None:
+            sums = self._made.sums
+            sums.valid += read.validity.valid is True
+            sums.validated += read.validity.valid is not None
+            sums.not_validated += read.validity.valid is None
+            if read.validity.violations:
+                self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
     def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: one with nothing right."""
@@ -333,7 +356,8 @@ class _Scorer:
         if fields and self._task.matches:
             # The comparison adds the warning of an approximate alignment by itself.
             warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
-            match = MatchResult(self._plan, (read.expected, read.actual), outcome, warnings)
+            documents = read.expected, read.actual
+            match = MatchResult(self._plan, documents, outcome, warnings, read.validity)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
@@ -342,6 +366,7 @@ class _Scorer:
             field_results=FieldResults(findings) if fields else (),
             error=read.error,
             warnings=read.warnings,
+            violations=() if read.validity is None else read.validity.violations,
             match=match,
         )
 
@@ -373,7 +398,7 @@ class _Scorer:
         if len(made.errors) < MAX_ERRORS:
             made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
 
-    def _warn(self, pair: Pair, warnings: tuple[str, ...]) -> None:
+    def _warn(self, pair: Pair, warnings: Sequence[str]) -> None:
         made = self._made
         made.sums.warnings += len(warnings)
         if len(made.warnings) < MAX_ERRORS:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
+_OF_ANSWERS: Final = {
+    "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
+    "parse_rate": "no answer was text",
+}
+"""Figures of answers as such, and what is to be said where there is none."""
 
 
 def check_gates(gates: Sequence[tuple[Gate, bool]], results: ResultSet) -> list[Check]:
@@ -83,6 +88,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         return fsum(case.passed for case in cases) / len(cases), _of(
             cases, sum(case.passed for case in cases)
         )
+    if name in _OF_ANSWERS:
+        return _of_answers(name, Answers.of(_compared(cases)))
     if name == "flip_rate":
         rates = [rate for case in cases if (rate := flip_rate(case)) is not None]
         return (fsum(rates) / len(rates), "") if rates else (None, "no case ran twice")
@@ -111,6 +118,8 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
     if name == "pass_rate":
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
+    if name in _OF_ANSWERS:
+        return _of_answers(name, corpus.answers)
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -121,6 +130,16 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
     if name in counts:
         return counts[name], ""
     return corpus.means.get(name), "" if corpus.means else _NOTHING_LEFT
+
+
+def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
+    value = answers.rates.get(name)
+    if value is None:
+        return None, _OF_ANSWERS[name]
+    if name == "parse_rate":
+        return value, f"{answers.parsed:,} of {answers.texts:,} texts"
+    also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
+    return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
 
 
 def _of(cases: Sequence[Case], number: int) -> str:

@@ -94,6 +94,11 @@ class GoldenCase:
         return self._given.get("judge_triage")
 
     @property
+    def validate(self) -> str | None:
+        """How the answer is held against the schema: report, require or off; None if it does not say."""
+        return self._given.get("validate")
+
+    @property
     def options(self) -> dict[str, Any]:
         """The metric's options, with the rules of `fields` and the `schema` among them."""
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import whole_corpus
@@ -46,7 +46,10 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
         parts.append(f"{count(corpus.unscored)} without figures (batch errors)")
     if missing := corpus.records - corpus.answered:
         parts.append(f"{count(missing)} without an answer")
-    return [*lines, [(f"  {', '.join([*parts, *also])}", PLAIN)]]
+    lines.append([(f"  {', '.join([*parts, *also])}", PLAIN)])
+    if note := answers_note(corpus.answers):
+        lines.append([(f"  {note}", PLAIN)])
+    return lines
 
 
 def _micro(corpus: Corpus) -> tuple[float | None, ...]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.results.model import blended, segments_of
+from pytest_jsonmatch.report.figures import answers_note, count
+from pytest_jsonmatch.results.model import Answers, blended, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -394,6 +394,8 @@ def _below(comparison: Comparison) -> BelowLimit:
                 return found
             if lowest is None or (value or 0.0) < (lowest.value or 0.0):
                 lowest = found
+    if lowest is None and comparison.validity == "invalid":
+        return BelowLimit(comparison.id, "not valid by the schema", None, None)
     if lowest is None and comparison.errors:
         return BelowLimit(comparison.id, "comparator error", None, None)
     return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
@@ -438,6 +440,9 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
         unscored = sum(not each.has_figures for each in comparisons)
         also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""
         yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed{also}"
+    if note := answers_note(Answers.of(comparisons)):
+        violations = [f"{entry} ({each.id})" for each in comparisons for entry in each.violations]
+        yield f"{note}, the first violation: {violations[0]}" if violations else note
     errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
     warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
     for entries, noun in ((errors, "comparator error"), (warnings, "warning")):

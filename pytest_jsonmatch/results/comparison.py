@@ -62,6 +62,12 @@ class Comparison:
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    parsed: bool | None = None
+    """Whether an answer that is text has JSON in it; None for one that is a value."""
+    validity: str = ""
+    """`valid`, `invalid` or `not validated` by its schema; empty where nobody asks."""
+    violations: tuple[str, ...] = ()
+    """What in the answer the schema does not allow."""
     has_figures: bool = True
     """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
 
@@ -98,6 +104,8 @@ class Comparison:
             approximate=result.alignment == "approximate",
             case=case,
             params=params or {},
+            validity="" if result.validity is None else _VALIDITY[result.validity.valid],
+            violations=result.violations,
         )
 
     def audited(self, result: MatchResult) -> Comparison:
@@ -119,6 +127,9 @@ class Comparison:
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
         if self.approximate:
             payload["approximate"] = True
+        for name in ("parsed", "validity", "violations"):
+            if (value := getattr(self, name)) not in (None, "", ()):
+                payload[name] = value
         if self.audit:
             payload["audit"] = [each.to_dict() for each in self.audit]
         return payload
@@ -134,8 +145,8 @@ class Comparison:
         if payload["score"] is None:
             payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
-        for name in ("errors", "warnings"):
-            payload[name] = tuple(payload[name])
+        for name in ("errors", "warnings", "violations"):
+            payload[name] = tuple(payload.get(name, ()))
         for name in ("arrays", "params"):
             payload[name] = {key: tuple(row) for key, row in payload.get(name, {}).items()}
         if "audit" in payload:
@@ -145,6 +156,7 @@ class Comparison:
         return cls(**payload)
 
 
+_VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _FIGURES: Final = ("score", "precision", "recall", "f1")
 _ALWAYS: Final = (
     *("metric", "signature", *_FIGURES, "passed", "threshold"),

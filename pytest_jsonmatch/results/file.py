@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,6 +69,7 @@ def to_text(results: ResultSet) -> str:
             **{str(name): results.mean(name) for name in FIGURES},
             **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
             **({_UNSCORED: results.unscored} if results.unscored else {}),
+            **results.answers.rates,
         },
         "signatures": list(signatures),
     }
@@ -92,6 +93,7 @@ def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> Iterator[str]:
     own: dict[str, object] = {name: getattr(corpus, name) for name in _COUNTS_OF_CORPUS}
     if corpus.unscored:
         own[_UNSCORED] = corpus.unscored
+    own.update((name, number) for name, number in corpus.answers._asdict().items() if number)
     own.update(metric=corpus.metric, signature=signatures[corpus.signature])
     if corpus.records:
         own.update((name, corpus.means.get(name)) for name in FIGURES)
@@ -256,6 +258,7 @@ class _Reader:
             means=means,
             fields=self._fields(found["fields"]),
             unscored=_count(found.get(_UNSCORED, 0)),
+            answers=Answers(*(_count(found.get(name, 0)) for name in Answers._fields)),
             **counts,
         )
 
@@ -309,6 +312,9 @@ class _Reader:
             case=_as(str, found.get("case", "")),
             params={each: _label(label) for each, label in _as(dict, found.get("params", {})).items()},
             audit=_read_audits(_as(list, found.get("audit", []))),
+            parsed=_as(bool, found["parsed"]) if "parsed" in found else None,
+            validity=_validity(found.get("validity", "")),
+            violations=_texts(found.get("violations", [])),
             has_figures=figures["score"] is not None,
             **{each: 0.0 if value is None else _figure(each, value, name) for each, value in figures.items()},
         )
@@ -330,6 +336,9 @@ def _check_head(figures: dict[str, Any]) -> None:
     _count(figures["cases"])
     _count(figures.get("batch_errors", 0))
     _count(figures.get(_UNSCORED, 0))
+    for name in ("parse_rate", "valid_rate"):
+        if name in figures:
+            _figure(name, figures[name])
     for name in ("pass_rate", *FIGURES):
         if figures[name] is not None:
             _figure(name, figures[name])
@@ -378,6 +387,12 @@ def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
         for name in ("pairs", "unmatched_expected", "unmatched_actual"):
             _as(list, _as(dict, each)[name])
     return tuple(map(ArrayAudit.from_dict, found))
+
+
+def _validity(found: Any) -> str:
+    if found not in {"", "valid", "invalid", "not validated"}:
+        raise ValueError(f"{short(found)} is no validity")
+    return str(found)
 
 
 def _texts(found: Any) -> tuple[str, ...]:

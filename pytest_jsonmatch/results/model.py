@@ -6,9 +6,10 @@ one: means are per run first, then per case, then over cases.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -118,6 +119,53 @@ class Case:
 
 
 @final
+class Answers(NamedTuple):
+    """What is said of answers as such, beside how right they are.
+
+    >>> Answers(texts=4, parsed=3, valid=1, validated=2).rates
+    {'parse_rate': 0.75, 'valid_rate': 0.5}
+    """
+
+    texts: int = 0
+    """How many are text."""
+    parsed: int = 0
+    """How many of these have JSON in them."""
+    valid: int = 0
+    """How many their schema allows."""
+    validated: int = 0
+    """How many were held against a schema, or had no JSON that could be."""
+    not_validated: int = 0
+    """How many the validator can't take."""
+
+    @classmethod
+    def of(cls, comparisons: Iterable[Comparison]) -> Answers:
+        """Return what comparisons say of their answers."""
+        listed = list(comparisons)
+        parsed = Counter(each.parsed for each in listed)
+        valid = Counter(each.validity for each in listed)
+        return cls(
+            texts=parsed[True] + parsed[False],
+            parsed=parsed[True],
+            valid=valid["valid"],
+            validated=valid["valid"] + valid["invalid"],
+            not_validated=valid["not validated"],
+        )
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """`parse_rate` and `valid_rate`, where there is anything to divide by."""
+        found = {}
+        if self.texts:
+            found["parse_rate"] = self.parsed / self.texts
+        if self.validated:
+            found["valid_rate"] = self.valid / self.validated
+        return found
+
+
+_NO_ANSWERS: Final = Answers()
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """The figures of a whole corpus, of whose records not all need be cases.
@@ -133,6 +181,7 @@ class Corpus:
         errors: how much went wrong without ending the run.
         approximate: how many records have an array that was too large to be paired exactly.
         unscored: how many records have no figures: batch errors have left nothing to count.
+        answers: what is said of answers as such.
     """
 
     metric: str
@@ -145,6 +194,7 @@ class Corpus:
     errors: int = 0
     approximate: int = 0
     unscored: int = 0
+    answers: Answers = _NO_ANSWERS
 
 
 @final
@@ -209,6 +259,11 @@ class ResultSet:
     def comparisons(self) -> Iterable[Comparison]:
         """Everything that was compared."""
         return (each for case in self.cases for run in case.runs for each in run.comparisons)
+
+    @property
+    def answers(self) -> Answers:
+        """What is said of all answers as such."""
+        return Answers.of(self.comparisons) if self.corpus is None else self.corpus.answers
 
     @property
     def completeness(self) -> float | None:

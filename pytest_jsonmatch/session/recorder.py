@@ -124,6 +124,7 @@ class Recorder:
         name: str | None,
         *,
         passed: bool,
+        parsed: bool | None = None,
         unreadable: str | None = None,
     ) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
@@ -137,6 +138,8 @@ class Recorder:
             self._names.add(short)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
         comparison = self._comparison(identity, result, limits, passed=passed)
+        if parsed is not None:
+            comparison = replace(comparison, parsed=parsed)
         if unreadable is not None:
             warnings = (*comparison.warnings, unreadable)
             comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 from fractions import Fraction
@@ -284,3 +285,29 @@ def test_a_comparison_of_batch_errors_alone_has_no_figures(judged):
     assert not result.has_figures
     assert (result.score, result.precision, result.recall, result.f1, result.f_beta(2)) == (None,) * 5
     assert compare_json({"a": "bad", "b": 1}, {"a": "bad", "b": 1}, **judged).score == 1.0
+
+
+TEXTS = ['{"id": 1, "a": 1}', '{"id": 2, "a": -1}', '{"id": 3, ', '{"id": 4, "a": 1}']
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+@pytest.mark.parametrize("kind", [list, "file"])
+@pytest.mark.parametrize("chunk_size", [1, 256])
+def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
+    expected = [{"id": number, "a": 1} for number in range(1, 5)]
+    schema = {"properties": {"id": {}, "a": {"minimum": 0}}}
+    answers, gold = TEXTS, expected
+    if kind == "file":
+        answers, gold = tmp_path / "a.jsonl", tmp_path / "g.jsonl"
+        answers.write_text("\n".join(TEXTS))
+        gold.write_text("\n".join(map(json.dumps, expected)))
+    run = compare_corpus(
+        answers,
+        gold,
+        schema=schema,
+        validate="report",
+        id_field="id" if by_id else None,
+        chunk_size=chunk_size,
+    )
+    assert (run.valid_rate, run.parse_rate) == (0.5, 0.75)
+    assert run.merge(run).valid_rate == 0.5

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -59,6 +60,7 @@ class MatchResult:
         "_outcome",
         "_per_field",
         "_plan",
+        "_validity",
         "_warnings",
     )
 
@@ -68,12 +70,14 @@ class MatchResult:
         documents: tuple[JsonValue, JsonValue],
         outcome: Outcome,
         warnings: tuple[str, ...] = (),
+        validity: Validity | None = None,
     ) -> None:
-        """Take (expected, actual) and what a walk found in them."""
+        """Take (expected, actual), what a walk found in them, and whether actual is valid by the schema."""
         self._plan = plan
         self._documents = documents
         self._outcome = outcome
         self._warnings = warnings
+        self._validity = validity
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
@@ -293,6 +297,21 @@ class MatchResult:
         return nearest_place(parse_pattern(pattern), places_in(self._documents, self._plan.schema))
 
     @property
+    def valid(self) -> bool | None:
+        """Whether actual is valid by the schema (`validate`); None if nobody asks, or it can't be told."""
+        return None if self._validity is None else self._validity.valid
+
+    @property
+    def validity(self) -> Validity | None:
+        """Whether actual is valid, and what is not; None if nobody asks. For programs: `valid` is shorter."""
+        return self._validity
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """What in actual the schema does not allow, each with its path, if `validate` asks for it."""
+        return () if self._validity is None else self._validity.violations
+
+    @property
     def signature(self) -> Signature:
         """What the score was made with; equal signatures mean comparable scores."""
         return self._plan.signature
@@ -323,6 +342,8 @@ class MatchResult:
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
+            "valid": self.valid,
+            "violations": list(self.violations),
             "alignment": self.alignment,
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],
