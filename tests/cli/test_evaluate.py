@@ -596,14 +596,14 @@ def test_answers_are_validated_if_asked(sides, write, command):
     write(**VALIDATED)
     ran = command(f"{SIDES} --schema schema.json --validate report")
     assert "  valid by the schema: 1 of 2 answers\n" in ran.out
-    assert "note: record r3: not valid: a: 4 is greater than the maximum of 2\n" in ran.out
+    assert "note: record 'r3': not valid: a: 4 is greater than the maximum of 2\n" in ran.out
     assert "valid by the schema" not in command(f"{SIDES} --schema schema.json").out
 
 
 def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
     write(**VALIDATED)
     ran = command(f"{SIDES} --schema schema.json --json out.json", "--gate", "valid_rate >= 0.5")
-    assert (ran.code, "valid_rate >= 0.5  0.50  slack 0 (1 of 2 answers)" in ran.out) == (0, True)
+    assert (ran.code, "valid_rate >= 0.5  0.50  slack 0.00 (1 of 2 answers)" in ran.out) == (0, True)
     assert from_text(Path("out.json").read_text(), "out.json").answers.rates == {
         "parse_rate": 1.0,
         "valid_rate": 0.5,
