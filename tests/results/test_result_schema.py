@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
 
 FIELD = FieldAggregation(
     matches=1,
@@ -63,6 +63,9 @@ FULL = ResultSet(
                             case="a",
                             params={"model": ("large", 1)},
                             audit=(AUDIT,),
+                            parsed=True,
+                            validity="invalid",
+                            violations=("a: no",),
                         ),
                         comparison(has_figures=False),
                     ),
@@ -91,6 +94,7 @@ FULL = ResultSet(
             2,
         ),
         unscored=1,
+        answers=Answers(5, 4, 2, 3, 1),
     ),
 )
 SMALLEST = ResultSet()
