@@ -83,19 +83,18 @@ class PlanNode:
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
-        self.plain = not (
-            self.skip
-            or self.unlisted
-            or self.branches
-            or not (self.types.reflexive if explicit is None else explicit.comparator.reflexive)
-            or any(isinstance(transform, UserFunction) for transform in self.transforms)
-        )
+        looked_at = self.skip or self.unlisted or self.branches
+        is_safe = not (looked_at or any(isinstance(change, UserFunction) for change in self.transforms))
+        reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
+        self.plain = is_safe and reflexive
         """Whether equal scalars of one type match without a further look."""
         self.is_open = not (self.skip or self.branches or explicit)
         """Whether two containers of one kind are gone down into without a further look."""
-        named = bool(explicit or self.transforms or not self.types.has_tables)
-        self.quick: Mapping[type, Score] = {} if named or not self.plain else self.by_type
-        """What scores two scalars of one type where nothing is said of this place; it never fails."""
+        compare = explicit or self.types
+        self.quick: Score | None = (
+            self._behind_transforms(compare.score) if is_safe and compare.is_quick else None
+        )
+        """What scores two scalars and never fails; None: they need a closer look."""
         plan.nodes += 1
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
@@ -196,6 +195,13 @@ class PlanNode:
             for transform in self.transforms:
                 value = transform(value)
         return value
+
+    def _behind_transforms(self, score: Score) -> Score:
+        """Return the function that scores two values after this node's transforms."""
+        if not self.transforms:
+            return score
+        transform = self._transform
+        return lambda expected, actual: score(transform(expected), transform(actual))
 
     def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values' type, where nothing more particular is said."""

@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
+from pytest_jsonmatch.engine.value.convert import NUMBERS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -122,7 +123,7 @@ def winners(standing: Standing) -> dict[str, Any]:
 class TypeTable:
     """The comparators that go by the values' types, where nothing nearer is said."""
 
-    __slots__ = ("bound", "by_type", "has_tables", "reflexive")
+    __slots__ = ("bound", "by_type", "is_quick", "reflexive")
 
     def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
         bound = {
@@ -140,8 +141,8 @@ class TypeTable:
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.has_tables = all(each.table and not each.preload for each in bound.values())
-        """Whether all of them score many values at once, and never fail."""
+        self.is_quick = all(each.is_quick for each in bound.values())
+        """Whether all of them can score two values at any time, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
             bool: bound["boolean"].score,
@@ -151,6 +152,13 @@ class TypeTable:
         }
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
+
+    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
+        """Score two scalars by their types; those of two types score 0."""
+        kind, other_kind = type(expected), type(actual)
+        if kind is other_kind:
+            return self.by_type[kind](expected, actual)
+        return self.by_type[float](expected, actual) if {kind, other_kind} <= NUMBERS else 0.0
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""

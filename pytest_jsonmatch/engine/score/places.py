@@ -118,7 +118,7 @@ class Places(Findings):
                 self.add(spot, MATCH, 1.0)
                 return
             score = node.by_type[kind]
-            if not node.types.has_tables:
+            if not node.types.is_quick:
                 score = self._once(spot, score)
         elif kind in NUMBERS and other_kind in NUMBERS:
             score = node.by_type[float]

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ class Walk(Places):
                         append(new_finding(found))
                     else:
                         matches += 1
+                    continue
+                if node.quick is not None and kind not in CONTAINERS and type(actual) not in CONTAINERS:
+                    self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
                     continue
                 spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
                 if alike and kind in CONTAINERS and node.is_open:
@@ -168,7 +171,6 @@ class Walk(Places):
         children, get = node.children, actual.get
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
         append, complete = self.findings.append, self._complete
-        limit, is_replay = self._plan.options.leaf_threshold, self._recorded is not None
         others = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
@@ -178,44 +180,47 @@ class Walk(Places):
                 continue
             others += 1
             absent += other is MISSING
-            score_of = child.quick.get(kind)
             if matches and not rest:
                 append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
-            elif rest or score_of is None or type(other) in CONTAINERS:
+            elif rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
                 rest.append((key, key, one, other, child))
-            elif other is MISSING:
-                self._lack(child, trail, (key, MISSING), one)
-            elif is_replay:
-                self.add_recorded(child, trail, one)
             else:
-                if not alike:
-                    score_of = child.quick[float] if {kind, type(other)} <= NUMBERS else _unlike
-                score = score_of(one, other)
-                if limit is not None and score <= limit and score < 1.0:
-                    score = 0.0
-                status = MATCH if score == 1.0 else MISMATCH
-                append(new_finding((child, trail, key, key, status, score, one, other, None)))
+                self._add_scalars(child, trail, (key, key), one, other)
         self.matches += len(expected) - others
         if extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key in expected:
                     continue
                 child = children[key]
-                if rest or type(other) not in child.quick:
+                if rest or child.quick is None or type(other) in CONTAINERS:
                     rest.append((key, key, MISSING, other, child))
                 else:
-                    self._lack(child, trail, (MISSING, key), other)
+                    self._add_scalars(child, trail, (key, key), MISSING, other)
         return iter(rest) if rest else None
 
-    def _lack(self, node: PlanNode, trail: Trail | None, keys: tuple[Any, Any], value: JsonValue) -> None:
-        """Add a scalar that one side lacks: the one whose key is MISSING."""
-        lacking = keys[1] is MISSING
-        expected, actual = (value, MISSING) if lacking else (MISSING, value)
+    def _add_scalars(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        keys: tuple[Any, Any],
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Score two scalars, or one where the other is MISSING, at a place whose comparator never fails."""
         if self._recorded is not None:
             self.add_recorded(node, trail, expected)
             return
-        status = OMISSION if lacking else HALLUCINATION
-        self.findings.append(new_finding((node, trail, *keys, status, 0.0, expected, actual, None)))
+        if expected is not MISSING and actual is not MISSING:
+            score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
+            limit = self._plan.options.leaf_threshold
+            if limit is not None and score <= limit and score < 1.0:
+                score = 0.0
+            status = MATCH if score == 1.0 else MISMATCH
+        elif actual is MISSING:
+            keys, status, score = (keys[0], MISSING), OMISSION, 0.0
+        else:
+            keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
+        self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
@@ -277,11 +282,6 @@ class Walk(Places):
             for to, item in enumerate(actual):
                 if to not in taken:
                     yield to, to, MISSING, item, element
-
-
-def _unlike(_expected: JsonValue, _actual: JsonValue) -> float:
-    """Score two scalars of different types."""
-    return 0.0
 
 
 def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:
