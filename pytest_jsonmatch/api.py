@@ -11,7 +11,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
-from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
@@ -208,7 +208,8 @@ def compare_corpus(
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 
-    Warns with a JsonMatchWarning of each pattern of `fields` that fits no place of any record or the schema.
+    Warns with a JsonMatchWarning of each pattern of `fields` or `accept` that fits no place of any record or
+    of the schema.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
@@ -239,7 +240,7 @@ def compare_corpus(
     )
     run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
     for pattern in run.unmatched_rules:
-        text = unmatched_text("fields", pattern, run.nearest_path(pattern))
+        text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 

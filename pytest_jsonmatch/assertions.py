@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -20,7 +21,7 @@ from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -180,8 +181,8 @@ def _asked(
         suggests,
         {
             kind: source
-            for kind, is_given in (("fields", "fields" in options), ("threshold", threshold is not None))
-            if is_given
+            for kind in ("fields", "accept", "threshold")
+            if (threshold is not None if kind == "threshold" else kind in options)
         },
     )
 
@@ -205,7 +206,7 @@ class _Asked:
     suggests: bool
     """Whether a failure says what would let the case pass."""
     sources: Mapping[str, RuleSource | None]
-    """Where the patterns stand that the caller gave, of `fields` and `threshold`; None: in the call."""
+    """Where the patterns stand that the caller gave, by the word they are said in; None: in the call."""
 
     def compare(
         self, compare: Callable[..., MatchResult], actual: object, expected: object
@@ -244,9 +245,10 @@ class _Asked:
     def _look_at_rules(self, result: MatchResult) -> None:
         """Let the running test find out which patterns fit no place."""
         run = current_run()
-        for kind, patterns in (("fields", self.options), ("threshold", self.limits)):
-            given: Any = patterns.get("fields")
-            if given and run is not None and (test := run.test) is not None:
+        options, limits = self.options, self.limits.get("fields")
+        rules = ("fields", options.get("fields")), ("accept", options.get("accept")), ("threshold", limits)
+        for kind, given in rules:
+            if isinstance(given, Mapping) and given and run is not None and (test := run.test) is not None:
                 source = self.sources[kind] if kind in self.sources else run.source_of_default(kind)
                 test.look_at_rules(result, kind, given, source)
 

@@ -48,7 +48,10 @@ class RuleSource(Protocol):
     """Where patterns stand that hold for several tests: a golden file, a mark."""
 
     def key(self, kind: str, pattern: str) -> Hashable:
-        """Return what tells a rule from all others, found quickly; `kind` is `fields` or `threshold`."""
+        """Return what tells a rule from all others, found quickly.
+
+        `kind` is `fields`, `accept` or `threshold`: the word that the pattern is said in.
+        """
 
     def place(self, kind: str, pattern: str) -> tuple[str, int]:
         """Return the file and the line of a rule."""
@@ -91,7 +94,7 @@ class RunningTest(Protocol):
 
         Args:
             result: the comparison.
-            kind: `fields` or `threshold`.
+            kind: `fields`, `accept` or `threshold`.
             patterns: what they were given for.
             source: where they stand; None: in the test's own call.
         """

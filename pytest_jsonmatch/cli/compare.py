@@ -126,7 +126,7 @@ def _sides(options: Namespace) -> tuple[str, str]:
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
     from pytest_jsonmatch.engine.ask.rounds import answered
-    from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+    from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.errors import (
         GoldValidationError,
@@ -148,8 +148,9 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         raise CommandError(f"{name_of(actual)}: {error}") from None
     tell_usage(judge, 0 if triage is None else triage.saved)
     result = MatchResult(plan, (right, found), outcome, notes)
-    for pattern in result.unmatched(rules.get("fields", ())):
-        text = unmatched_text("fields", pattern, result.nearest_path(pattern))
+    patterns = patterns_of(rules)
+    for pattern in result.unmatched(patterns):
+        text = unmatched_text(patterns[pattern], pattern, result.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return result
 

@@ -19,6 +19,7 @@ from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.plan.fitting import patterns_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -133,8 +134,8 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
-    """Yield the patterns of `fields` that fit no record; the id fits, although it is not scored."""
-    for pattern in task.options.get("fields") or ():
+    """Yield the patterns of rules that fit no record; the id fits, although it is not scored."""
+    for pattern in patterns_of(task.options):
         is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
         if not is_id and pattern in (total.unmatched or ()):
             yield pattern

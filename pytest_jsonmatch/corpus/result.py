@@ -138,7 +138,7 @@ class RunResult:
     An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
     unmatched_rules: tuple[str, ...] = ()
-    """The patterns of `fields` that fit no place of any record or of the schema."""
+    """The patterns of `fields` and `accept` that fit no place of any record or of the schema."""
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 

@@ -12,7 +12,7 @@ from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult,
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.plan.fitting import fits
+from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -106,7 +106,7 @@ class ChunkResult:
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
-    """Patterns of `fields` that fit no place of any record; None if there is no record."""
+    """Patterns of rules that fit no place of any record; None if there is no record."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
@@ -201,8 +201,8 @@ class _Scorer:
         self._task = task
         self._plan = plan
         self._made = ChunkResult()
-        self._rules = [parse_pattern(text) for text in task.options.get("fields") or ()]
-        """Patterns of `fields` that have fitted nothing so far."""
+        self._rules = [parse_pattern(text) for text in patterns_of(task.options)]
+        """Patterns of rules that have fitted nothing so far."""
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []

@@ -100,10 +100,11 @@ class GoldenCase:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, with the rules of `fields` and the `schema` among them."""
+        """The metric's options, with the rules of `fields`, `accept` and the `schema` among them."""
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        if self._given.get("fields"):
-            options["fields"] = to_json_value(self._given["fields"])
+        for key in ("fields", "accept"):
+            if self._given.get(key):
+                options[key] = to_json_value(self._given[key])
         schema = self.schema
         return options if schema is None else {**options, "schema": schema}
 
@@ -222,8 +223,8 @@ class GoldenCase:
         return self._document.position((*where, *keys))
 
     def trail_of_rule(self, kind: str, pattern: str) -> Trail:
-        """Return where a pattern of `fields` or `threshold` stands: in the case, or beside `cases`."""
-        keys = (kind, pattern) if kind == "fields" else (kind, "fields", pattern)
+        """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
+        keys = (kind, "fields", pattern) if kind == "threshold" else (kind, pattern)
         found: Any = self._own()
         for key in keys:
             if type(found) is not dict or key not in found:
@@ -232,10 +233,11 @@ class GoldenCase:
         return (*self._where, *keys)
 
     def trails_of_rules(self) -> Iterator[Trail]:
-        """Yield where each pattern of `fields` and of `threshold` stands."""
+        """Yield where each pattern of `fields`, `accept` and `threshold` stands."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
-        for kind, patterns in (("fields", self._given.get("fields")), ("threshold", limits)):
+        own = ((kind, self._given.get(kind)) for kind in ("fields", "accept"))
+        for kind, patterns in (*own, ("threshold", limits)):
             for pattern in patterns or ():
                 yield self.trail_of_rule(kind, pattern)
 

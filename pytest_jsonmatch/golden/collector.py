@@ -139,7 +139,7 @@ class GoldenFile(pytest.Module):
     _tests: list[str]
     """The case of each test: a fixture with parameters makes several of one."""
     _holders: Counter[Trail] | None = None
-    """How many tests have each rule of `fields` and `threshold`, by its place; counted when it is needed."""
+    """How many tests have each rule, by its place; counted when it is needed."""
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -503,10 +503,10 @@ def _misconfigured(case: GoldenCase, message: str) -> tuple[str, ...]:
     if case.schema is not None and _is_of_schema(case.schema, message):
         return ("schema",)
     for name, value in case.options.items():
-        if name == "fields":
+        if name in {"fields", "accept"}:
             for pattern in value:
-                if message.startswith(f"fields[{pattern!r}]"):
-                    return ("fields", pattern)
+                if message.startswith(f"{name}[{pattern!r}]"):
+                    return (name, pattern)
         elif message.startswith(name):
             return ("options", name)
     return ()

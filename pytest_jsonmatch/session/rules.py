@@ -26,7 +26,7 @@ class _Rule(NamedTuple):
     """Its file, or the node id of what bears its mark."""
     line: int
     kind: str
-    """`fields` or `threshold`."""
+    """`fields`, `accept` or `threshold`."""
     pattern: str
 
 

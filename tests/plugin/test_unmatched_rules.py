@@ -156,3 +156,12 @@ def test_warnings_can_be_ignored(pytester):
     result = pytester.runpytest("-W", "ignore::pytest_jsonmatch.JsonMatchWarning")
     assert result.ret == pytest.ExitCode.OK
     assert warnings_of(result) == []
+
+
+def test_what_is_accepted_somewhere_is_a_rule_too(pytester):
+    pytester.makefile(
+        ".golden.yaml", r="id: one\nexpected: {n: 1}\nactual: {n: 2}\naccept: {n: [2], m: [1]}\n"
+    )
+    result = pytester.runpytest(*SHOWN)
+    result.assert_outcomes(passed=1, warnings=1)
+    assert ["accept: 'm' fits no place" in line for line in warnings_of(result)] == [True]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
@@ -91,8 +91,17 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
+def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the patterns of the rules in options, each with the option that it is of.
+
+    >>> patterns_of({"fields": {"a": {"skip": True}}, "accept": {"b": [1]}, "nulls": "absent"})
+    {'a': 'fields', 'b': 'accept'}
+    """
+    return {pattern: kind for kind in ("fields", "accept") for pattern in options.get(kind) or ()}
+
+
 def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -> str:
-    """Return the sentence about a pattern of `fields` or `threshold` that fits nowhere.
+    """Return the sentence about a pattern of `fields`, `accept` or `threshold` that fits nowhere.
 
     >>> unmatched_text("fields", "a.b", "a[].b")
     "fields: 'a.b' fits no place of expected, actual or schema; did you mean 'a[].b'?"
