@@ -101,6 +101,14 @@ def compare_values(
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
 
 
+def check_options(metric: str, options: Mapping[str, Any]) -> None:
+    """Raise what `compare_values` would raise whatever the two values are: what is wrong with its options."""
+    _, options = take_repair(options)
+    _, options = take_validate(options)
+    _, _, options = _take_judge(options)
+    prepare(metric, options)
+
+
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
     """Return the JSON value that `compare_values` would compare, raising what it would raise."""
     if not isinstance(actual, (str, bytes, bytearray)):

@@ -118,16 +118,27 @@ def check_case(
     """
     from pytest_jsonmatch.api import compare_values
 
-    own = {"judge_triage": case.judge_triage, "validate": case.validate}
-    options = {**case.options, **{name: value for name, value in own.items() if value is not None}}
     _begin()
-    asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True, source=rules)
+    asked = _asked(case.metric, case.threshold, _options_of(case), None, locate, suggests=True, source=rules)
     result, failure = asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
         case.expected,
     )
     return result.documents[1], failure
+
+
+def check_configuration(case: GoldenCase) -> None:
+    """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
+    from pytest_jsonmatch.api import check_options
+
+    asked = _asked(case.metric, case.threshold, _options_of(case), None)
+    check_options(asked.metric, asked.options)
+
+
+def _options_of(case: GoldenCase) -> dict[str, Any]:
+    own = {"judge_triage": case.judge_triage, "validate": case.validate}
+    return {**case.options, **{name: value for name, value in own.items() if value is not None}}
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:

@@ -78,6 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         parser,
         "--color",
+        "--no-color",
         "--output",
         report=(
             "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"

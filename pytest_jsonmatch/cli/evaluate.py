@@ -71,6 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         parser,
         "--color",
+        "--no-color",
         "--output",
         report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
         verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",

@@ -117,6 +117,12 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             "default": "auto",
             "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
         },
+        "--no-color": {
+            "dest": "color",
+            "action": "store_const",
+            "const": "never",
+            "help": "as --color never",
+        },
         "--output": {
             "flags": ("-o", "--output"),
             "metavar": "FILE",

@@ -378,7 +378,12 @@ class _Scorer:
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:
-                changed = list(process(list(results)))
+                returned: Any = process(list(results))
+                if returned is None:
+                    why = f"the post-processor {name} returned nothing; it has to return the results"
+                    self._note(pair, None, None, why)
+                    continue
+                changed = list(returned)
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
                 why = f"the post-processor {name} raised {error_text(error)}"
                 self._note(pair, None, None, why)

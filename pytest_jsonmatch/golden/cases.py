@@ -14,7 +14,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
+
+
+_COMPARING: Final = (
+    *("metric", "threshold", "options", "fields", "accept", "schema", "validate", "judge_triage", "marks"),
+)
+"""The keys that say how a case is compared."""
 
 
 @final
@@ -97,6 +103,11 @@ class GoldenCase:
     def validate(self) -> str | None:
         """How the answer is held against the schema: report, require or off; None if it does not say."""
         return self._given.get("validate")
+
+    def configuration(self) -> Hashable:
+        """Return what says how the case is compared, so that cases which share it can be told."""
+        given = (self._given.get(key) for key in _COMPARING)
+        return tuple(value if isinstance(value, (str, int, float)) else id(value) for value in given)
 
     @property
     def options(self) -> dict[str, Any]:

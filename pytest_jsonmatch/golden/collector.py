@@ -56,6 +56,8 @@ FILE_ERROR: Final = "(file error)"
 # A global of each file's module, under a name that no case can have.
 _RUN: Final = "__jsonmatch_run__"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
+_LEFT_OUT: Final = ("skip", "skipif", "xfail")
+"""Marks that are heeded before anything is wrong with a case."""
 
 
 class Check(Protocol):
@@ -83,6 +85,7 @@ class CaseRules:
 
     Args:
         check: compares, and says what is wrong.
+        check_configuration: raises JsonMatchError for what is wrong with how a case is compared.
         bounds: what golden files must keep to.
         repeat: how often each case without a recorded answer runs, whatever its file says.
         updater: lets what came become what is expected.
@@ -93,6 +96,7 @@ class CaseRules:
     """
 
     check: Check
+    check_configuration: Callable[[GoldenCase], None]
     bounds: Bounds
     repeat: int | None = None
     updater: Updater | None = None
@@ -138,6 +142,10 @@ class GoldenFile(pytest.Module):
     """The module's namespace."""
     _tests: list[str]
     """The case of each test: a fixture with parameters makes several of one."""
+    _sound: set[Hashable]
+    """What says how cases are compared, where nothing is wrong with it."""
+    _told: dict[str, str]
+    """What is wrong elsewhere, and the case that said so first."""
     _holders: Counter[Trail] | None = None
     """How many tests have each rule, by its place; counted when it is needed."""
 
@@ -158,7 +166,7 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
-        self._tests = []
+        self._tests, self._sound, self._told = [], set(), {}
         # All of the many objects made here stay.
         with paused_collection():
             items = list(super().collect())
@@ -169,6 +177,24 @@ class GoldenFile(pytest.Module):
                     item.location = (path, item.function.__code__.co_firstlineno - 1, item.name)
                     self._tests.append(item.originalname)
         return items
+
+    def check_configuration(self, item: pytest.Function) -> None:
+        """Raise what is wrong with how a case is compared, from the line that says it."""
+        __tracebackhide__ = True
+        case = self.cases.get(item.originalname)
+        if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
+            return
+        key = case.configuration()
+        if key in self._sound:
+            return
+        try:
+            self.rules.check_configuration(case)
+        except JsonMatchError as error:
+            failing = _failing(case, error, None, self._told)
+        else:
+            self._sound.add(key)
+            return
+        failing()
 
     def holders(self, trail: Trail) -> int:
         """Return how many tests of the file have the rule that stands at a place of it."""
@@ -469,8 +495,13 @@ _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
 )
 
 
-def _failing(case: GoldenCase, error: JsonMatchError, line: int | None) -> FunctionType:
-    """Return the function that raises one of our own errors from the line of the case that it is about."""
+def _failing(
+    case: GoldenCase, error: JsonMatchError, line: int | None, told: dict[str, str] | None = None
+) -> FunctionType:
+    """Return the function that raises one of our own errors from the line of the case that it is about.
+
+    `told` has the errors that need not be told again, each with the case that had it first.
+    """
     message = str(error)
     if isinstance(error, GoldenFileError):
         line = error.line
@@ -483,6 +514,9 @@ def _failing(case: GoldenCase, error: JsonMatchError, line: int | None) -> Funct
             message = f"schema: {message}"
         placed = case.error(message, *blamed)
         message, line = str(placed), placed.line
+    first = case.id if told is None else told.setdefault(message, case.id)
+    if first != case.id:
+        message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
     cause = error.__cause__
     return raiser(message, path=str(case.path), line=line, first=case.line, name=case.id, cause=cause)
 

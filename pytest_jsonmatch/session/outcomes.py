@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.running import Turn
 from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pytest
 
@@ -252,6 +254,11 @@ class Outcomes:
     def ended(self) -> int:
         """How many tests that are there to compare have run."""
         return sum(test.ended or test.skipped for test in self._tests.values())
+
+    def has_golden(self, files: Sequence[str]) -> bool:
+        """Tell whether a golden case was there; `files` are globs of golden files."""
+        paths = {nodeid.partition("::")[0] for nodeid in self._tests}
+        return any(is_golden(Path(path), files, explicit=True) for path in paths)
 
     @property
     def has_runs(self) -> bool:
