@@ -173,8 +173,10 @@ class GoldenFile(pytest.Module):
             path = relative(self.path, self.config.rootpath)
             for item in items:
                 if isinstance(item, pytest.Function):
-                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
-                    item.location = (path, item.function.__code__.co_firstlineno - 1, item.name)
+                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
+                    # pytest takes dots in a name that ends the node id for those between classes.
+                    shown = f"{item.name} " if "." in item.name else item.name
+                    item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
                     self._tests.append(item.originalname)
         return items
 

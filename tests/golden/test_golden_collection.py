@@ -220,3 +220,12 @@ def test_two_halves_of_a_character_in_json_are_that_character(pytester):
     escaped, plain = json.dumps(value), json.dumps(value, ensure_ascii=False)
     pytester.makefile(".golden.json", a=f'{{"expected": {escaped}, "actual": {plain}}}')
     pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_an_id_with_dots_is_shown_so_that_it_can_be_pasted_back(pytester):
+    pytester.makefile(
+        ".golden.yaml", a="cases:\n- {id: v1.2, expected: 1, actual: 1}\n- {id: v1.3, expected: 1, actual: 2}"
+    )
+    result = pytester.runpytest("-v")
+    result.stdout.fnmatch_lines(["a.golden.yaml::v1.2 PASSED*", "a.golden.yaml::v1.3 FAILED*", "_* v1.3  *_"])
+    pytester.runpytest("a.golden.yaml::v1.2").assert_outcomes(passed=1)
