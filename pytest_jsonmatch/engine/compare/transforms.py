@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, required, takes
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter, required, takes
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
@@ -180,12 +180,7 @@ def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     names = list(known)
     check_names(owner, params, [name])
     value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
-    if isinstance(value, str) and value in names:
-        return value
-    raise ConfigurationError(
-        f"{owner}: {name!r} must be one of {', '.join(names)}, not {value!r}"
-        + (did_you_mean(value, names) if isinstance(value, str) else "")
-    )
+    return choice_parameter(owner, name, value, names)
 
 
 def _bind_unicode(params: Params) -> Change:
