@@ -127,11 +127,13 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.engine.ask.rounds import answered
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
+    from pytest_jsonmatch.reading.nested import with_texts_read
 
     plan = prepare(options.metric, rules_of(options))
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, warnings = value_of_answer(actual, right, repair=options.repair)
+    right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
         outcome = answered(plan, right, found, judge, triage)
         tell_usage(judge, 0 if triage is None else triage.saved)

@@ -171,7 +171,7 @@ def has_two_readings(params: Params, value: JsonValue) -> bool:
 
 def _bind_amount(params: Params) -> Scoring:
     check_names(_OWNER, params, ["decimal", "tolerance"])
-    if params.get("decimal") not in {None, ".", ","}:
+    if params.get("decimal") not in (None, ".", ","):
         raise ConfigurationError(f"{_OWNER}: 'decimal' must be '.' or ',', not {shown(params['decimal'])}")
     read = amount_reader(params)
     rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))

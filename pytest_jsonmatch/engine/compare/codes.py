@@ -39,7 +39,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
     except ImportError:
         raise missing_extra(_PHONE, "phone") from None
     region = params.get("region")
-    if region is not None and region not in phonenumbers.SUPPORTED_REGIONS:
+    if region is not None and not (isinstance(region, str) and region in phonenumbers.SUPPORTED_REGIONS):
         hint = did_you_mean(str(region).upper(), phonenumbers.SUPPORTED_REGIONS)
         raise ConfigurationError(f"{_PHONE}: unknown region {region!r}{hint}")
 
@@ -95,10 +95,10 @@ def _checked_kind(params: Params) -> tuple[str, str]:
     kinds = _kinds()
     if isinstance(kind, str) and kind in kinds:
         return kind, kinds[kind]
-    near = nearest(str(kind), kinds)
+    near = nearest(str(kind).lower(), kinds)
     # Hundreds of names belong to single countries.
     shown = [near] if near else [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
-    raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind), shown)}")
+    raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind).lower(), shown)}")
 
 
 def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:

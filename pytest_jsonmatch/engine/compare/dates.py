@@ -42,7 +42,7 @@ _ORDERS: Final = ("dmy", "mdy", "ymd")
 _TIME: Final = r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?"
 _ISO: Final = re.compile(r"(\d{4})(-?)(\d{2})\2(\d{2})" + _TIME, re.ASCII | re.IGNORECASE)
 _NUMBERS: Final = re.compile(r"(\d{1,4})(\. |[-/. ])(\d{1,2})\2(\d{1,4})" + _TIME, re.ASCII | re.IGNORECASE)
-_OFFSET: Final = re.compile(r"(?:Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)$", re.ASCII)
+_OFFSET: Final = re.compile(r"(?:(?<![^\W\d])(?:Z|UTC|GMT)|[+-]\d{1,2}(?::?\d{2})?)$")
 _OWNER: Final = "comparator 'date'"
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import Bound
+from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     FIELD_WORDS,
@@ -54,9 +55,12 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
     """
     named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
     try:
-        return tuple(registry.find_transform(name).bind(params) for name, params in named)
+        transforms = tuple(registry.find_transform(name).bind(params) for name, params in named)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
+    if read_as_json in transforms[1:]:
+        raise ConfigurationError(f"{where}: 'parse_json' reads a whole text, so it comes first")
+    return transforms
 
 
 def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
@@ -69,7 +73,9 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
     if "compare" in rule:
         rule["compare"] = bind_comparator(rule["compare"], registry, f"{where}compare")
     if "transform" in rule:
-        rule["transform"] = bind_transforms(rule["transform"], registry, f"{where}transform")
+        transforms = bind_transforms(rule["transform"], registry, f"{where}transform")
+        rule["reads_text"] = read_as_json in transforms
+        rule["transform"] = transforms[1:] if rule["reads_text"] else transforms
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
     return rule
@@ -193,6 +199,9 @@ class PlanBase:
         self.nodes = 0
         self.nulls_absent = options.nulls == "absent"
         self.transforms = bind_transforms(options.transform, registry, "transform")
+        if read_as_json in self.transforms:
+            example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
+            raise ConfigurationError(f"transform: 'parse_json' needs a place, such as {example}")
         self._tables: dict[str, TypeTable] = {}
         self.types = self._table(options.compare)
         self.default_types = self.types
@@ -207,6 +216,8 @@ class PlanBase:
             self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
+        self.reads_texts = any(words.get("reads_text", False) for words in said)
+        """Whether texts inside documents are to be read as JSON."""
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch = any(each.comparator.batch is not None for each in bound)
