@@ -116,9 +116,12 @@ class FieldResult(Finding):
         if self.status not in {MATCH, MISMATCH}:
             return None
         expected, actual = self.expected_compared, self.actual_compared
+        acceptance = self.node.acceptance
+        if acceptance is not None and (said := acceptance.reason(expected, actual)) is not None:
+            return said
         name, params = self.node.comparator_for(expected, actual)
-        said = explain_match if self.status == MATCH else explain
-        return said(name or "exact", params, expected, actual)
+        why = explain_match if self.status == MATCH else explain
+        return why(name or "exact", params, expected, actual)
 
     @property
     def differences(self) -> tuple[FieldResult, ...]:
