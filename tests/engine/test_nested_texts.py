@@ -7,7 +7,8 @@ import json
 import pytest
 
 from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.schema import validate_gold
 
 ARGUMENTS = {"calls[].arguments": {"transform": ["parse_json"]}}
 
@@ -175,3 +176,23 @@ def test_a_wrong_rule_is_named(options, message):
     with pytest.raises(ConfigurationError) as caught:
         compare_json({}, {}, **options)
     assert str(caught.value) == message
+
+
+def test_an_accepted_value_may_be_one_of_several_arguments():
+    expected = {"calls": [call("a", x=1, mode="fast")]}
+    actual = {"calls": as_text([call("a", x=1, mode="quick")])}
+    accept = {"calls[].arguments.mode": ["quick"]}
+    assert compare_json(actual, expected, fields=ARGUMENTS, accept=accept).score == 1.0
+
+
+def test_gold_texts_are_not_of_a_wrong_type(recwarn):
+    arguments = {
+        "type": "object",
+        "x-eval-transform": ["parse_json"],
+        "properties": {"x": {"type": "integer"}},
+    }
+    schema = {"type": "object", "properties": {"arguments": arguments}}
+    validate_gold([{"arguments": '{"x": 1}'}, {"arguments": {"x": 1}}], schema)
+    assert not recwarn.list
+    with pytest.raises(GoldValidationError, match=r"'arguments\.y' is not in the schema"):
+        validate_gold([{"arguments": '{"y": 1}'}], schema)
