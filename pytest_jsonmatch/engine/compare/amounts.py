@@ -160,15 +160,6 @@ def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     return read_value
 
 
-def has_two_readings(params: Params, value: JsonValue) -> bool:
-    """Tell whether a text is an amount only if `decimal` says which.
-
-    >>> has_two_readings({}, "1,234 €"), has_two_readings({"decimal": ","}, "1,234 €")
-    (True, False)
-    """
-    return amount_reader(params)(value) is None and amount_reader({"decimal": "."})(value) is not None
-
-
 def _bind_amount(params: Params) -> Scoring:
     check_names(_OWNER, params, ["decimal", "tolerance"])
     if params.get("decimal") not in (None, ".", ","):

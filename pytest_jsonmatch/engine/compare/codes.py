@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.forms import compare_forms, digits_too, missing_extra, text_reader
+from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
 from pytest_jsonmatch.engine.compare.parameters import check_names, required
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
@@ -55,7 +55,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
         written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
         return f"{written} ext. {number.extension}" if number.extension else written
 
-    return digits_too(text_reader(read))
+    return text_reader(read)
 
 
 def _bind_phone(params: Params) -> Scoring:
@@ -120,7 +120,7 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
         except invalid:
             return None
 
-    return digits_too(text_reader(read))
+    return text_reader(read)
 
 
 def _bind_identifier(params: Params) -> Scoring:

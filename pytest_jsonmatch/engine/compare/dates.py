@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.forms import compare_forms, digits_too, missing_extra, text_reader
+from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
 from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -126,7 +126,7 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
         return None if written_out is None else written_out(text)
 
-    return digits_too(text_reader(read))
+    return text_reader(read)
 
 
 def _language_reader(
@@ -173,17 +173,6 @@ def _language_reader(
         return first if clear else None
 
     return read
-
-
-def has_two_orders(params: Params, value: JsonValue) -> bool:
-    """Tell whether a text is a date only if `order` says which of its numbers is the day.
-
-    >>> has_two_orders({}, "03/04/2026"), has_two_orders({"order": "dmy"}, "03/04/2026")
-    (True, False)
-    """
-    if params.get("formats") is not None or date_reader(params)(value) is not None:
-        return False
-    return all(date_reader({"order": order})(value) is not None for order in ("dmy", "mdy"))
 
 
 def _bind_date(params: Params) -> Scoring:

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.amounts import amount_reader, has_two_readings
+from pytest_jsonmatch.engine.compare.amounts import amount_reader
 from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
-from pytest_jsonmatch.engine.compare.dates import date_reader, has_two_orders
+from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.numbers import (
     difference,
@@ -251,9 +251,11 @@ def _noun(name: str, params: Params) -> str:
 
 
 def _unclear(name: str, params: Params, value: JsonValue) -> str | None:
-    """Say that a text is not read since a parameter is missing."""
-    parameter, is_unclear = _UNCLEAR.get(name, ("", None))
-    if is_unclear is None or not is_unclear(params, value):
+    """Say that a text has two readings, and which parameter would tell them apart."""
+    parameter, choices = _TOLD_BY.get(name, ("", ()))
+    if not choices or params.get(parameter) is not None or params.get("formats") is not None:
+        return None
+    if any(_READERS[name]({parameter: choice})(value) is None for choice in choices):
         return None
     return f"it has two readings; '{parameter}' says which"
 
@@ -304,11 +306,8 @@ _READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = 
     "phone": phone_reader,
     "identifier": identifier_reader,
 }
-_UNCLEAR: Final[Mapping[str, tuple[str, Callable[[Params, JsonValue], bool]]]] = {
-    "date": ("order", has_two_orders),
-    "amount": ("decimal", has_two_readings),
-}
-"""The parameter without which a text has two readings, and what tells such a text."""
+_TOLD_BY: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
+"""The parameter that tells two readings of a text apart, and its values."""
 _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
     "date": _explain_dates,
     "amount": _explain_amounts,

@@ -22,30 +22,22 @@ _LONGEST: Final = 100
 
 
 def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
-    """Return a function that reads a JSON value with `read`; None for what is no text, or a long one.
+    """Return a function that reads texts with `read`, and integers by their digits; None for all else.
 
-    `read` gets a text without white space at its ends, and each text once.
+    `read` gets short texts, without white space at the ends, each once. A year or an ISBN often comes as an
+    integer.
 
-    >>> text_reader(str.upper)(" ab "), text_reader(str.upper)(["ab"])
-    ('AB', None)
+    >>> reader = text_reader(str.upper)
+    >>> reader(" ab "), reader(20260131), reader(["ab"])
+    ('AB', '20260131', None)
     """
     kept = lru_cache(maxsize=4096)(read)
 
     def read_value(value: JsonValue) -> Form | None:
-        return kept(value.strip()) if type(value) is str and len(value) <= _LONGEST else None
-
-    return read_value
-
-
-def digits_too(read: Callable[[JsonValue], Form | None]) -> Callable[[JsonValue], Form | None]:
-    """Return a function that reads an integer by its digits: a year, or an ISBN, often comes as a number.
-
-    >>> digits_too(text_reader(str.split))(20260131)
-    ['20260131']
-    """
-
-    def read_value(value: JsonValue) -> Form | None:
-        return read(str(value) if type(value) is int and 0 <= value < 10**18 else value)
+        kind = type(value)
+        if kind is str:
+            return kept(value.strip()) if len(value) <= _LONGEST else None
+        return kept(str(value)) if kind is int and 0 <= value < 10**18 else None
 
     return read_value
 
