@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -70,15 +70,12 @@ no phone number is compared by JSON equality. Needs the extra `phone`."""
 # identifier
 
 
-def _kinds() -> Mapping[str, str]:
+@cache
+def _kinds(folder: str) -> Mapping[str, str]:
     """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
-    try:
-        import stdnum
-    except ImportError:
-        raise missing_extra(_IDENTIFIER, "identifiers") from None
     names: list[str] = []
-    for found in iter_modules(stdnum.__path__):
-        inside = iter_modules([str(Path(stdnum.__path__[0], found.name))]) if found.ispkg else ()
+    for found in iter_modules([folder]):
+        inside = iter_modules([str(Path(folder, found.name))]) if found.ispkg else ()
         names += [f"{found.name}.{each.name}" for each in inside] if found.ispkg else [found.name]
     # (A country whose code is a word of Python has an underscore after it: stdnum.is_.vsk.)
     return {
@@ -92,7 +89,11 @@ def _checked_kind(params: Params) -> tuple[str, str]:
     """Return the kind of identifier, and the module that knows it."""
     check_names(_IDENTIFIER, params, ["kind"])
     kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
-    kinds = _kinds()
+    try:
+        import stdnum
+    except ImportError:
+        raise missing_extra(_IDENTIFIER, "identifiers") from None
+    kinds = _kinds(stdnum.__path__[0])
     if isinstance(kind, str) and kind in kinds:
         return kind, kinds[kind]
     near = nearest(str(kind).lower(), kinds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
@@ -135,7 +136,6 @@ def _language_reader(
     """Return a function that reads dates written out in languages, all parts of which are in the text."""
     try:
         from dateparser.data.languages_info import language_order
-        from dateparser.date import DateDataParser
     except ImportError:
         raise missing_extra(f"{_OWNER} with 'languages'", "dates") from None
     codes = [languages] if isinstance(languages, str) else languages
@@ -146,21 +146,9 @@ def _language_reader(
             raise ConfigurationError(
                 f"{_OWNER}: unknown language {code!r}{did_you_mean(str(code), language_order)}"
             )
-    needed = ["year", "month", "day"][: _COMPARED.get(precision or "day", 3)]
-
-    def parser_of(date_order: str) -> Any:
-        settings = {
-            "PARSERS": ["absolute-time"],
-            "REQUIRE_PARTS": needed,
-            "DATE_ORDER": date_order,
-            "PREFER_LOCALE_DATE_ORDER": False,
-            "PREFER_DAY_OF_MONTH": "first",
-        }
-        return DateDataParser(
-            languages=list(codes), try_previous_locales=False, use_given_order=True, settings=settings
-        )
-
-    parsers = [parser_of(each.upper()) for each in ("dmy", "mdy") if order in {None, "ymd", each}]
+    needed = ("year", "month", "day")[: _COMPARED.get(precision or "day", 3)]
+    orders = [order] if order in {"dmy", "mdy"} else ["dmy", "mdy"]
+    parsers = [_parser(tuple(codes), str(each).upper(), needed) for each in orders]
 
     def read(text: str) -> dt.datetime | None:
         if not any(map(str.isalpha, text)):
@@ -173,6 +161,23 @@ def _language_reader(
         return first if clear else None
 
     return read
+
+
+@lru_cache(maxsize=32)
+def _parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> Any:
+    """Return dateparser's parser; loading a language takes a tenth of a second."""
+    from dateparser.date import DateDataParser
+
+    settings = {
+        "PARSERS": ["absolute-time"],
+        "REQUIRE_PARTS": list(needed),
+        "DATE_ORDER": order,
+        "PREFER_LOCALE_DATE_ORDER": False,
+        "PREFER_DAY_OF_MONTH": "first",
+    }
+    return DateDataParser(
+        languages=list(languages), try_previous_locales=False, use_given_order=True, settings=settings
+    )
 
 
 def _bind_date(params: Params) -> Scoring:
