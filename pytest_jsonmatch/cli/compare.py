@@ -183,15 +183,16 @@ def _shown(
 
 
 def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.terminal import summary_lines
+    from pytest_jsonmatch.report.fieldtable import summarize
+    from pytest_jsonmatch.report.terminal import field_table
 
     look = look_of(options)
     message = _message(result, options, failures, look)
-    # (Whether it passes is said above; the table is of the fields.)
-    table = summary_lines([replace(comparison, passed=True, threshold={}, errors=(), warnings=())], look)
+    summary = summarize([comparison])
+    is_all_well = look.mode == "auto" and result.score == 1.0
     blocks = [
         _pairs(result, options, look),
-        table if len(table) > 1 else [],
+        [] if is_all_well else field_table(summary.sections[0], look),
         _containers(result, options, look),
     ]
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])

@@ -263,7 +263,9 @@ class GoldenFile(pytest.Module):
         def locate(field: FieldResult) -> str | None:
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
             lines.append(case.expected_position(trail).line)
-            return case.locate_expected(trail)
+            place = case.locate_expected(trail)
+            # The message stands below the name of the case's file.
+            return place.removeprefix(case.name_of_file)
 
         try:
             answer, failure = self.rules.check(case, actual, locate=locate)

@@ -58,7 +58,7 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     columns: list[StyledLine] = []
     for title, value in _COLUMNS:
         values = map(value, shown)
-        cells = [(look.fixed(each), score_markup(each)) for each in values]
+        cells = [(look.score(each), score_markup(each)) for each in values]
         columns.append([(title, BOLD), *cells])
     lines = draw_table(names, columns, look).lines
     if hidden := len(inner) - len(shown):

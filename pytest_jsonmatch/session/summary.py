@@ -71,6 +71,7 @@ def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[Styl
         repeats=None if session.finished is None else session.finished.repeats,
         pivot=session.settings.pivot,
         pivot_option="--jsonmatch-pivot",
+        is_brief=session.config.get_verbosity() < 1,
     )
 
 
