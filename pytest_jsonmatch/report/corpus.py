@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.fieldtable import counts_extra, left_out, summarize
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
+from pytest_jsonmatch.report.look import joined
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.report.view import whole_corpus
 
@@ -66,7 +67,10 @@ def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:
     if not corpus.records:
         return []
     summary = summarize([whole_corpus(corpus)])
-    return [] if summary.is_perfect and look.mode == "auto" else field_table(summary.sections[0], look)
+    if summary.is_perfect and look.mode == "auto":
+        return []
+    notes = [line for note in summary.notes for line in look.folded(note, 2, YELLOW)]
+    return joined([field_table(summary.sections[0], look), notes])
 
 
 def worst_records(records: Sequence[tuple[str, float, str]], look: Look) -> list[StyledLine]:

@@ -226,7 +226,7 @@ class _Data:
         self._places: dict[tuple[str, str], int] = {}
         """By metric and path, which row of the fields' table a field is in."""
         self._sections = view.sections
-        self._metrics = [section.metric for section in self._sections]
+        self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
         wrong: list[tuple[_Key, str]] = []
         documents: list[tuple[_Key, str]] = []
@@ -251,23 +251,30 @@ class _Data:
         view = self._view
         diff = view.diff if view.diff is not None and view.diff.is_comparable else None
         before = {} if diff is None else {each.name: each.before for each in diff.cases}
+        silent = {section.metric for section in self._sections if not section.extra}
         return {
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
-            "extra": [int(section.extra) for section in self._sections],
+            "extra": [int(metric not in silent) for metric in self._metrics],
             "fields": list(self._fields(() if diff is None else diff.fields)),
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }
 
     def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
-        # (A baseline's fields are not kept apart by metric: with several there is nothing to compare.)
-        before = {each.name: each.before for each in deltas} if len(self._metrics) == 1 else {}
-        for number, section in enumerate(self._sections):
+        before = {(each.metric, each.name): each.before for each in deltas}
+        for section in self._sections:
+            number = self._metrics.index(section.metric)
             for row in section.rows:
                 if row.is_group:
                     continue
                 self._places[section.metric, row.path] = len(self._places)
                 of = row.figures
-                scores = (of.mean_score, of.precision, of.recall, of.f1, before.get(row.path))
+                scores = (
+                    of.mean_score,
+                    of.precision,
+                    of.recall,
+                    of.f1,
+                    before.get((section.metric, row.path)),
+                )
                 yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:

@@ -99,28 +99,25 @@ def summary_lines(
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
     blocks: list[list[StyledLine]] = []
-    if look.mode == "auto" and ((is_brief and passed) or (summary.is_perfect and not is_mixed)):
+    is_brief = look.mode == "auto" and ((is_brief and passed) or (summary.is_perfect and not is_mixed))
+    if is_brief:
         lines = _brief(summary, comparisons, look)
         if summary.narrow:
             lines.append([(f"{narrow} (-v: which)", YELLOW)])
-        if repeats is not None and is_mixed:
-            from pytest_jsonmatch.report.repeats import repeat_head
-
-            lines += repeat_head(repeats, look)
         blocks.append(lines)
     else:
         blocks += _sections(summary.sections, look)
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
-        if pivot is not None or any(comparison.params for comparison in comparisons):
-            from pytest_jsonmatch.report.pivot import pivot_blocks
+    if pivot is not None or (not is_brief and any(comparison.params for comparison in comparisons)):
+        from pytest_jsonmatch.report.pivot import pivot_blocks
 
-            blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
-        if repeats is not None:
-            from pytest_jsonmatch.report.repeats import repeat_blocks
+        blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
+    if repeats is not None and (is_mixed or not is_brief):
+        from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
 
-            blocks += repeat_blocks(repeats, look)
+        blocks += [list(repeat_head(repeats, look))] if is_brief else repeat_blocks(repeats, look)
     blocks.append([line for note in summary.notes for line in look.folded(note, 2, YELLOW)])
     return joined(blocks)
 

@@ -320,5 +320,9 @@ def baseline_extent(diff: BaselineDiff) -> list[str]:
 
 
 def baseline_changes(diff: BaselineDiff) -> Iterable[tuple[str, list[Delta]]]:
-    """Return the fields and the cases whose score has changed."""
-    return ("field", [each for each in diff.fields if each.change]), ("case", list(diff.changed()))
+    """Return the fields and the cases whose score has changed; of several metrics with theirs."""
+    several = len({each.metric for each in diff.fields}) > 1
+    fields = [each for each in diff.fields if each.change]
+    if several:
+        fields = [each._replace(name=f"{each.name} ({each.metric})") for each in fields]
+    return ("field", fields), ("case", list(diff.changed()))

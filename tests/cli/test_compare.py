@@ -40,15 +40,15 @@ def test_text(files, command, line):
 pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 omitted; precision 0.67, recall 0.50
 
-  total          0.00  11 → 12            mismatch, 9.1 % off
-  items[0].name  0.00  "bun" → (missing)  omitted
+  0.00  total          11 → 12            9.1 % off
+  0.00  items[0].name  "bun" → (missing)  omitted
 
-pairwise_f1       n  match  mismatch  omitted  invented  score  precision  recall     F1
-total             1      0         1        0         0  0.000      0.000   0.000  0.000
-items[].name      2      1         0        1         0  0.500      1.000   0.500  0.667
-shop              1      1         0        0         0  1.000      1.000   1.000  1.000
-────────────────────────────────────────────────────────────────────────────────────────
-all fields        4      2         1        1         0  0.500      0.667   0.500  0.571
+field             n  match  mismatch  omitted  invented  score  precision  recall    F1
+total             1      0         1        0         0   0.00       0.00    0.00  0.00
+items[].name      2      1         0        1         0   0.50       1.00    0.50  0.67
+shop              1      1         0        0         0   1.00       1.00    1.00  1.00
+───────────────────────────────────────────────────────────────────────────────────────
+all fields        4      2         1        1         0   0.50       0.67    0.50  0.57
 elements without a partner:
   items  1 of 2 expected, 0 of 1 actual
 """,
@@ -97,7 +97,7 @@ def test_markdown_says_what_differs(files, command):
     ran = command("compare wrong.json right.json --report markdown --metric pairwise_f1 --threshold 0.6")
     assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
     assert ran.out.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 case failed**.\n")
-    assert "  total          0.00  11 → 12            mismatch, 9.1 % off\n" in ran.out
+    assert "  0.00  total          11 → 12            9.1 % off\n" in ran.out
     assert "What differs" not in command("compare right.json right.json --report markdown").out
 
 
