@@ -102,7 +102,12 @@ def _run(options: Namespace) -> int:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
         title = f"{name_of(actual)} against {name_of(expected)}"
         shown = _shown(result, comparison, title, options, failures)
-        write_output(in_form(options.report, shown), options.output)
+        if options.report == "json":
+            from pytest_jsonmatch.results.file import to_text
+
+            write_output(to_text(shown.results, {comparison.id: result}), options.output)
+        else:
+            write_output(in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import subprocess
 import sys
 
+import jsonschema_rs
 import pytest
 
-from pytest_jsonmatch.results.file import from_text
+from pytest_jsonmatch.results.file import from_text, schema_text
 
 RIGHT = {"shop": "Mill", "total": 11, "items": [{"name": "bun"}, {"name": "rye"}]}
 WRONG = {"shop": "Mill", "total": 12, "items": [{"name": "rye"}]}
@@ -54,6 +56,44 @@ elements without a partner:
 """,
         "",
     )
+
+
+def test_json_has_values_and_the_figures_of_objects_and_elements(write, command):
+    write(
+        e_json={"a": 1, "items": [{"n": "caf\u00e9"}, {"n": "y"}]},
+        a_json={"a": 2, "items": [{"n": "caf\u00e9"}, {"n": "z", "k": None}]},
+    )
+    found = json.loads(command("compare a.json e.json --report json").out)
+    assert jsonschema_rs.is_valid(json.loads(schema_text()), found)
+    (comparison,) = found["cases"][0]["runs"][0]["comparisons"]
+    shown = [
+        (each["expected_path"], each["status"], each.get("expected"), each.get("actual", "none"))
+        for each in comparison["field_results"]
+    ]
+    assert shown == [
+        ("a", "mismatch", 1, 2),
+        ("items[0].n", "match", "caf\u00e9", "caf\u00e9"),
+        ("items[1].n", "mismatch", "y", "z"),
+        (None, "hallucination", None, None),
+    ]
+    assert {each["expected_path"]: (each["kind"], each["f1"]) for each in comparison["containers"]} == {
+        "$": ("object", pytest.approx(2 / 7)),
+        "items": ("array", 0.4),
+        "items[0]": ("object", 1.0),
+        "items[1]": ("object", 0.0),
+    }
+
+
+def test_json_of_any_value(write, command):
+    write(
+        a_json='{"big": 1e999, "half": "\\ud800", "deep": ' + "[" * 500 + "]" * 500 + "}",
+        e_json='{"big": 2, "half": "x", "deep": 1}',
+    )
+    ran = command("compare a.json e.json --report json")
+    assert ran.out.isascii()
+    (comparison,) = json.loads(ran.out)["cases"][0]["runs"][0]["comparisons"]
+    values = {each["path"]: each["actual"] for each in comparison["field_results"]}
+    assert (values["big"], values["half"]) == (math.inf, "\ud800")
 
 
 def test_all_well(files, command):

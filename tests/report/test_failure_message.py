@@ -352,9 +352,7 @@ def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
     )
 
     assert len(shown) <= 25
-    assert [line.split()[1] for line in shown if line.startswith("  0.")] == [
-        f"field{n}" for n in range(5)
-    ]
+    assert [line.split()[1] for line in shown if line.startswith("  0.")] == [f"field{n}" for n in range(5)]
     assert shown[-1] == "  … and 15 more (-v: more, -vv: all)"
 
 
