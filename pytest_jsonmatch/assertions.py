@@ -91,7 +91,7 @@ def assert_json_match(
 
 def check_case(
     case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
-) -> tuple[JsonValue, Exception | None]:
+) -> tuple[MatchResult, Exception | None]:
     """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
 
     Args:
@@ -100,8 +100,7 @@ def check_case(
         locate: gives "file:line" of a field, for the message.
 
     Returns:
-        The answer as the JSON value that was compared, and what is wrong with it: an AssertionError, a
-        ComparatorError or None.
+        The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
     """
     from pytest_jsonmatch.api import compare_values
 
@@ -109,12 +108,11 @@ def check_case(
         case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage}
     )
     asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True)
-    result, failure = asked.compare(
+    return asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
         case.expected,
     )
-    return result.documents[1], failure
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
@@ -60,8 +60,8 @@ class Check(Protocol):
 
     def __call__(
         self, case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
-    ) -> tuple[JsonValue, Exception | None]:
-        """Return the answer as JSON and, if it is not good enough, the error that says so.
+    ) -> tuple[MatchResult, Exception | None]:
+        """Return the result and, if it is not good enough, the error that says so.
 
         `locate` gives the places of fields; it is asked for the worst first. Raises JsonMatchError for what
         can't be compared.
@@ -268,7 +268,7 @@ class GoldenFile(pytest.Module):
             return place.removeprefix(case.name_of_file)
 
         try:
-            answer, failure = self.rules.check(case, actual, locate=locate)
+            result, failure = self.rules.check(case, actual, locate=locate)
         except JsonMatchError as error:
             failing = _failing(case, error, None)
         else:
@@ -278,7 +278,7 @@ class GoldenFile(pytest.Module):
             elif failure is not None:
                 message = str(failure)
                 if updater is not None:
-                    note = updater.failed(case, answer)
+                    note = updater.failed(case, result)
                     if note is None:
                         return
                     message += note and f"\n{note}"
@@ -286,7 +286,7 @@ class GoldenFile(pytest.Module):
                 failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
             else:
                 if updater is not None:
-                    updater.passed(case, answer)
+                    updater.passed(case, result)
                 return
         failing()
 

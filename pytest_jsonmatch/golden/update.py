@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -10,23 +9,36 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.datafiles import is_json_file
-from pytest_jsonmatch.golden.edit import edit, identical
+from pytest_jsonmatch.golden.bounds import UNLIMITED
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.golden.edit import edit, identical, merge, trail_text
+from pytest_jsonmatch.golden.kept import updated
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
+from pytest_jsonmatch.report.valuetext import Space, value_lines
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
 
 Mode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]
 
+Change: TypeAlias = "tuple[Trail, JsonValue, JsonValue]"
+
+_MOST_CHANGES: Final = 20
 _NO_FILE: Final = ""
 _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 
@@ -131,24 +143,27 @@ class Updater:
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return None
 
-    def failed(self, case: GoldenCase, answer: JsonValue) -> str | None:
+    def failed(self, case: GoldenCase, result: MatchResult) -> str | None:
         """Request a new value for a case that failed; return what to add to the failure.
 
         None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
             return ""
-        refusal = self._write(case, answer)
+        value = updated(result)
+        if identical(case.expected, value):
+            return ""  # no value is wrong
+        refusal = self._write(case, value)
         if refusal is not None:
             return refusal
         return "" if self._dry_run else None
 
-    def passed(self, case: GoldenCase, answer: JsonValue) -> None:
+    def passed(self, case: GoldenCase, result: MatchResult) -> None:
         """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
-        if self._mode == "all" and not identical(case.expected, answer):
-            self._write(case, answer)
+        if self._mode == "all" and not identical(case.expected, value := updated(result)):
+            self._write(case, value)
         else:
             self._ask(self._request(case, "keep"))
 
@@ -196,6 +211,7 @@ class FileUpdate:
         before: its content now, None if there is no such file.
         after: the content it gets.
         updated: the cases that get a new expected value.
+        changes: by case, each place that changes: its trail, the old value there and the new one.
         refused: why others don't, by case.
     """
 
@@ -205,6 +221,7 @@ class FileUpdate:
     before: bytes | None = None
     after: bytes | None = None
     updated: list[str] = field(default_factory=list)
+    changes: dict[str, list[Change]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -240,7 +257,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         by_trail.setdefault(request.trail, []).append(request)
     changes: dict[Trail, JsonValue] = {}
     cases: dict[Trail, list[str]] = {}
-    for trail, wanted in by_trail.items():
+    for trail, wanted in sorted(by_trail.items()):  # in the order of the file
         names = list(dict.fromkeys(request.case for request in wanted))
         kinds = {(request.action, request.value) for request in wanted}
         writes = [request for request in wanted if request.action == "write"]
@@ -282,7 +299,32 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         for name in cases[trail]:
             update.updated.remove(name)
             update.refused[name] = reason
+    for trail in changes.keys() - edited.refused.keys():
+        old = expected_in(before, update.path, trail) if update.before is not None else MISSING
+        update.changes[cases[trail][0]] = _changes(old, changes[trail])
     update.after = edited.data
+
+
+def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
+    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid."""
+    try:
+        value = parse(data, str(path), is_json=is_json_file(str(path)), limit=UNLIMITED)
+        for step in trail:
+            value = value[step]
+    except (JsonMatchError, LookupError, TypeError):
+        return MISSING
+    return value
+
+
+def _changes(old: JsonValue, new: JsonValue) -> list[Change]:
+    found: list[Change] = []
+
+    def take(trail: Trail, before: JsonValue, after: JsonValue) -> bool:
+        found.append((trail, before, after))
+        return True
+
+    merge(old, new, take)
+    return found
 
 
 def _content_of(path: Path) -> bytes | None:
@@ -315,54 +357,46 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def unified_diff(update: FileUpdate) -> list[str]:
-    r"""Return what changes in a file, as lines of a unified diff without line breaks.
+def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) -> list[StyledLine]:
+    """Return what the terminal says about updates: how many cases of each file, and what changes in each.
 
-    >>> update = FileUpdate(Path("a.yaml"), "a.yaml", "", b"a: 1\nb: 2\n", b"a: 1\nb: 3\n")
-    >>> print("\n".join(unified_diff(update)))
-    --- a.yaml
-    +++ a.yaml
-    @@ -1,2 +1,2 @@
-     a: 1
-    -b: 2
-    +b: 3
+    >>> from pytest_jsonmatch.report.look import Look
+    >>> from pytest_jsonmatch.report.styled import line_text
+    >>> update = FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["x"], {"x": [(("n", 0), 1, 2)]})
+    >>> for line in update_lines([update], Look(), dry_run=False):
+    ...     print(line_text(line))
+    updated 1 case in a.yaml
+      x
+        n[0]  1 → 2
     """
-    if not update.is_changed:
+    lines: list[StyledLine] = []
+    for update in updates:
+        cases = count(len(update.updated), "case")
+        if update.updated and dry_run:
+            lines.append([(f"would update {cases} in {update.name} (dry run: nothing was written)", PLAIN)])
+        elif update.updated:
+            lines.append([(f"updated {cases} in {look.printable(update.name)}", GREEN)])
+        for case in update.updated:
+            lines += _case_lines(case, update.changes.get(case, ()), look)
+    for update in updates:
+        for case, reason in update.refused.items():
+            lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])
+    return lines or [[("no case to update", PLAIN)]]
+
+
+def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[StyledLine]:
+    """Return a line or two for each place of a case that changes."""
+    if not changes:
         return []
-    before, after = (_lines(data) for data in (update.before, update.after))
-    source = "/dev/null" if update.before is None else update.name
-    lines: list[str] = []
-    for line in difflib.unified_diff(before, after, source, update.name):
-        lines.append(line.rstrip("\r\n"))
-        if not line.endswith(("\n", "\r")):
-            lines.append("\\ No newline at end of file")
-    return lines
-
-
-def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True) if text else []
-
-
-def summary_lines(updates: Sequence[FileUpdate], *, dry_run: bool) -> list[tuple[str, str]]:
-    """Return what the terminal says about updates: lines, each with the colour it may have, or an empty one.
-
-    >>> summary_lines([FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["a.yaml::x"])], dry_run=False)
-    [('updated 1 case in a.yaml', 'green')]
-    """
-    lines: list[tuple[str, str]] = []
-    for update in updates if dry_run else ():
-        lines += [(line, _COLORS.get(line[:1], "")) for line in unified_diff(update)]
-    for update in updates:
-        count = len(update.updated)
-        cases = f"{count} {'case' if count == 1 else 'cases'}"
-        if count and dry_run:
-            lines.append((f"would update {cases} in {update.name} (dry run: nothing was written)", ""))
-        elif count:
-            lines.append((f"updated {cases} in {update.name}", "green"))
-    for update in updates:
-        lines += [(f"not updated: {case}: {reason}", "red") for case, reason in update.refused.items()]
-    return lines or [("no case to update", "")]
-
-
-_COLORS: Final = {"+": "green", "-": "red", "@": "cyan"}
+    shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
+    paths = [look.middle(trail_text(trail) or "the whole value", look.width // 2) for trail, _, _ in shown]
+    widest = max(map(display_width, paths))
+    lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
+    for path, (_, old, new) in zip(paths, shown, strict=True):
+        values = value_lines(old, new, Space(look.less(8), 0))
+        lead: StyledLine = [(f"    {pad(path, widest)}  ", BOLD)]
+        if len(values) == 1 and line_width(lead) + line_width(values[0]) <= look.width:
+            lines.append([*lead, *values[0]])
+        else:
+            lines += [lead, *([("        ", PLAIN), *line] for line in values)]
+    return lines + more

@@ -11,6 +11,7 @@ import pytest
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review
 from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.report.look import Look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +38,11 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if session.updates is None:
         terminalreporter.write("the run did not come to its end: nothing was written\n")
         return
-    for line, color in update.summary_lines(session.updates, dry_run=settings.dry_run):
-        terminalreporter.write(f"{printable(line)}\n", **({color: True} if color else {}))
+    look = Look(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
+    for line in update.update_lines(session.updates, look, dry_run=settings.dry_run):
+        for text, markup in line:
+            terminalreporter.write(text, **markup)
+        terminalreporter.line("")
 
 
 def check_terminal(config: pytest.Config) -> None:
