@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
+FEW_CASES: Final = "few cases, wide interval"
+"""What is said of an interval that rests on few cases that differ."""
 _MOST_NAMED: Final = 3
 _MEANS: Final = 4
 """The first figures are means, of which all but the score may repeat it."""
@@ -35,7 +37,7 @@ def interval_lines(
     """
     if not headlines:
         return []
-    methods = {"bootstrap": f"bootstrap, seed {seed}", "bounded": "bounded: few cases differ"}
+    methods = {"bootstrap": f"bootstrap, seed {seed}", "bounded": FEW_CASES}
     rows: list[StyledLine] = []
     repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
     for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
@@ -101,15 +103,16 @@ def failed_line(checks: Checks, look: Look) -> StyledLine:
     for noun, every in (("gate", checks.gates), ("repeated case", checks.cases)):
         failed = [check for check in every if check.passed is False]
         if failed:
-            names = [look.printable(_named(check, look)) for check in failed[:_MOST_NAMED]]
+            names = [look.printable(named(check, unicode=look.unicode)) for check in failed[:_MOST_NAMED]]
             names += [f"{count(len(failed) - _MOST_NAMED)} more"] if failed[_MOST_NAMED:] else []
             decided = sum(check.passed is not None for check in every)
             parts.append(f"{count(len(failed))} of {count(decided, noun)} failed: {', '.join(names)}")
     return [(f"jsonmatch: {'; '.join(parts)}", {**RED, **BOLD})] if parts else []
 
 
-def _named(check: Check, look: Look) -> str:
-    said = check_figures(check, unicode=look.unicode)[0] or check.note
+def named(check: Check, *, unicode: bool = True) -> str:
+    """Return what was looked at, and what was found there."""
+    said = check_figures(check, unicode=unicode)[0] or check.note
     return f"{check.subject} ({said})" if said else check.subject
 
 

@@ -7,14 +7,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
+from pytest_jsonmatch.report.fieldtable import counts_extra
 from pytest_jsonmatch.report.figures import count, short_figure
 from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
@@ -59,8 +61,10 @@ def details_of(result: MatchResult) -> str:
     >>> json.loads(wrong)["leaves"][0]["e"]
     [['=', '"'], ['-', 'y'], ['=', '"']]
     """
-    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
-    return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
+    extras = dict(islice(_extras(result), MAX_LEAVES))
+    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL and not extras
+    wrong = "" if is_perfect else _wrong(result, extras)
+    return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
 
 
 def details_of_leaves(results: Iterable[FieldResult]) -> str:
@@ -76,9 +80,36 @@ def details_of_leaves(results: Iterable[FieldResult]) -> str:
     return json.dumps(found) if found["leaves"] else ""
 
 
-def _wrong(result: MatchResult) -> str:
+def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
+    """Yield path and value of what only actual has, where the metric does not count it."""
+    if counts_extra(str(result.signature)):
+        return
+    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.each_alignment()}
+    waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
+    while waiting:
+        expected, actual, at, to = waiting.pop()
+        partners: Mapping[Any, Any]
+        if type(expected) is dict and type(actual) is dict:
+            partners, items = {key: key for key in expected}, [*actual.items()]
+        elif type(expected) is list and type(actual) is list:
+            partners = pairs.get(format_path(at), {index: index for index in range(len(expected))})
+            items = [*enumerate(actual)]
+        else:
+            continue
+        for key, value in items:
+            if key in partners:
+                waiting.append((expected[partners[key]], value, (*at, partners[key]), (*to, key)))
+            else:
+                yield format_path((*to, key)), value
+
+
+def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
+    found = _leaves(result.field_results)
+    for path, value in extras.items():
+        shown = [("=", printable(render(value, _MAX_TEXT)))]
+        found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
     arrays = _arrays(result)
-    return json.dumps({**_leaves(result.field_results), **({"arrays": arrays} if arrays else {})})
+    return json.dumps({**found, **({"arrays": arrays} if arrays else {})})
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
@@ -94,21 +125,21 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
     return {"leaves": kept, **({"more": more} if more else {})}
 
 
-def _documents(result: MatchResult, *, is_perfect: bool) -> str:
+def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfect: bool) -> str:
     """Return both documents as marked text; actual is null where it is missing, and 0 if both read alike."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[set[str], set[str]] = set(), set()
+    marked: tuple[dict[str, str], dict[str, str]] = {}, dict.fromkeys(extras, "~")
     room = _MAX_TEXTS
     for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
-        for paths, path in zip(marked, (leaf.expected_path, leaf.actual_path), strict=True):
+        for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):
             if path is not None:
-                paths.add(path)
+                marks[path] = mark
                 room -= len(path)
         if room < 0:
             break
     expected, actual = (
-        None if document is MISSING else _printable(document_runs(document, paths, sign, limit))
-        for document, paths, sign in zip(result.documents, marked, "-+", strict=True)
+        None if document is MISSING else _printable(document_runs(document, marks, limit))
+        for document, marks in zip(result.documents, marked, strict=True)
     )
     return json.dumps([expected, 0 if actual == expected else actual])
 

@@ -103,7 +103,7 @@ def summary_lines(
     if is_brief:
         lines = _brief(summary, comparisons, look)
         if summary.narrow:
-            lines.append([(f"{narrow} (-v: which)", YELLOW)])
+            lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
         blocks.append(lines)
     else:
         blocks += _sections(summary.sections, look)
