@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.fieldtable import counts_extra, left_out, summarize
@@ -40,9 +39,10 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
         first.append((f", {count(failed, 'batch error')}", RED))
     first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
+    total = summarize([whole_corpus(corpus)]).sections[0].total
     for label, values in (
         ("mean of the records", (means["precision"], means["recall"], means["f1"])),
-        ("all leaves together", _micro(corpus)),
+        ("all leaves together", (total.precision, total.recall, total.f1)),
     ):
         precision, recall, f1 = map(look.score, values)
         lines.append([(f"  {label}: precision {precision}, recall {recall}, F1 {f1}", PLAIN)])
@@ -50,16 +50,6 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     if missing := corpus.records - corpus.answered:
         parts.append(f"{count(missing)} without an answer")
     return [*lines, [(f"  {', '.join([*parts, *also])}", PLAIN)]]
-
-
-def _micro(corpus: Corpus) -> tuple[float, ...]:
-    """Return precision, recall and F1 over all leaves; 0/0 is 1."""
-    fields = corpus.fields.values()
-    score = fsum(each.weighted_score for each in fields)
-    expected = fsum(each.expected_weight for each in fields)
-    actual = fsum(each.actual_weight for each in fields)
-    pairs = ((score, actual), (score, expected), (2 * score, expected + actual))
-    return tuple(min(part / whole, 1.0) if whole else 1.0 for part, whole in pairs)
 
 
 def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:

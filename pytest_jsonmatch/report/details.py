@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
@@ -37,8 +37,6 @@ _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
 _MAX_NAME: Final = 60
-# Elements are named by their first leaves; of a result with more leaves than this nobody looks for them.
-_MAX_SEARCHED: Final = 5000
 # Of each side; of what is perfect less, since nobody looks for anything in it.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
@@ -209,21 +207,14 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
         found.append((each, sorted((shown or pairs)[:_MAX_PAIRS]), audit))
         if len(found) == _MAX_ARRAYS:
             break
-    if not found:
-        return []
-    stems = (
-        {_stem(each.expected_path) for each, _, _ in found},
-        {_stem(each.actual_path) for each, _, _ in found},
-    )
-    previews = _previews(result, stems)
-    return [_array(each, pairs, audit, previews) for each, pairs, audit in found]
+    return [_array(each, pairs, audit, result.documents) for each, pairs, audit in found]
 
 
 def _array(
     each: ArrayAlignment,
     pairs: list[tuple[int, int, float]],
     audit: ArrayAudit | None,
-    previews: tuple[dict[str, str], dict[str, str]],
+    documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
     """Return one array: path, what is to be said of it, the pairs shown, who is alone, names of elements."""
     expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
@@ -232,8 +223,8 @@ def _array(
         (each.actual_path, {*(pair[1] for pair in pairs), *actual}),
     )
     names = [
-        {index: clip(text, _MAX_NAME) for index in indices if (text := texts.get(f"{_stem(path)}[{index}]"))}
-        for (path, indices), texts in zip(sides, previews, strict=True)
+        {index: _name(elements[index]) for elements in [_at(document, path)] for index in indices}
+        for (path, indices), document in zip(sides, documents, strict=True)
     ]
     audited = () if audit is None or audit.reason is not None or each.kind == "key" else audit.pairs
     known = {pair.expected: pair for pair in audited}
@@ -272,31 +263,22 @@ def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: in
         yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
-def _stem(path: str) -> str:
-    return "" if path == "$" else path
-
-
-def _previews(result: MatchResult, stems: tuple[set[str], set[str]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return by the path of each element of some arrays, on either side, its first values as a text."""
-    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
-    results = result.field_results
-    if len(results) > _MAX_SEARCHED:
-        return found
-    for leaf in results:
-        sides = (leaf.expected_path, leaf.expected), (leaf.actual_path, leaf.actual)
-        for texts, arrays, (path, value) in zip(found, stems, sides, strict=True):
-            if path is None or value is MISSING:
-                continue
-            for element in _elements(path, arrays):
-                before = texts.get(element, "")
-                if len(before) < _MAX_PREVIEW:
-                    own = value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW)
-                    texts[element] = f"{before}, {own}" if before else own
+def _at(document: JsonValue, path: str) -> Any:
+    """Return what stands at an instance path."""
+    found: Any = document
+    for key in parse_path(path):
+        found = found[key]
     return found
 
 
-def _elements(path: str, arrays: Iterable[str]) -> Iterator[str]:
-    """Yield the paths of the elements of arrays that a leaf's path leads through."""
-    for stem in arrays:
-        if path.startswith(f"{stem}["):
-            yield path[: path.index("]", len(stem)) + 1]
+def _name(element: JsonValue) -> str:
+    """Return the first values in an element as a text that tells it from others."""
+    texts: list[str] = []
+    waiting = [element]
+    while waiting and sum(map(len, texts)) < _MAX_PREVIEW:
+        value = waiting.pop(0)
+        if type(value) is dict or type(value) is list:
+            waiting[:0] = islice(value.values() if type(value) is dict else value, _MAX_PREVIEW)
+        else:
+            texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
+    return clip(", ".join(texts), _MAX_NAME)

@@ -158,11 +158,6 @@ class Summary:
             is_perfect(row.figures) for section in self.sections for row in section.rows
         )
 
-    @property
-    def fields(self) -> int:
-        """How many results were counted."""
-        return sum(section.total.total for section in self.sections)
-
 
 def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
     """Return the summary of comparisons, the same whatever their order but for ties.
