@@ -40,7 +40,6 @@ _INDENT: Final = 6
 # Paths and values line up to these shares of the width; what is longer sticks out by itself.
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
-_FIGURE_WIDTH: Final = 4
 _ALSO: Final = 3
 _NOTES: Final = 2
 
@@ -183,7 +182,7 @@ def _fields(
     rows = [_row(entry, volume, space, locate) for entry in entries]
     whole = space.look.width + _INDENT
     columns = (
-        _FIGURE_WIDTH if are_scored else 0,
+        max(len(row.score[0][0]) for row in rows) if are_scored else 0,
         _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
         _column(
             (line_width(row.values[0]) for row in rows if len(row.values) == 1),
