@@ -391,7 +391,6 @@ function* partsOf(row) {
   const named = [row.id !== row.name ? row.id : "", row.place || ""].filter(Boolean);
   if (named.length) yield part(key(), "id", () => make("span", {}, ...named.map((text) => make("code", {}, text))));
   const asked = row.runs.find((run) => run.q);
-  if (asked) yield textPart(key(), "Input", asked.q, true);
   for (const run of row.runs) {
     if (row.of > 1 || run.e) yield part(key(), "title", () => make("span", {}, row.of > 1 ? `Run ${run.n} of ${row.of}: ${run.k ? "passed" : "failed"}` : "Failed", run.e ? make("span", { class: "faint" }, run.e) : null));
     for (const compared of run.c || []) {
@@ -408,6 +407,7 @@ function* partsOf(row) {
       if (compared.x.length) yield fieldsPart(key(), compared);
       if (compared.o) yield documentsPart(key(), compared.o);
     }
+    if (run === asked) yield textPart(key(), "Input", run.q, false);
     if (run.a) yield textPart(key(), "Raw answer", run.a, !(run.c || []).length);
   }
 }
