@@ -272,7 +272,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         cases[trail] = names
     if not changes:
         return update
-    update.updated = [name for names in cases.values() for name in names]
+    update.updated = list(dict.fromkeys(name for names in cases.values() for name in names))
     if len({request.digest for request in requests}) > 1:
         update.refuse(_CHANGED_ON_DISK)
         return update
@@ -297,11 +297,12 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     for trail, reason in edited.refused.items():
         for name in cases[trail]:
-            update.updated.remove(name)
+            update.updated = [each for each in update.updated if each != name]
             update.refused[name] = reason
-    for trail in changes.keys() - edited.refused.keys():
+    for trail in sorted(changes.keys() - edited.refused.keys()):
         old = expected_in(before, update.path, trail) if update.before is not None else MISSING
-        update.changes[cases[trail][0]] = _changes(old, changes[trail])
+        at = trail[-1:] if trail[-1:] == ("accept",) else ()  # what is accepted as well is named so
+        update.changes.setdefault(cases[trail][0], []).extend(_changes(old, changes[trail], at))
     update.after = edited.data
 
 
@@ -316,14 +317,14 @@ def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
     return value
 
 
-def _changes(old: JsonValue, new: JsonValue) -> list[Change]:
+def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
     found: list[Change] = []
 
     def take(trail: Trail, before: JsonValue, after: JsonValue) -> bool:
         found.append((trail, before, after))
         return True
 
-    merge(old, new, take)
+    merge(old, new, take, at)
     return found
 
 
