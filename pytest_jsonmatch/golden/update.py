@@ -7,38 +7,33 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.edit import edit, identical, merge, trail_text
-from pytest_jsonmatch.golden.kept import updated
+from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
-from pytest_jsonmatch.report.valuetext import Space, value_lines
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 Mode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]
 
 Change: TypeAlias = "tuple[Trail, JsonValue, JsonValue]"
 
-_MOST_CHANGES: Final = 20
 _NO_FILE: Final = ""
 _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 
@@ -194,6 +189,90 @@ class Updater:
             value,
             reason,
         )
+
+
+# -- what is kept of the expected value -------------------------------------------------------------------
+
+_RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
+
+
+def updated(result: MatchResult) -> JsonValue:
+    """Return expected with what is not right in it replaced by what came.
+
+    The order of members and of unordered arrays stays; what actual has more goes to the end.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
+    >>> rules = {"name": {"transform": ["lowercase"]}, "tags": {"align": {"match_by": "hungarian"}}}
+    >>> updated(compare_json({"age": 4, "name": "ann", "tags": ["z", "y", "x"]}, expected, fields=rules))
+    {'name': 'ANN', 'tags': ['x', 'y', 'z'], 'age': 4}
+    """
+    wrong = [leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)]
+    pairs = {each.expected_path: {i: j for i, j, _ in each.pairs} for each in result.alignments}
+    return _Merge(_around(wrong, "expected"), _around(wrong, "actual"), pairs).of(*result.documents, (), ())
+
+
+def _leaves(field: FieldResult) -> Iterator[FieldResult]:
+    yield from field.differences or (field,)
+
+
+def _around(wrong: list[FieldResult], side: Side) -> set[Trail]:
+    """Return the places on one side in which, or somewhere below which, something is wrong."""
+    places: set[Trail] = set()
+    for leaf in wrong:
+        trail = instance_trail(leaf.place, side)
+        if MISSING in trail:
+            trail = trail[: trail.index(MISSING)]
+        # From the leaf upwards, as far as is not known yet.
+        while trail not in places:
+            places.add(trail)
+            trail = trail[:-1]
+    return places
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Takes from both sides what belongs into the new expected value.
+
+    Args:
+        expected: the places in expected where something is wrong at or below.
+        actual: likewise in actual.
+        pairs: by the path of each array that is not compared by position, the partners in actual.
+    """
+
+    expected: set[Trail]
+    actual: set[Trail]
+    pairs: Mapping[str, Mapping[int, int]]
+
+    def of(self, old: JsonValue, new: JsonValue, at: Trail, to: Trail) -> JsonValue:
+        """Return the value for a place, which is `at` in expected and `to` in actual."""
+        if at not in self.expected and to not in self.actual:
+            return old
+        items: list[tuple[Any, Any]]
+        if type(old) is dict and type(new) is dict:
+            items = [*self._kept(old.items(), new, {key: key for key in new}, at, to)]
+            items += [
+                (key, value) for key, value in new.items() if key not in old and (*to, key) in self.actual
+            ]
+            return dict(items)
+        if type(old) is list and type(new) is list:
+            partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
+            items = [*self._kept(enumerate(old), new, partners, at, to)]
+            found = set(partners.values())
+            items += [(j, new[j]) for j in range(len(new)) if j not in found and (*to, j) in self.actual]
+            return [value for _, value in items]
+        return new
+
+    def _kept(
+        self, old: Any, new: Any, partners: Mapping[Any, Any], at: Trail, to: Trail
+    ) -> Iterator[tuple[Any, Any]]:
+        for key, value in old:
+            partner = partners.get(key, MISSING)
+            if partner is not MISSING:
+                yield key, self.of(value, new[partner], (*at, key), (*to, partner))
+            elif (*at, key) not in self.expected:
+                yield key, value
 
 
 # -- in the controller -------------------------------------------------------------------------------------
@@ -356,48 +435,3 @@ def write(update: FileUpdate) -> None:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
-
-
-def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) -> list[StyledLine]:
-    """Return what the terminal says about updates: how many cases of each file, and what changes in each.
-
-    >>> from pytest_jsonmatch.report.look import Look
-    >>> from pytest_jsonmatch.report.styled import line_text
-    >>> update = FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["x"], {"x": [(("n", 0), 1, 2)]})
-    >>> for line in update_lines([update], Look(), dry_run=False):
-    ...     print(line_text(line))
-    updated 1 case in a.yaml
-      x
-        n[0]  1 → 2
-    """
-    lines: list[StyledLine] = []
-    for update in updates:
-        cases = count(len(update.updated), "case")
-        if update.updated and dry_run:
-            lines.append([(f"would update {cases} in {update.name} (dry run: nothing was written)", PLAIN)])
-        elif update.updated:
-            lines.append([(f"updated {cases} in {look.printable(update.name)}", GREEN)])
-        for case in update.updated:
-            lines += _case_lines(case, update.changes.get(case, ()), look)
-    for update in updates:
-        for case, reason in update.refused.items():
-            lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])
-    return lines or [[("no case to update", PLAIN)]]
-
-
-def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[StyledLine]:
-    """Return a line or two for each place of a case that changes."""
-    if not changes:
-        return []
-    shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
-    paths = [look.middle(trail_text(trail) or "the whole value", look.width // 2) for trail, _, _ in shown]
-    widest = max(map(display_width, paths))
-    lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
-    for path, (_, old, new) in zip(paths, shown, strict=True):
-        values = value_lines(old, new, Space(look.less(8), 0))
-        lead: StyledLine = [(f"    {pad(path, widest)}  ", BOLD)]
-        if len(values) == 1 and line_width(lead) + line_width(values[0]) <= look.width:
-            lines.append([*lead, *values[0]])
-        else:
-            lines += [lead, *([("        ", PLAIN), *line] for line in values)]
-    return lines + more

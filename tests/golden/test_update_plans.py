@@ -12,12 +12,12 @@ from pytest_jsonmatch.golden.update import (
     Request,
     digest_of,
     plan_updates,
-    update_lines,
     write,
 )
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text
+from pytest_jsonmatch.session.updating import update_lines
 
 
 def told(*updates):
