@@ -191,7 +191,7 @@ class Updater:
         )
 
 
-# -- what is kept of the expected value -------------------------------------------------------------------
+# -- what is kept of the expected value --------------------------------------------------------------------
 
 _RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
 

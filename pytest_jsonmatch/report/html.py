@@ -36,12 +36,9 @@ _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
-_MAX_DETAILS: Final = 8_000_000
-"""How many characters the details of all cases together take, worst cases first; a page has to open."""
-_MAX_DOCUMENTS: Final = 8_000_000
-"""The same of whole documents."""
-_MAX_SOURCES: Final = 8_000_000
-"""The same of inputs and raw answers."""
+_ROOM: Final = 8_000_000
+"""How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
+raw answers; a page has to open."""
 _UNJUDGED: Final = "scored"
 _TITLES: Final = {"f1": "F1"}
 
@@ -250,9 +247,9 @@ class _Data:
             for found, text in zip((wrong, documents), view.details.get(key, "").split("\n"), strict=False):
                 if text:
                     found.append((key, text))
-        self._wrong = _within(wrong, _MAX_DETAILS)
-        self._documents = _within(documents, _MAX_DOCUMENTS)
-        self._room = _MAX_SOURCES
+        self._wrong = _within(wrong, _ROOM)
+        self._documents = _within(documents, _ROOM)
+        self._room = _ROOM
         self.bounds = [
             f"{what} are shown of the {count(len(shown), 'worst comparison')}, of {count(len(every))}{kind}."
             for what, shown, every, kind in (
