@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.fieldtable import counts_extra, left_out, summarize
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.report.look import joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
 from pytest_jsonmatch.report.terminal import field_table
@@ -31,25 +31,38 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     if not corpus.records:
         return [[(f"{metric}: no records", BOLD)]]
     means = corpus.means
+    score = means.get("score")
     first: StyledLine = [
         (f"{metric}, {count(corpus.records, 'record')}: mean score ", BOLD),
-        (look.score(means["score"]), score_markup(means["score"])),
+        (look.score(score), score_markup(score)),
     ]
     if failed := sum(each.batch_errors for each in corpus.fields.values()):
         first.append((f", {count(failed, 'batch error')}", RED))
     first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
-    total = summarize([whole_corpus(corpus)]).sections[0].total
     for label, values in (
-        ("mean of the records", (means["precision"], means["recall"], means["f1"])),
-        ("all leaves together", (total.precision, total.recall, total.f1)),
+        ("mean of the records", (means.get("precision"), means.get("recall"), means.get("f1"))),
+        ("all leaves together", _micro(corpus)),
     ):
         precision, recall, f1 = map(look.score, values)
         lines.append([(f"  {label}: precision {precision}, recall {recall}, F1 {f1}", PLAIN)])
     parts = [f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1"]
+    if corpus.unscored:
+        parts.append(f"{count(corpus.unscored)} without figures (batch errors)")
     if missing := corpus.records - corpus.answered:
         parts.append(f"{count(missing)} without an answer")
-    return [*lines, [(f"  {', '.join([*parts, *also])}", PLAIN)]]
+    lines.append([(f"  {', '.join([*parts, *also])}", PLAIN)])
+    if note := answers_note(corpus.answers):
+        lines.append([(f"  {note}", PLAIN)])
+    return lines
+
+
+def _micro(corpus: Corpus) -> tuple[float | None, ...]:
+    """Return precision, recall and F1 over all leaves; 0/0 is 1, but None if no record has figures."""
+    if corpus.unscored == corpus.records:
+        return None, None, None
+    total = summarize([whole_corpus(corpus)]).sections[0].total
+    return tuple(1.0 if each is None else each for each in (total.precision, total.recall, total.f1))
 
 
 def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:

@@ -126,19 +126,21 @@ def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> l
     """Return a line for each metric."""
     scores: dict[str, dict[str, list[float]]] = {}
     for each in comparisons:
-        scores.setdefault(each.metric, {}).setdefault(each.case or each.nodeid, []).append(each.score)
+        of_metric = scores.setdefault(each.metric, {})
+        if each.has_figures:
+            of_metric.setdefault(each.case or each.nodeid, []).append(each.score)
     lines: list[StyledLine] = []
     for metric, of_cases in scores.items():
         sections = [section for section in summary.sections if section.metric == metric]
-        means = [fsum(found) / len(found) for found in of_cases.values()]
-        mean, cases = fsum(means) / len(means), sum(section.cases for section in sections)
-        runs = sum(map(len, of_cases.values()))
+        cases = sum(section.cases for section in sections)
         said = f"jsonmatch: {metric}, {count(cases, 'case')}"
-        if runs > cases:
+        if (runs := sum(each.metric == metric for each in comparisons)) > cases:
             said += f" in {count(runs, 'run')}"
         said += f", {count(sum(section.total.total for section in sections), 'field')}, "
-        said += "all 1.00" if min(means) == 1.0 else f"mean of cases {look.score(mean)}"
-        if min(means) < mean:
+        means = [fsum(found) / len(found) for found in of_cases.values()]
+        mean = fsum(means) / len(means) if means else None
+        said += "all 1.00" if mean == 1.0 else f"mean of cases {look.score(mean)}"
+        if mean is not None and min(means) < mean:
             said += f", lowest {look.score(min(means))}"
         said += left_out(cases, sum(section.uncounted for section in sections))
         lines += look.folded(said, 2, score_markup(mean))

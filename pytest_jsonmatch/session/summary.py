@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.golden.claims import OWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -40,6 +42,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = config.get_verbosity() < 1 and not failed
     lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
     checks: list[StyledLine] = []
+    checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
         if comparisons and (not is_brief or run.checks.failed or session.settings.summary == "all"):
             checks += _intervals(session, run)
@@ -63,6 +66,21 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         from pytest_jsonmatch.session import ci
 
         ci.show_annotations(terminalreporter, run, unicode=session.look[1])
+
+
+def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
+    """Say which option had nothing to work on, and where golden cases were looked for; return whether any."""
+    settings = session.settings
+    patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
+    if settings.needing_cases and not session.outcomes.has_golden(settings.files):
+        needed, what = settings.needing_cases, "a golden case, and none has run"
+    elif settings.needing_comparisons and not session.outcomes:
+        needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"
+    else:
+        return False
+    text = f"{', '.join(needed)} needs {what}; golden files are {patterns} (jsonmatch_files names more)"
+    terminalreporter.write_line(text, yellow=True)
+    return True
 
 
 def _table(session: Session, comparisons: Sequence[Comparison], *, is_brief: bool) -> Sequence[StyledLine]:
