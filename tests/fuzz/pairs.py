@@ -92,6 +92,24 @@ def rules(comparators, alignments):
     return st.fixed_dictionaries({}, optional=several if alignments else {**several, "align": st.nothing()})
 
 
+predicates = st.fixed_dictionaries(
+    {},
+    optional={
+        "values": st.lists(values, max_size=2),
+        "optional": st.booleans(),
+        "regex": st.sampled_from(["a.*", "[0-9]+", ""]),
+        "range": st.sampled_from([[0, 2], [1, 1.5]]),
+        "type": st.sampled_from(["string", "number", "array"]),
+        "any": st.booleans(),
+    },
+)
+ACCEPTED = {
+    "accept": st.dictionaries(
+        st.sampled_from(PATTERNS), st.lists(values, min_size=1, max_size=2) | predicates, max_size=2
+    )
+}
+
+
 def options(comparators, alignments, **more):
     """Options of a metric, of which each may be left out."""
     types = st.sampled_from(["string", "number", "integer", "boolean"])
@@ -146,7 +164,7 @@ def near(one, other):
     return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
 
 
-@law(objects | values, options(FAIR, ALIGNMENTS), st.booleans(), st.data(), examples=200)
+@law(objects | values, options(FAIR, ALIGNMENTS, **ACCEPTED), st.booleans(), st.data(), examples=200)
 def what_is_expected_scores_1(value, given, with_schema, data):
     assume(not isinstance(value, str))
     more = {"schema": schema_for(data.draw, FAIR, value)} if with_schema else {}
@@ -164,7 +182,13 @@ def reordered(draw, value, *, arrays):
     return value
 
 
-@law(pairs(), options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}]), st.booleans(), st.data(), examples=200)
+@law(
+    pairs(),
+    options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}], **ACCEPTED),
+    st.booleans(),
+    st.data(),
+    examples=200,
+)
 def the_order_of_keys_changes_no_figure(sides, given, with_schema, data):
     expected, actual = sides
     more = {"schema": schema_for(data.draw, FAIR + UNFAIR, expected)} if with_schema else {}
@@ -176,7 +200,7 @@ def the_order_of_keys_changes_no_figure(sides, given, with_schema, data):
     assert before is None or before.counts == after.counts
 
 
-UNORDERED = options(FAIR + UNFAIR, ["unordered"])
+UNORDERED = options(FAIR + UNFAIR, ["unordered"], **ACCEPTED)
 
 
 @law(pairs(), UNORDERED, st.data(), examples=200)
@@ -268,7 +292,7 @@ thresholds = st.sampled_from(
 
 @law(
     pairs() | st.tuples(strange, strange),
-    options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}]),
+    options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}], **ACCEPTED),
     st.dictionaries(st.sampled_from(OPTION_NAMES), wild, max_size=2),
     thresholds | st.none(),
     st.booleans(),
