@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_jsonmatch.golden.outputs import Outputs
 from pytest_jsonmatch.results.file import read_results
 
 SUITE = """\
@@ -256,6 +257,18 @@ def test_that_is_killed(assert_json_match):
     check_files(suite.path, 5)
     run.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10"])
     assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite):
+    suite.makefile(".golden.yaml", a="id: a\nactual: {n: 1}\nexpected: {n: 1}\n")
+    suite.makepyfile(test_it=SUITE + "\ndef test_that_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    for name in ("answers.jsonl", "results.json"):
+        (suite.path / name).write_text("old")
+    suite.runpytest_subprocess("--jsonmatch-record=answers.jsonl", "--jsonmatch-json=results.json")
+    assert [(suite.path / name).read_text() for name in ("answers.jsonl", "results.json")] == ["old", "old"]
+    (partial,) = suite.path.glob("answers.jsonl.*.partial")
+    assert Outputs(partial).find("a.golden.yaml::a") == {"n": 1}
 
 
 def test_pytest_exit_leaves_all_files(suite):
