@@ -164,7 +164,7 @@ def near(one, other):
     return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
 
 
-@law(objects | values, options(FAIR, ALIGNMENTS, **ACCEPTED), st.booleans(), st.data(), examples=200)
+@law(objects | values, options(FAIR, ALIGNMENTS, **ACCEPTED), st.booleans(), st.data(), examples=150)
 def what_is_expected_scores_1(value, given, with_schema, data):
     assume(not isinstance(value, str))
     more = {"schema": schema_for(data.draw, FAIR, value)} if with_schema else {}
@@ -203,7 +203,7 @@ def the_order_of_keys_changes_no_figure(sides, given, with_schema, data):
 UNORDERED = options(FAIR + UNFAIR, ["unordered"], **ACCEPTED)
 
 
-@law(pairs(), UNORDERED, st.data(), examples=200)
+@law(pairs(), UNORDERED, st.data(), examples=150)
 def the_order_of_unordered_arrays_changes_no_figure(sides, given, data):
     # A comparator on an array compares it whole, its order too; and fields as units are compared for equality.
     fields = {pattern: without(rule, "compare") for pattern, rule in given.get("fields", {}).items()}
@@ -297,7 +297,7 @@ thresholds = st.sampled_from(
     thresholds | st.none(),
     st.booleans(),
     st.data(),
-    examples=300,
+    examples=200,
 )
 def anything_gets_figures_or_a_documented_error(sides, given, wrong, threshold, with_schema, data):
     expected, actual = sides
