@@ -274,6 +274,11 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
             "the new value holds NaN or an infinity, which JSON does not have",
         ),
         (
+            "expected:\n  a: |\n    x\n  b:\n      # of c\n      c: 1\n",
+            {"a": "x\n"},
+            "the text around the value can't be edited so that nothing else changes; write the value by hand",
+        ),
+        (
             "expected: [\n  1, # one\n  2]\n",
             3,
             "a comment stands inside what would have to go; move it first",
