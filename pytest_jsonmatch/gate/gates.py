@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.answer import spent_figure
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -18,6 +20,7 @@ from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segm
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
@@ -29,6 +32,12 @@ _OF_ANSWERS: Final = {
     "parse_rate": "no answer was text",
 }
 """Figures of answers as such, and what is to be said where there is none."""
+_UNKNOWN: Final = {
+    "seconds": "no answer says how long it took",
+    "cost": "no answer says what it cost",
+    "tokens": "no answer says how many tokens it took",
+}
+"""What is to be said where nothing is known of what answers took."""
 
 
 def check_gates(gates: Sequence[tuple[Gate, bool]], results: ResultSet) -> list[Check]:
@@ -90,6 +99,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         )
     if name in _OF_ANSWERS:
         return _of_answers(name, Answers.of(_compared(cases)))
+    if name in SPENT:
+        return _of_spent(name, [each for case in cases for run in case.runs for each in run.spent])
     if name == "flip_rate":
         rates = [rate for case in cases if (rate := flip_rate(case)) is not None]
         return (fsum(rates) / len(rates), "") if rates else (None, "no case ran twice")
@@ -120,6 +131,8 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
     if name in _OF_ANSWERS:
         return _of_answers(name, corpus.answers)
+    if name in SPENT:
+        return _of_spent(name, [])  # nobody asks the records of a corpus
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -140,6 +153,13 @@ def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
         return value, f"{answers.parsed:,} of {answers.texts:,} texts"
     also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
     return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
+
+
+def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
+    value, known = spent_figure(name, spent)
+    if value is None:
+        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer from the producer or fixture"
+    return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
 
 
 def _of(cases: Sequence[Case], number: int) -> str:

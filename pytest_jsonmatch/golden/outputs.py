@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
+from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
 from pytest_jsonmatch.golden.writing import JsonWriter
@@ -48,8 +49,9 @@ def output_line(
         nodeid: the test's node id, by which `Outputs` finds it again.
         case: the case.
         actual: the answer: text is kept as it is, bytes that are no text too, anything else as JSON. (NaN and
-            the infinities, which JSON does not have, are written as Python's `json` writes them.)
-        seconds: what making it took.
+            the infinities, which JSON does not have, are written as Python's `json` writes them.) What an
+            `Answer` took is kept beside its value.
+        seconds: what setting its test up took.
         params: the parameters of fixtures.
     """
     return _WRITER.value(
@@ -59,7 +61,8 @@ def output_line(
             "repeat": case.run,
             "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
             "seconds": round(seconds, 6),
-            **_answer(actual),
+            **({"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}),
+            **_answer(value_of(actual)),
         }
     )
 
@@ -229,7 +232,7 @@ class Outputs:
             raise ConfigurationError(message) from None
 
     def find(self, nodeid: str) -> object:
-        """Return a case's answer.
+        """Return a case's answer, with what it took if that was kept.
 
         Raises:
             LookupError: there is none; the message says so.
@@ -245,8 +248,10 @@ class Outputs:
             message = f"{self.path.name} has no output of {nodeid}: {entry['error']}"
             raise LookupError(message)
         if "base64" in entry:
-            return base64.b64decode(entry["base64"])
-        return entry["text"] if "text" in entry else entry["actual"]
+            value: object = base64.b64decode(entry["base64"])
+        else:
+            value = entry["text"] if "text" in entry else entry["actual"]
+        return answer_of(value, Spent.from_dict(entry["spent"])) if "spent" in entry else value
 
     def _hint(self, nodeid: str) -> str:
         """Return what to do if the case was kept with another number of runs."""
@@ -271,6 +276,11 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         message = f"{path}:{number} is no output that --jsonmatch-record wrote"
         raise ConfigurationError(message)
+    try:
+        Spent.from_dict(entry.get("spent", {}))
+    except (ConfigurationError, TypeError) as error:
+        message = f"{path}:{number} is no output that --jsonmatch-record wrote: spent: {error}"
+        raise ConfigurationError(message) from None
     return entry
 
 
