@@ -38,6 +38,7 @@ class Spent:
 
     def __post_init__(self) -> None:
         """Check everything: it comes from users' code, and from files."""
+        __tracebackhide__ = True
         model = cast("object", self.model)
         if model is not None and not (isinstance(model, str) and model):
             raise ConfigurationError(f"model is {model!r}; it is the name of a model, or None for unknown")
@@ -71,6 +72,7 @@ _NAMES: Final = tuple(each.name for each in fields(Spent))
 
 
 def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None:
+    __tracebackhide__ = True
     if value is None:
         return
     if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= cast("float", value) <= _MOST:
@@ -108,6 +110,7 @@ class Answer:
         usage: Mapping[str, float | Decimal | None] | None = None,
         seconds: float | None = None,
     ) -> None:
+        __tracebackhide__ = True  # what is wrong stands in the caller's line
         given: Any = {} if usage is None else usage
         if not isinstance(given, Mapping):
             raise ConfigurationError(f"usage is {given!r}; it is a mapping with any of {', '.join(_USAGE)}")
@@ -152,7 +155,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 def _p95(numbers: Sequence[float]) -> float:
     """Return the lowest number that 95 % of all do not exceed: always one of them."""
-    return sorted(numbers)[-(-95 * len(numbers) // 100) - 1]
+    return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
 
 
 class _Figure(NamedTuple):

@@ -158,7 +158,7 @@ def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
 def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     value, known = spent_figure(name, spent)
     if value is None:
-        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer from the producer or fixture"
+        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer that does"
     return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
 
 

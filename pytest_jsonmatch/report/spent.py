@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -83,7 +84,8 @@ def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLin
         for title, *cells in zip(found.header[1:], *(row[1:] for row in found.rows), strict=True)
     ]
 
-    def drawn(left_out: int) -> Table:
-        return draw_table(names, columns[: len(columns) - left_out], look, gap=2 if not left_out else 1)
+    def drawn(gap: int, left_out: int) -> Table:
+        return draw_table(names, columns[: len(columns) - left_out], look, gap=gap)
 
-    return [look.title(f"{TITLE}:"), *roomiest(map(drawn, range(len(columns)))).lines]
+    attempts = [(2, 0), *((1, left_out) for left_out in range(len(columns)))]
+    return [look.title(f"{TITLE}:"), *roomiest(starmap(drawn, attempts)).lines]
