@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.defaults import MAX_REPEATS
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -16,7 +17,6 @@ from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import check_rows
 from pytest_jsonmatch.golden.marks import check_marks
 from pytest_jsonmatch.limits import as_share
-from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.running import Turn
@@ -28,23 +27,21 @@ class Crash(NamedTuple):
     """Where the test itself stands, relative to the rootdir."""
 
 
-@dataclass(slots=True)
 class _Test:
-    """What the reports of one item have said so far."""
+    """What the reports of one item have said so far. (A dataclass would delay every start of pytest.)"""
 
-    comparisons: dict[str, str] = field(default_factory=dict)
-    details: dict[tuple[str, str], str] = field(default_factory=dict)
-    updates: list[str] = field(default_factory=list)
-    xfail: bool = False
-    skipped: bool = False
-    failed: bool = False
-    turn: Turn | None = None
-    tolerated: pytest.TestReport | None = None
-    """The report that says so: the run of a case is not good enough, and need not be."""
-    ended: bool = False
-    """Whether the test itself has run, or could not."""
-    crash: Crash | None = None
-    """Where it failed first."""
+    def __init__(self) -> None:
+        self.comparisons: dict[str, str] = {}
+        self.details: dict[tuple[str, str], str] = {}
+        self.updates: list[str] = []
+        self.xfail = self.skipped = self.failed = False
+        self.turn: Turn | None = None
+        self.tolerated: pytest.TestReport | None = None
+        """The report that says so: the run of a case is not good enough, and need not be."""
+        self.ended = False
+        """Whether the test itself has run, or could not."""
+        self.crash: Crash | None = None
+        """Where it failed first."""
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Take where a report says that the test failed; a place in the code goes before a mere text."""
