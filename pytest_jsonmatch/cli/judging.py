@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.sources import import_from_here
+from pytest_jsonmatch.cli.sources import imported
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -172,24 +172,14 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
 
 
 def _imported(written: str) -> Judge:
-    module_name, colon, name = written.partition(":")
-    if not module_name or not colon or not name.isidentifier():
+    module, colon, name = written.partition(":")
+    if not module or not colon or not name.isidentifier():
         raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-    module: Any = import_from_here(module_name, written)
-    try:
-        found: Any = getattr(module, name)
-    except AttributeError:
-        from pytest_jsonmatch.engine.value.errors import did_you_mean
-
-        public = [each for each in dir(module) if not each.startswith("_")]
-        raise CommandError(
-            f"--judge-from {written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
-        ) from None
     from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.bench import as_judge
 
     try:
-        return as_judge(found)
+        return as_judge(imported(written))
     except ConfigurationError:
         told = "an object with judge(items), or a function of one item"
         raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None

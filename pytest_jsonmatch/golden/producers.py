@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.raising import raiser
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_jsonmatch.golden.cases import GoldenCase
+
+_PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
@@ -76,44 +78,19 @@ def produce(case: GoldenCase) -> object:
 def _find(case: GoldenCase) -> Callable[[object], Any]:
     __tracebackhide__ = True
     written = case.producer or ""
-    module_name, _, attributes = written.partition(":")
     try:
         # At run time: pytest's `pythonpath` and the conftest files have had their say on sys.path.
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
-            raise _not_found(case, module_name, error.name) from None
-        raise _broken(case, module_name, error) from error
-    except Exception as error:
-        raise _broken(case, module_name, error) from error
-    for attribute in attributes.split("."):
-        try:
-            found = getattr(found, attribute)
-        except AttributeError:
-            public = [name for name in dir(found) if not name.startswith("_")]
-            hint = did_you_mean(attribute, public) if len(public) < 50 else ""
-            reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}{hint}"
-            raise case.error(reason, "producer") from None
+        found = object_named(written)
+    except ConfigurationError as error:
+        cause = error.__cause__
+        missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
+        if missing is None or not f"{written.partition(':')[0]}.".startswith(f"{missing}."):
+            raise case.error(f"the producer {error}", "producer") from cause
+        raise case.error(f"the producer {error}; {_PATH}", "producer") from None
     if not callable(found):
         raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
     function: Callable[[object], Any] = found
     return function
-
-
-def _not_found(case: GoldenCase, module_name: str, missing: str) -> GoldenFileError:
-    what = f"there is no module {missing!r}" + (
-        f" (wanted by {module_name!r})" if missing != module_name else ""
-    )
-    return case.error(
-        f"the producer {case.producer!r} can't be imported: {what}; "
-        "add the folder that holds it to pytest's ini option `pythonpath`, or install it",
-        "producer",
-    )
-
-
-def _broken(case: GoldenCase, module_name: str, error: Exception) -> GoldenFileError:
-    what = f"importing {module_name!r} raised {type(error).__name__}: {error}"
-    return case.error(f"the producer {case.producer!r} can't be imported: {what}", "producer")
 
 
 def _wait_for(case: GoldenCase, answer: Awaitable[object]) -> object:

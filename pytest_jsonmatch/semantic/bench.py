@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Memory:
             answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
         except BaseException as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
             if isinstance(error, Exception) and not isinstance(error, ConfigurationError):
-                failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+                failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
                 answers = dict.fromkeys(numbered, failure)
             else:
                 ended = error

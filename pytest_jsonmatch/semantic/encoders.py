@@ -7,13 +7,13 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -114,16 +114,10 @@ def _of_folder(model: str, name: str, folder: Path) -> Vectors:
 
 def _imported(path: str) -> Encoder:
     """Return the object that `module:attribute` names."""
-    module, _, attribute = path.partition(":")
     try:
-        found: Any = import_module(module)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"{_OWNER}: {path!r} can't be imported: {error}") from None
-    except Exception as error:  # whatever a module does when it is imported
-        message = f"{_OWNER}: {path!r} can't be imported: {type(error).__name__}: {error}"
-        raise ConfigurationError(message) from error
+        found = object_named(path)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{_OWNER}: {error}") from error.__cause__
     if isinstance(found, type):
         raise ConfigurationError(f"{_OWNER}: {path!r} is a class; name an object of it")
     if not callable(getattr(found, "encode", None)):
@@ -155,13 +149,13 @@ def _load(model: str, source: str) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
     except Exception as error:  # torch fails in many ways
-        message = f"{_OWNER}: sentence-transformers can't be imported: {type(error).__name__}: {error}"
+        message = f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
         raise ConfigurationError(message) from error
     try:
         with _no_progress_bars():
             return _SentenceModel(SentenceTransformer(source))
     except Exception as error:  # no such model, no network, a damaged file
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_SAID]
+        said = " ".join(error_text(error).split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 

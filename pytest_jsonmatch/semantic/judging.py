@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -179,7 +179,7 @@ class CallableJudge:
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
-            return JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+            return JudgeError("invalid", f"the judge raised {error_text(error)}")
         if isinstance(answer, (Verdict, JudgeError)):
             return answer
         if isinstance(answer, bool):

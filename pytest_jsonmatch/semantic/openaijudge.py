@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
@@ -302,7 +302,7 @@ class OpenAIJudge:
             because = str(error.__cause__ or error) or type(error).__name__
             return JudgeError("connection", f"{self._where()}: {self._clean(because)}")
         if not isinstance(error, library.APIStatusError):
-            return JudgeError("invalid", self._clean(f"{type(error).__name__}: {error}"))
+            return JudgeError("invalid", self._clean(error_text(error)))
         said = self._clean(_said(error))
         if error.code == "content_filter":
             return JudgeError("refused", f"the endpoint's content filter stopped the request: {said}")

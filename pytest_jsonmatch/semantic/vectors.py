@@ -13,7 +13,12 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchError,
+    JsonMatchWarning,
+    error_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -221,7 +226,7 @@ class Vectors:
         try:
             returned = encoder.encode(list(map(_encodable, texts)))
         except Exception as error:  # noqa: BLE001 - a user's encoder: its failure is a result
-            why = f"raised {type(error).__name__}: {error}".removesuffix(": ")
+            why = f"raised {error_text(error)}"
         else:
             rows = _as_rows(returned, len(texts))
             if not isinstance(rows, str):

@@ -28,7 +28,7 @@ class Crash(NamedTuple):
 
 
 class _Test:
-    """What the reports of one item have said so far. (A dataclass would delay every start of pytest.)"""
+    """What the reports of one item have said so far; a dataclass would take longer to import."""
 
     def __init__(self) -> None:
         self.comparisons: dict[str, str] = {}

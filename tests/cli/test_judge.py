@@ -429,7 +429,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:jugde",
-            "--judge-from 'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
+            "'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
         ),
         (
             "labels.jsonl --judge-from judges:Batches",
