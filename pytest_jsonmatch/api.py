@@ -311,11 +311,7 @@ def _extract_actual(
 ) -> tuple[JsonValue, tuple[str, ...]]:
     from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
-    want = kind_of(expected)
-    if plan.target:
-        # The document around the target is what expected is; its own type was looked at, not the target's.
-        want = "object" if isinstance(plan.target[0], str) else "array"
     if isinstance(text, bytearray):
         text = bytes(text)
-    extraction = extract_json(text, want=want, repair=repair)
+    extraction = extract_json(text, want=kind_of(expected, plan.target), repair=repair)
     return extraction.value, tuple(extraction.warnings)

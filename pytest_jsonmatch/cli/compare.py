@@ -127,11 +127,12 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.engine.ask.rounds import answered
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
+    from pytest_jsonmatch.reading.extract import kind_of
 
     plan = prepare(options.metric, rules_of(options))
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
-    found, warnings = value_of_answer(actual, right, repair=options.repair)
+    found, warnings = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
     try:
         outcome = answered(plan, right, found, judge, triage)
         tell_usage(judge, 0 if triage is None else triage.saved)

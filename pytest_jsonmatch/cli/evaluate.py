@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, add_options
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
+from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
+    from pytest_jsonmatch.cli.output import Notes
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
@@ -59,7 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         id_field="the member by which a record and its answer find each other; without it the position does",
     )
     add_judge(parser)
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
+    parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
         choices=("worst", "all"),
@@ -79,8 +80,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     gates = gates_of(options.gates)
     check_form(options.report)
-    if options.json is not None:
-        _check_target(options.json)
+    json_file = target(options.json)
+    if options.json == STDOUT and options.output is None:
+        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
+    if json_file is not None:
+        _check_target(json_file)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
     keep = "all" if any(gate.cases for gate in gates) else options.keep
@@ -96,10 +100,9 @@ def _run(options: Namespace) -> int:
     results = _results(run, sides, options)
     checks = [check_gate(gate, results) for gate in gates]
     if options.json is not None:
-        from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
 
-        write_file(options.json, to_text(results).encode("ascii"))
+        write_output(to_text(results), json_file)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     if options.report == "text":
@@ -293,25 +296,24 @@ def _lines(
     checks: Sequence[Check],
     options: Namespace,
     look: Look,
-) -> Iterator[StyledLine]:
+) -> list[StyledLine]:
     from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.look import joined
 
     corpus = results.corpus or _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
-    yield from corpus_head(corpus, look, also=also)
     blocks = [
+        corpus_head(corpus, look, also=also),
         corpus_table(corpus, look),
         worst_records(worst, look),
         *_pairs(run, sides, options, look),
-        list(_told(run, sides, options, look)),
+        list(note_lines(_notes(run, sides), look, _SHOWN)),
         _gate_lines(checks, run, look),
     ]
-    for block in filter(None, blocks):
-        yield []
-        yield from block
+    return joined(blocks)
 
 
 def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[list[StyledLine]]:
@@ -339,23 +341,7 @@ def _fields(record: RecordResult) -> str:
     return some_of([each.short_path() for each in worst], len(wrong))
 
 
-def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[StyledLine]:
-    """Yield what stands beside the figures: errors, warnings, what found no other."""
-    from pytest_jsonmatch.report.escape import fold
-    from pytest_jsonmatch.report.figures import count
-
-    most = None if options.verbose else _SHOWN
-    for what, texts, total, markup in _notes(run, sides):
-        shown = texts[:most]
-        for text in shown:
-            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
-                yield [(line, markup)]
-        if hidden := total - len(shown):
-            more = "" if options.verbose else " (-v)"
-            yield [(f"{what}: and {count(hidden)} more{more}", markup)]
-
-
-def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, list[str], int, Markup]]:
+def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
     """Yield kinds of what stands beside the figures: the texts that are kept, how many there were."""
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
 

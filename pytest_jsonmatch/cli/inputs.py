@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json, kind_of
+from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.reading.extract import Want
 
 STDIN: Final = "-"
 
@@ -121,9 +122,9 @@ def value_of(written: str, content: bytes | None = None) -> JsonValue:
 
 
 def value_of_answer(
-    written: str, expected: JsonValue, *, repair: bool, content: bytes | None = None
+    written: str, want: Want | None, *, repair: bool, content: bytes | None = None
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, and what was tolerated to read it.
+    """Return the JSON value of an answer, of the kind that is wanted, and what was tolerated to read it.
 
     A file that holds JSON, and nothing else, is taken as it is. In anything else JSON is looked for, as in
     every answer of a model.
@@ -139,7 +140,7 @@ def value_of_answer(
     except JsonParseError as error:
         strict = error
     try:
-        found = extract_json(content, want=kind_of(expected), repair=repair)
+        found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
         # Of what is meant to be JSON the place says more than what was looked for in vain.
         if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
 
@@ -198,9 +198,10 @@ def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, V
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> Iterator[StyledLine]:
+def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> list[StyledLine]:
     from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.look import joined
 
     table = found.table()
     verdicts = count(table.number, "verdict") if table.number else "no verdict"
@@ -213,13 +214,10 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
     blocks = [
         *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
         disagreement_lines(disagreed, look),
-        list(_told(found, options, look)),
+        list(_notes(found, look)),
         _check_lines(checks, found, look),
     ]
-    yield from blocks[0]
-    for block in filter(None, blocks[1:]):
-        yield []
-        yield from block
+    return joined(blocks)
 
 
 def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
@@ -229,14 +227,12 @@ def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[St
     return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
-def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine]:
+def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
     """Yield what stands beside the figures: pairs without a verdict, doubtful labels, what it took."""
-    from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
     from pytest_jsonmatch.semantic.bench import usage_text
 
-    most = None if options.verbose else _SHOWN
     errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
     doubts = [
         f"{found.where(label)}: labelled {_word(label.same)}, but {_settled(label)}"
@@ -247,16 +243,12 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
         f"{_word(first.same)}: it is the same question"
         for label, first in found.twins
     ]
-    for what, told, markup in (("no verdict", errors, RED), ("label", doubts, YELLOW)):
-        for text in told[:most]:
-            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
-                yield [(line, markup)]
-        if most is not None and (hidden := len(told) - most) > 0:
-            yield [(f"{what}: and {count(hidden)} more (-v)", markup)]
+    kinds = ("no verdict", errors, len(errors), RED), ("label", doubts, len(doubts), YELLOW)
+    yield from note_lines(kinds, look, _SHOWN)
     notes = []
     if found.unanswered:
-        kinds = Counter(error.kind for _, error in found.unanswered)
-        named = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+        number_of = Counter(error.kind for _, error in found.unanswered)
+        named = ", ".join(f"{number:,} {kind}" for kind, number in number_of.most_common())
         notes.append(f"{count(len(found.unanswered), 'pair')} without a verdict ({named}): in no figure")
     if found.settled:
         notes.append(
@@ -264,8 +256,7 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
             "since scoring asks nobody about them"
         )
     for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
-        for line in fold(note, look.width, 2, unicode=look.unicode):
-            yield [(line, DIM)]
+        yield from look.folded(note, 2, DIM)
 
 
 def _word(same: bool) -> str:

@@ -59,8 +59,12 @@ def share(text: str) -> float:
     return number
 
 
-def _target(written: str) -> Path | None:
-    return None if written == "-" else Path(written)
+STDOUT: Final = "-"
+
+
+def target(written: str | None) -> Path | None:
+    """Return the file that an option names; None for standard output, "-"."""
+    return None if written in {None, STDOUT} else Path(str(written))
 
 
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
@@ -113,7 +117,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "--output": {
             "flags": ("-o", "--output"),
             "metavar": "FILE",
-            "type": _target,
+            "type": target,
             "help": "write to a file, in one step, and not to standard output",
         },
     }

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.look import Look, can_write
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
+
+Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
+"""Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
 
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
@@ -52,6 +55,18 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
     from pytest_jsonmatch.report.styled import line_text
 
     return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
+
+
+def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[StyledLine]:
+    """Yield what stands beside figures: of each kind of notes so many, unless all is wanted."""
+    from pytest_jsonmatch.report.figures import count
+
+    for kind, texts, number, markup in notes:
+        shown = texts[: look.most(most)]
+        for text in shown:
+            yield from look.folded(f"{kind}: {text}", 2, markup)
+        if hidden := number - len(shown):
+            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
 
 
 def write_output(text: str, target: Path | None) -> None:

@@ -101,7 +101,7 @@ def _files(
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        found, warnings = value_of_answer(actual, [], repair=repair, content=answer_stream.read())
+        found, warnings = value_of_answer(actual, "array", repair=repair, content=answer_stream.read())
         answers = _array(actual, found)
         if type(records) is list and by_position:
             # Where no object or array is expected, a string is a value, and no model's output.

@@ -84,7 +84,7 @@ class Places(Findings):
         # (Elements that are measured may not be paired in the end.)
         invented = spot.node.unlisted and spot.expected is MISSING and self._base is None
         if invented and self._plan.options.unlisted == "reject":
-            raise refused(spot.node, spot.path, of_expected=False)
+            raise refused(spot.node, spot.inner, of_expected=False)
 
     def _one_sided(self, spot: Spot) -> None:
         """Add one omission or hallucination."""
