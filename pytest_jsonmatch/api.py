@@ -132,11 +132,10 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
     if threshold is None:
-        message = (
+        raise ConfigurationError(
             "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
             "assert_json_match(..., threshold=...)"
         )
-        raise ConfigurationError(message)
     return judge, Triage(read_limits(threshold)), others
 
 
@@ -207,10 +206,9 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
 
     if options.get("judge_triage"):
-        message = (
+        raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
-        raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
     asked = Evaluation(
         actual,
@@ -263,11 +261,10 @@ def _sendable(bench: object, executor: Executor | None) -> object:
         try:
             pickle.dumps(bench)
         except Exception as error:  # whatever somebody's object raises
-            message = (
+            raise ConfigurationError(
                 f"the judge can't be sent to another process ({type(error).__name__}: {error}); use a "
                 "ThreadPoolExecutor, or give the name of a judge that is registered there"
-            )
-            raise ConfigurationError(message) from error
+            ) from error
     return bench
 
 

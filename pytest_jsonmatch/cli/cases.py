@@ -118,9 +118,8 @@ def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
             where = meant.resolve() if isinstance(meant, Path) else meant
             _, known, first = found.setdefault(text, (written, where, file))
             if known != where:
-                message = (
+                raise CommandError(
                     f"`schema: {written}` means one file in {first} and another in {file}; "
                     "write a schema for each of the two"
                 )
-                raise CommandError(message)
     return [(written, _resolved(meant)) for written, meant, _ in found.values()]

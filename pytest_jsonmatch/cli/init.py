@@ -113,8 +113,9 @@ def _run(options: Namespace) -> int:
     targets = {folder / name: text for name, text in _FILES.items()}
     for path in targets:
         if path.exists() or path.is_symlink():
-            message = f"{path} exists, so nothing was written; name another folder: jsonmatch init FOLDER"
-            raise CommandError(message)
+            raise CommandError(
+                f"{path} exists, so nothing was written; name another folder: jsonmatch init FOLDER"
+            )
     for path, text in targets.items():
         write_file(path, text.encode(), make_folders=True)
     for line in (

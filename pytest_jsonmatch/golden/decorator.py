@@ -59,13 +59,11 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
     """Yield the files that patterns name, each once, in the order of the patterns and then of their names."""
     seen: set[Path] = set()
     if not patterns:
-        message = "golden_cases: name at least one file or pattern"
-        raise pytest.Collector.CollectError(message)
+        raise pytest.Collector.CollectError("golden_cases: name at least one file or pattern")
     for pattern in [os.fspath(pattern) for pattern in patterns]:
         found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
         if not found:
-            message = f"golden_cases: no file fits {pattern!r} in {folder}"
-            raise pytest.Collector.CollectError(message)
+            raise pytest.Collector.CollectError(f"golden_cases: no file fits {pattern!r} in {folder}")
         for path in map(Path, found):
             if path not in seen:
                 seen.add(path)

@@ -168,8 +168,9 @@ def check_rows(given: JsonValue) -> None:
         for name, values in given.items():
             _check_name(name, name)
             if name == "id":
-                reason = ": the ids of a mapping are made of its values; give a list of rows to choose them"
-                raise InvalidValueError(reason, name)
+                raise InvalidValueError(
+                    ": the ids of a mapping are made of its values; give a list of rows to choose them", name
+                )
             if type(values) is not list or not values:
                 raise InvalidValueError(f": {name!r} has to be a list of its values", name)
         count = math.prod(map(len, given.values()))

@@ -189,8 +189,9 @@ class Outputs:
                         self._offsets[_parsed(line, path, number)["case"]] = offset
                     offset += len(line)
         except OSError as error:
-            message = f"{path} can't be read: {(error.strerror or str(error)).lower()}"
-            raise ConfigurationError(message) from None
+            raise ConfigurationError(
+                f"{path} can't be read: {(error.strerror or str(error)).lower()}"
+            ) from None
 
     def find(self, nodeid: str) -> object:
         """Return a case's answer.
@@ -206,8 +207,7 @@ class Outputs:
             file.seek(offset)
             entry = _read(file.readline())
         if "error" in entry:
-            message = f"{self.path.name} has no output of {nodeid}: {entry['error']}"
-            raise LookupError(message)
+            raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         if "base64" in entry:
             return base64.b64decode(entry["base64"])
         return entry["text"] if "text" in entry else entry["actual"]
@@ -230,8 +230,7 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     except JsonMatchError:
         entry = None
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
-        message = f"{path}:{number} is no output that --jsonmatch-record wrote"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{path}:{number} is no output that --jsonmatch-record wrote")
     return entry
 
 

@@ -62,8 +62,7 @@ class Tests:
             validator = jsonschema_rs.validator_for(reference, registry=self._registry)
         except jsonschema_rs.ValidationError as error:
             at = "".join(f"/{key}" for key in error.instance_path)
-            message = f"not a valid JSON Schema: {error.message} (at {at})"
-            raise ConfigurationError(message) from None
+            raise ConfigurationError(f"not a valid JSON Schema: {error.message} (at {at})") from None
         except ValueError as error:
             raise ConfigurationError(str(error)) from None
         return validator.is_valid
@@ -89,8 +88,9 @@ def _prepared(document: Schema) -> Any:
     """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
     copy = json_copy(document)
     if not is_validatable(copy):
-        message = f"alternatives here need a validator, which takes schemas of up to {_DEEPEST} levels"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"alternatives here need a validator, which takes schemas of up to {_DEEPEST} levels"
+        )
     if isinstance(copy, dict) and "json-schema.org/" not in str(copy.get("$schema")):
         copy.pop("$schema", None)
     waiting = [copy]

@@ -44,8 +44,9 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
     >>> reset_type_defaults()
     """
     if json_type not in _BUILTIN:
-        message = f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
+        )
     read_spec(f"default of type {json_type!r}", comparator)
     _changed[json_type] = comparator
     _changes[0] += 1
@@ -127,11 +128,10 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
 'name': {'type': 'string', 'x-eval-compare': 'exact'}}}
     """
     if not isinstance(cast("object", schema), dict):
-        message = (
+        raise ConfigurationError(
             f"annotate_xeval changes a dict in place, and was given {type(schema).__name__}; "
             "make one with resolve_schema_references or infer_schema"
         )
-        raise ConfigurationError(message)
     waiting: list[Any] = [schema]
     seen: set[int] = set()
     while waiting:

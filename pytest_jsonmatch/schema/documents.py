@@ -73,8 +73,9 @@ class Documents:
         if not isinstance(source, (str, os.PathLike)):
             return cls(plain_copy(_schema_of(source)), None)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
-            message = f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
+            )
         path = Path(source)
         content, root = _read_file(path)
         documents = cls(root, path)
@@ -89,25 +90,25 @@ class Documents:
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
-            message = f"$ref is {reference!r}; it is text such as '#/$defs/item'"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"$ref is {reference!r}; it is text such as '#/$defs/item'")
         base = self._positions[id(schema)].base
         address, _, fragment = _joined(base, reference).partition("#")
         try:
             document = self._named[address] if address in self._named else self.read(address)
         except ConfigurationError as error:
-            message = f"$ref {reference!r} leads nowhere: {error}"
-            raise ConfigurationError(message) from None
+            raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
         if fragment and not fragment.startswith("/"):
             found: Any = self._named.get(f"{address}#{unquote(fragment)}")
             if found is None:
-                message = f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
-                raise ConfigurationError(message)
+                raise ConfigurationError(
+                    f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
+                )
         else:
             found = _at_pointer(document, fragment, reference)
         if not isinstance(found, (dict, bool)):
-            message = f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
+            )
         return found
 
     def read(self, address: str) -> Schema:
@@ -122,8 +123,9 @@ class Documents:
         if not address.startswith("file:"):
             hint = "; give the schema as a path, so that it is known what the $ref is relative to"
             elsewhere = "; nothing is fetched from the network, so put it in a file or under $defs"
-            message = f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
+            )
         path = Path(url2pathname(urlsplit(address).path))
         self.contents[path], document = _read_file(path)
         self._add(address, document)
@@ -180,8 +182,7 @@ def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
             found = found[int(key)]
         else:
             hint = did_you_mean(key, found) if type(found) is dict else ""
-            message = f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}")
     return found
 
 
@@ -205,19 +206,21 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
         content = path.read_bytes()
     except FileNotFoundError:
         near = [entry.name for entry in path.parent.glob("*.json")] if path.parent.is_dir() else []
-        message = f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
+        ) from None
     except OSError as error:
-        message = f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
+        ) from None
     try:
         document = parse_json(content)
     except JsonParseError as error:
-        message = f"schema file {str(path)!r}: {error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(f"schema file {str(path)!r}: {error}") from None
     if not isinstance(document, (dict, bool)):
-        message = f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
+        )
     return content, document
 
 
@@ -226,10 +229,9 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
         return source
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         return model_schema(source)
-    message = (
+    raise ConfigurationError(
         f"a schema is a dict, the path of a JSON file or a pydantic model class, not {type(source).__name__}"
     )
-    raise ConfigurationError(message)
 
 
 _model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
@@ -268,8 +270,9 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
                 _put(target, key, value)
                 continue
             if id(value) in open_ids:
-                message = f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
-                raise ConfigurationError(message)
+                raise ConfigurationError(
+                    f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
+                )
             open_ids.add(id(value))
             _put(target, key, fresh)
             stack.append((below, fresh, id(value)))
@@ -286,8 +289,9 @@ def _put(target: Any, key: Any, value: Any) -> None:
     elif isinstance(key, str):
         target[str(key)] = value
     else:
-        message = f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
+        )
 
 
 def json_copy(document: Schema) -> Any:

@@ -77,8 +77,7 @@ list it, or add it with "x-eval-skip": true
         for problem in _problems(node, value, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
                 where = _instance_path(problem.trail)
-                message = f"record {record_id!r}: {where!r} {problem.told}"
-                raise GoldValidationError(message, record_id, where)
+                raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
             if problem.kind == "type" or warn_missing:
                 path = _schema_path(problem.trail)
                 told = noted.setdefault((path, problem.kind), [0, record_id, problem])
@@ -92,12 +91,14 @@ list it, or add it with "x-eval-skip": true
 
 def _record_id(record: Any, index: int, id_field: str) -> str | int:
     if type(record) is not dict or id_field not in record:
-        message = f"record {index}: the id field {id_field!r} is missing"
-        raise GoldValidationError(message, index, id_field)
+        raise GoldValidationError(f"record {index}: the id field {id_field!r} is missing", index, id_field)
     found = record[id_field]
     if type(found) is not str and type(found) is not int:
-        message = f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
-        raise GoldValidationError(message, index, id_field)
+        raise GoldValidationError(
+            f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}",
+            index,
+            id_field,
+        )
     identity: str | int = found
     return identity
 

@@ -47,16 +47,14 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
 'items': {'type': ['string', 'null']}}}, 'required': ['id', 'tags']}
     """
     if isinstance(instances, (Mapping, str, bytes)) or hasattr(instances, "model_dump"):
-        message = (
+        raise ConfigurationError(
             f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
         )
-        raise ConfigurationError(message)
     root = _Seen()
     for instance in instances:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
-        message = "infer_schema needs at least one instance"
-        raise ConfigurationError(message)
+        raise ConfigurationError("infer_schema needs at least one instance")
     return _written(root)
 
 

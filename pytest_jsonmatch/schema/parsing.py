@@ -247,24 +247,25 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
         return
     align = flat.rules["align"]
     if flat.kinds and "array" not in flat.kinds:
-        message = f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}")
     key = align.get("key") if isinstance(align, dict) else None
     if key is None or flat.items is None:
         return
     elements = reader.flat(flat.items)
     if elements.kinds and "object" not in elements.kinds:
         kinds = " or ".join(sorted(elements.kinds))
-        message = f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
+        )
     if (
         elements.properties
         and key not in elements.properties
         and not elements.additional
         and not elements.rest
     ):
-        message = f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
+        )
 
 
 def _check_enum(flat: Flat, trail: Trail) -> None:

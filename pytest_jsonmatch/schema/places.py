@@ -244,8 +244,7 @@ class Reader:
     def _read_own(self, schema: dict[str, Any]) -> Flat:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
-                message = f"{keyword} is not supported; write $ref"
-                raise ConfigurationError(message)
+                raise ConfigurationError(f"{keyword} is not supported; write $ref")
         flat = Flat(rules=own_rules(schema), types=_types(schema), enum=_enum(schema))
         if flat.enum is not None and not flat.types:
             flat.types = frozenset(map(_schema_type, flat.enum))
@@ -360,8 +359,9 @@ class Reader:
         for choice in choices:
             total *= len(choice)
         if total > _MAX_ALTERNATIVES:
-            message = f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
+            )
         found: list[tuple[Place, Place]] = []
         for chosen in product(*choices):
             node = self.all_of(place for _, place in chosen)
@@ -448,11 +448,10 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
         return left or right
     both = (left & _widened(right)) | (_widened(left) & right)
     if not both:
-        message = (
+        raise _ContradictionError(
             f"no value fits all parts: one allows only {' or '.join(sorted(left))}, "
             f"another only {' or '.join(sorted(right))}"
         )
-        raise _ContradictionError(message)
     return both - {"integer"} if {"integer", "number"} <= both else both
 
 
@@ -515,12 +514,10 @@ def _types(schema: dict[str, Any]) -> frozenset[str]:
         return _ANY
     names = [written] if isinstance(written, str) else written
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        message = f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}")
     for name in names:
         if name not in TYPES:
-            message = f"unknown type {name!r}{did_you_mean(name, TYPES)}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"unknown type {name!r}{did_you_mean(name, TYPES)}")
     return frozenset(names)
 
 
@@ -529,8 +526,7 @@ def _enum(schema: dict[str, Any]) -> list[Any] | None:
         return [schema["const"]]
     values = schema.get("enum")
     if values is not None and not isinstance(values, list):
-        message = f"enum is {values!r}; it is a list of values"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"enum is {values!r}; it is a list of values")
     return values
 
 
@@ -543,8 +539,7 @@ def _schema_type(value: Any) -> str:
 def _schemas(schema: dict[str, Any], keyword: str) -> list[Schema]:
     parts = schema[keyword]
     if not isinstance(parts, list) or not parts:
-        message = f"{keyword} is {parts!r}; it is a list of schemas"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
     for part in parts:
         if not isinstance(part, (dict, bool)):
             raise _no_schema(f"one of {keyword}", part)
@@ -556,8 +551,7 @@ def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
     if parts is None:
         return {}
     if not isinstance(parts, dict):
-        message = f"{keyword} is {parts!r}; it maps names to schemas"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{keyword} is {parts!r}; it maps names to schemas")
     for name, part in parts.items():
         if not isinstance(part, (dict, bool)):
             raise _no_schema(f"{keyword}[{name!r}]", part)

@@ -101,11 +101,10 @@ class _Writer:
             here, target = waiting.pop()
             self._count += 1
             if self._count > _MAX_PLACES:
-                message = (
+                raise ConfigurationError(
                     f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
                     "use it as it is: comparing and parsing need not resolve it first"
                 )
-                raise ConfigurationError(message)
             flat = self._flats[here]
             target.update(_scalars(flat))
             for key, children in _groups(flat):

@@ -45,14 +45,12 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in schema.items():
         if key == OVERRIDE or key.startswith("x-eval-"):
             if key not in _READERS:
-                message = f"unknown key {key!r}{did_you_mean(key, _READERS)}"
-                raise ConfigurationError(message)
+                raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, _READERS)}")
             # `null` is how some writers of JSON say that a key is not there.
             if value is not None:
                 name, read = _READERS[key]
                 if name in rules:
-                    message = f"has both x-eval-compare and {OVERRIDE}; give one"
-                    raise ConfigurationError(message)
+                    raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
                 rules[name] = read(key, value)
     return rules
 

@@ -149,8 +149,9 @@ def _load(model: str, source: str) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
     except Exception as error:  # torch fails in many ways
-        message = f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
-        raise ConfigurationError(message) from error
+        raise ConfigurationError(
+            f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
+        ) from error
     try:
         with _no_progress_bars():
             return _SentenceModel(SentenceTransformer(source))
