@@ -104,10 +104,7 @@ def _named(what: str) -> Schema:
 
 def _definitions() -> Schema:
     """Return the definition of each key, and what these refer to."""
-    found: Schema = {}
-    for name, key in KEYS.items():
-        form = tables()["forms"][key.form] if isinstance(key.form, str) else key.form
-        found[name] = {"description": key.text, **form}
+    found: Schema = {name: dict(tables()["forms"][name]) for name in KEYS}
     aliases = {alias: f"The same as {metric}." for alias, metric in ALIASES.items()}
     found["metric"]["anyOf"] = [*_words({**tables()["metrics"], **aliases}), *found["metric"]["anyOf"]]
     return {
