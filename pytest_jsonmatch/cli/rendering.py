@@ -45,13 +45,13 @@ def in_form(form: Form, view: RunView) -> str:
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
-        return html_page(judged(view))
+        return html_page(completed(view))
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-    return markdown(judged(view), COMMENT_BYTES)
+    return markdown(completed(view), COMMENT_BYTES)
 
 
-def judged(view: RunView) -> RunView:
+def completed(view: RunView) -> RunView:
     """Return a view with all that follows from its results: intervals, what failed, what is left out."""
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.report.view import Fault
+    from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
@@ -137,30 +137,25 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
         from pytest_jsonmatch.report.ci import code_quality
 
         yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
-    if settings.html is not None:
-        yield here / settings.html, "report", _page(session, run)
+    if settings.html is not None and run.report is not None:
+        yield here / settings.html, "report", _page(session, run.report)
 
 
-def _page(session: Session, run: FinishedRun) -> bytes:
+def _page(session: Session, report: RunView) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import html_page
-    from pytest_jsonmatch.report.view import RunView, left_out_note
+    from pytest_jsonmatch.report.view import left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
-    view = RunView(
-        with_origin(run.results, rootdir),
-        title=rootdir.name or "jsonmatch",
-        gates=run.checks.gates,
-        unsettled=run.checks.unsettled_cases,
-        headlines=run.headlines,
-        baseline="" if run.baseline is None else run.baseline.name,
-        diff=run.diff,
-        proven=run.change,
+    view = replace(
+        report,
+        results=with_origin(report.results, rootdir),
+        title=rootdir.name or report.title,
         details=session.outcomes.details(),
         notes=[
-            *filter(None, [left_out_note(run.results)]),
-            *(f"{number} {reason}, not among the cases" for reason, number in _left_out(session)),
+            *filter(None, [left_out_note(report.results)]),
+            *(f"{number} {reason}, not among the cases" for reason, number in report.left_out),
         ],
     )
     return html_page(view).encode()

@@ -190,7 +190,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         tuple(headlines(results, settings.confidence)) if settings.asks_of_run or settings.reports else (),
         None,
     )
-    return ci.with_report(session, run) if settings.reports else run
+    return ci.with_report(session, run) if settings.reports or settings.html else run
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
