@@ -311,7 +311,7 @@ def bad(folder, write):
         ("no.jsonl gold.jsonl", "no.jsonl: no such file or directory"),
         ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("no.json gold.jsonl", "no.json: no such file or directory"),
-        ("- -", "both sides are '-', and standard input can be read once"),
+        ("- -", "both sides are '-'"),
         (
             "broken.jsonl gold.jsonl --id-field id",
             "broken.jsonl:3:10: not valid JSON: the text ends inside an object near",
