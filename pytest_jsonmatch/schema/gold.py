@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.schema.branches import fits_types
-from pytest_jsonmatch.schema.parsing import load_schema
+from pytest_jsonmatch.schema.parsing import PATH_LIMIT, load_schema, path_text, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
-
-_PATH_LIMIT: Final = 200
-_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
+    from pytest_jsonmatch.schema.parsing import Trail
 
 
 class GoldWarning(JsonMatchWarning):
@@ -32,7 +29,7 @@ class GoldWarning(JsonMatchWarning):
 class _Problem:
     kind: str
     """extra, type or missing."""
-    trail: _Trail
+    trail: Trail
     told: str
 
 
@@ -76,15 +73,16 @@ list it, or add it with "x-eval-skip": true
         record_id = index if id_field is None else _record_id(value, index, id_field)
         for problem in _problems(node, value, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
-                where = _instance_path(problem.trail)
+                where = path_text(problem.trail)
                 raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
             if problem.kind == "type" or warn_missing:
-                path = _schema_path(problem.trail)
+                keys = (ELEMENT if isinstance(each, int) else each for each in segments(problem.trail))
+                path = format_path(tuple(keys), PATH_LIMIT)
                 told = noted.setdefault((path, problem.kind), [0, record_id, problem])
                 told[0] += 1
     for (path, _), (count, first_id, problem) in noted.items():
         times = "once" if count == 1 else f"{count} times"
-        first = f"in record {first_id!r} at {_instance_path(problem.trail)!r}"
+        first = f"in record {first_id!r} at {path_text(problem.trail)!r}"
         message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
         warnings.warn(message, GoldWarning, stacklevel=2)
 
@@ -105,7 +103,7 @@ def _record_id(record: Any, index: int, id_field: str) -> str | int:
 
 def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
     """Yield what does not fit, in the order of the document."""
-    waiting: list[tuple[SchemaNode, Any, _Trail]] = [(root, record, None)]
+    waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
     while waiting:
         node, value, trail = waiting.pop()
         if value is None or node.skip:
@@ -142,7 +140,7 @@ def _of_members(
     node: SchemaNode,
     listed: dict[str, SchemaNode],
     value: dict[str, Any],
-    trail: _Trail,
+    trail: Trail,
     ignored: frozenset[str],
 ) -> Iterator[_Problem]:
     for key in value:
@@ -153,22 +151,3 @@ def _of_members(
     for key, member in listed.items():
         if key not in value and not member.skip:
             yield _Problem("missing", (trail, key), "is missing and is not scored there")
-
-
-def _segments(trail: _Trail) -> list[str | int]:
-    segments: list[str | int] = []
-    while trail is not None:
-        trail, segment = trail
-        segments.append(segment)
-    return segments[::-1]
-
-
-def _instance_path(trail: _Trail) -> str:
-    return format_path(_segments(trail), _PATH_LIMIT)
-
-
-def _schema_path(trail: _Trail) -> str:
-    segments: Sequence[Segment] = [
-        ELEMENT if isinstance(segment, int) else segment for segment in _segments(trail)
-    ]
-    return format_path(segments, _PATH_LIMIT)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.places import Flat, Place
 
 _MAX_KEPT: Final = 128
-_PATH_LIMIT: Final = 200
+PATH_LIMIT: Final = 200
 
 Trail: TypeAlias = "tuple[Trail, Segment] | None"
-"""The schema path to a place, as linked pairs: it is made text for errors only."""
+"""The path to a place, as linked pairs: it is made text for errors only."""
 
 
 @final
@@ -204,7 +204,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
-        bind_rules(flat.rules, registry, partial(_path, trail))
+        bind_rules(flat.rules, registry, partial(path_text, trail))
         _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
@@ -274,18 +274,24 @@ def _check_enum(flat: Flat, trail: Trail) -> None:
         case {"oneof": {"values": [*values]}} if flat.enum and all(
             any(json_equal(one, value) for value in values) for one in flat.enum
         ):
-            message = f"{_path(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            message = f"{path_text(trail)}: oneof takes every value of the enum as right; did you mean exact?"
             warnings.warn(message, JsonMatchWarning, stacklevel=2)
 
 
-def _path(trail: Trail) -> str:
-    segments: list[Segment] = []
+def segments(trail: Trail) -> list[Segment]:
+    """Return the segments of a path in their order."""
+    found: list[Segment] = []
     while trail is not None:
         trail, segment = trail
-        segments.append(segment)
-    return format_path(segments[::-1], _PATH_LIMIT)
+        found.append(segment)
+    return found[::-1]
+
+
+def path_text(trail: Trail) -> str:
+    """Return a path as text, cut where nobody reads on."""
+    return format_path(segments(trail), PATH_LIMIT)
 
 
 def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
     """Return an error with the path of its place before its message."""
-    return ConfigurationError(f"{_path(trail)}: {error}")
+    return ConfigurationError(f"{path_text(trail)}: {error}")

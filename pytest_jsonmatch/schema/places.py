@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.schema.rules import DECISIVE, OVERRIDE, RULE_KEYS, own_rules
+from pytest_jsonmatch.schema.rules import DECISIVE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,26 +26,19 @@ TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "obje
 _MAX_ALTERNATIVES: Final = 256
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()
-# The keys that `Flat` says in its own words, or that say nothing of where values are.
-_READ: Final = frozenset(
-    {
-        *("$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary"),
-        *("allOf", "anyOf", "oneOf", "type", "enum", "const", "required", "nullable", "discriminator"),
-        *(
-            "properties",
-            "patternProperties",
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-        ),
-        *("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"),
-        *("if", "then", "else", "not", "dependentSchemas", "dependentRequired", "dependencies"),
-        *(*RULE_KEYS, OVERRIDE),
-    }
-)
+# The keys that say nothing themselves of the values at a place.
 _SILENT: Final = frozenset(
-    {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "allOf", "anyOf"}
-    | {"oneOf", "discriminator"}
+    {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "discriminator"}
+    | {"allOf", "anyOf", "oneOf"}
+)
+# These, and the keys that `Flat` says in its own words: all others are notes.
+_READ: Final = (
+    _SILENT
+    | RULE_KEYS
+    | {"type", "enum", "const", "nullable", "required", "properties", "patternProperties", "propertyNames"}
+    | {"additionalProperties", "unevaluatedProperties", "items", "prefixItems", "additionalItems"}
+    | {"unevaluatedItems", "contains", "if", "then", "else", "not"}
+    | {"dependentSchemas", "dependentRequired", "dependencies"}
 )
 
 

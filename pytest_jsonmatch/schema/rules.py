@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
 
 OVERRIDE: Final = "x-override-evaluator"
-RULE_KEYS: Final = (
-    "x-eval-compare",
-    "x-eval-skip",
-    "x-eval-transform",
-    "x-eval-align",
-    "x-eval-weight",
-)
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result: what the schema says below it no longer matters."""
 
@@ -93,3 +86,5 @@ _READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
     "x-eval-weight": ("weight", read_weight),
     OVERRIDE: ("compare", read_evaluation),
 }
+RULE_KEYS: Final = frozenset(_READERS)
+"""The keys of a schema that are rules."""
