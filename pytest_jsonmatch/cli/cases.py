@@ -102,7 +102,7 @@ def _resolved(source: SchemaSource) -> dict[str, Any]:
 
 
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return what stands at the key `schema` in golden files, and the schema that each means."""
+    """Return the values of the key `schema` in golden files, each with the schema that it means."""
     from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
     from pytest_jsonmatch.golden.loader import load_cases
 

@@ -38,7 +38,7 @@ curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
 
 
 _CONTAINERS: Final = (30, 1000)
-"""So many objects and arrays are shown with -v, and with -vv."""
+"""How many objects and arrays are shown with -v, and with -vv."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,10 +47,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "actual",
         metavar="ACTUAL",
         nargs="?",
-        help="what came: JSON, or text that holds JSON; - is standard input",
+        help="the answer: JSON, or text that holds JSON; - is standard input",
     )
     parser.add_argument(
-        "expected", metavar="EXPECTED", nargs="?", help="what is right: JSON; - is standard input"
+        "expected", metavar="EXPECTED", nargs="?", help="the right value: JSON; - is standard input"
     )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
@@ -166,7 +166,7 @@ def _shown(
     options: Namespace,
     failures: list[Measured],
 ) -> RunView:
-    """Return what reports other than the text are made of."""
+    """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
@@ -188,7 +188,7 @@ def _text(result: MatchResult, comparison: Comparison, options: Namespace, failu
 
     look = look_of(options)
     message = _message(result, options, failures, look)
-    # (Whether it passes is said above; the table is of the fields.)
+    # The message above says whether it passes; the table is about the fields.
     table = summary_lines([replace(comparison, passed=True, threshold={}, errors=(), warnings=())], look)
     blocks = [
         _pairs(result, options, look),
@@ -232,8 +232,8 @@ def _message(result: MatchResult, options: Namespace, failures: list[Measured], 
 
 
 def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
-    """Return who met whom in unordered arrays, and who else could have."""
-    # (Of what is perfect there is nothing to tell, unless all is asked for.)
+    """Return how elements of unordered arrays were paired, and how else they could have been."""
+    # A perfect result has nothing to explain, unless everything is asked for.
     if result.score == 1.0 and options.verbose < 2:
         return []
     from pytest_jsonmatch.report.pairs import pair_lines

@@ -21,7 +21,7 @@ jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
 _FILES: Final = frozenset(
     {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "LABELS", "SCHEMA"}
 )
-"""How arguments are called that are files."""
+"""The names of arguments that are files."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

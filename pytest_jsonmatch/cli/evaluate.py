@@ -40,9 +40,9 @@ jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
 jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
 """
 _SHOWN: Final = 3
-"""So many errors are named."""
+"""How many errors are named."""
 _DETAILED: Final = 1_000
-"""So many records, the worst ones, are looked at closely: their documents, what pairs could have been."""
+"""How many of the worst records get details: their documents, and alternative pairs."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         *RULES,
         "--gate",
-        id_field="the member by which a record and its answer find each other; without it the position does",
+        id_field="the member that pairs a record with its answer; without it they are paired by position",
     )
     add_judge(parser)
     parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
@@ -65,7 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--keep",
         choices=("worst", "all"),
         default="worst",
-        help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
+        help="records that the result file keeps as cases: the ten worst (the default), or all, in memory",
     )
     add_options(
         parser,
@@ -115,7 +115,7 @@ def _run(options: Namespace) -> int:
 
 
 def _check_target(path: Path) -> None:
-    """Find out before an hour of scoring, not after it, that a file can't be written."""
+    """Fail before an hour of scoring, not after it, if a file can't be written."""
     folder = path.parent
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
@@ -176,12 +176,12 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_close_look(options: Namespace) -> bool:
-    """Tell whether anything that is asked for shows more of a record than figures."""
+    """Tell whether any output shows more of a record than figures."""
     return _is_kept(options) or (options.report == "text" and options.verbose > 0)
 
 
 def _is_kept(options: Namespace) -> bool:
-    """Tell whether the result is for others to look at, later or elsewhere."""
+    """Tell whether the result is kept, to be read later or elsewhere."""
     return options.json is not None or options.report in {"json", "html"}
 
 
@@ -190,7 +190,7 @@ def _kept(run: RunResult) -> Sequence[RecordResult]:
 
 
 def _closely(run: RunResult) -> set[int]:
-    """Return which of the records that are kept are looked at closely: the worst ones."""
+    """Return the indices of the kept records that get details: the worst ones."""
     kept = _kept(run)
     rank = attrgetter("score", "f1", "index")
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
@@ -259,7 +259,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
 def _shown(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
-    """Return what reports other than the text are made of."""
+    """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.view import RunView
 
     details: dict[tuple[str, str], str] = {}
@@ -342,7 +342,7 @@ def _fields(record: RecordResult) -> str:
 
 
 def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
-    """Yield kinds of what stands beside the figures: the texts that are kept, how many there were."""
+    """Yield the notes beside the figures: errors, records without a partner, warnings."""
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
 
     alone = [

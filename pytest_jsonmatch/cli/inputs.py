@@ -1,4 +1,4 @@
-"""JSON from files and standard input; what is wrong with it is told as file:line:column."""
+"""JSON from files and standard input; errors begin with file:line:column."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int
 
 
 def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
-    """Raise what is wrong with JSON text, with its place in the file.
+    """Raise an error about JSON text, with its place in the file.
 
     Args:
         name: of the file.
@@ -131,7 +131,7 @@ def value_of_answer(
 
     Raises:
         OSError: it can't be read.
-        CommandError: there is no JSON in it; the message says where it ends to be JSON.
+        CommandError: there is no JSON in it; the message says where it stops being JSON.
     """
     content = content_of(written) if content is None else content
     name = name_of(written)
@@ -142,7 +142,7 @@ def value_of_answer(
     try:
         found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
-        # Of what is meant to be JSON the place says more than what was looked for in vain.
+        # If the file is meant to be JSON, the place of the mistake helps more than "no JSON found".
         if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
             tell_where(name, strict)
         raise CommandError(f"{name}: {error}") from None
@@ -162,7 +162,7 @@ def read_config(written: str) -> dict[str, Any]:
 
     Raises:
         OSError: it can't be read.
-        CommandError: it is no JSON object, or has an option that there is not.
+        CommandError: it is not a JSON object, or has an unknown option.
     """
     from pytest_jsonmatch.engine.plan.options import Options, merge_options
 

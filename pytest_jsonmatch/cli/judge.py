@@ -1,4 +1,4 @@
-"""`jsonmatch judge`: what the judge is worth that tells whether two values mean the same."""
+"""`jsonmatch judge`: how reliable a judge's verdicts are."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accurac
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
 _SHOWN: Final = 3
-"""So many pairs without a verdict, and so many doubtful labels, are named."""
+"""How many pairs without a verdict, and doubtful labels, are named."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -116,7 +116,7 @@ def _calibrate(options: Namespace) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What came of the labels."""
+    """The labels, with what the judge said of them."""
 
     name: str
     """Of the file."""
@@ -126,9 +126,9 @@ class _Judged:
     answered: tuple[tuple[Label, Verdict], ...]
     unanswered: tuple[tuple[Label, JudgeError], ...]
     settled: tuple[Label, ...]
-    """Of which scoring asks nobody."""
+    """Those that scoring decides without a judge."""
     twins: tuple[tuple[Label, Label], ...]
-    """Labels that contradict an earlier one, and that."""
+    """Labels that contradict an earlier one, with the earlier one."""
     usage: JudgeUsage
 
     def table(self) -> Agreement:
@@ -148,7 +148,7 @@ class _Judged:
         return [(label, verdict) for label, verdict in self.answered if label.same != verdict.equivalent]
 
     def doubtful(self) -> list[Label]:
-        """The settled pairs of which people say something else than scoring does."""
+        """The settled pairs that people label differently than scoring decides them."""
         return [label for label in self.settled if label.same != label.settled]
 
     def where(self, label: Label) -> str:
@@ -157,7 +157,7 @@ class _Judged:
 
 
 def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
-    """Ask the judge about all pairs that scoring would ask it about; equal questions are one."""
+    """Ask the judge about every pair that scoring would ask about; equal questions are asked once."""
     from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
     firsts: dict[tuple[str, ...], Label] = {}
@@ -186,7 +186,7 @@ def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged
 
 
 def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
-    """Return an answer for each item; so many are asked at a time as keep the judge busy."""
+    """Return an answer for each item; `size` items are asked at a time."""
     found: dict[str, Verdict | JudgeError] = {}
     with Progress(total=len(items), noun="pairs") as progress:
         for start in range(0, len(items), size):
@@ -228,7 +228,7 @@ def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[St
 
 
 def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
-    """Yield what stands beside the figures: pairs without a verdict, doubtful labels, what it took."""
+    """Yield the notes beside the figures: pairs without a verdict, doubtful labels, usage."""
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
     from pytest_jsonmatch.semantic.bench import usage_text
@@ -253,7 +253,7 @@ def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
     if found.settled:
         notes.append(
             f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
-            "since scoring asks nobody about them"
+            "since scoring decides them without a judge"
         )
     for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
         yield from look.folded(note, 2, DIM)

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def full_parser() -> Parser:
-    """Return the parser with all subcommands, for what wants to know them all.
+    """Return the parser with all subcommands.
 
     >>> full_parser().parse_args(["cases", "header", "s.json"]).schema
     's.json'
@@ -89,7 +89,7 @@ def _parser(wanted: Sequence[str]) -> Parser:
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
-        # Only the one that was asked for is imported: no command is the slower for another.
+        # Only the module of the command at hand is imported, so that no command slows down another.
         module = import_module(f"pytest_jsonmatch.cli.{name}") if name in wanted else None
         examples = getattr(module, "EXAMPLES", "")
         described = f"{text[0].upper()}{text[1:]}."
@@ -110,6 +110,6 @@ def _in_a_line(error: Exception) -> str:
 def _tell(command: str, line: str) -> int:
     from pytest_jsonmatch.report.escape import printable
 
-    # A line may quote names and data: nothing in them reaches the terminal as more than text.
+    # A line may quote names and data; none of it must reach the terminal as control characters.
     sys.stderr.write(f"{printable(f'{command}: {line}')}\n")
     return BAD

@@ -45,7 +45,7 @@ def share(text: str) -> float:
     """Return a number from 0 to 1, as an option's value.
 
     Raises:
-        ArgumentTypeError: it is none.
+        ArgumentTypeError: it is anything else.
 
     >>> share("0.9")
     0.9

@@ -1,4 +1,4 @@
-"""What a command writes: how it may look, and where it goes."""
+"""What a command writes: its look, and its target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def look_of(options: Namespace) -> Look:
 
     A file and a pipe get UTF-8 without colours, as wide as COLUMNS says; a terminal what it can show.
     """
-    # (A command writes to a file, or to standard output.)
     to_file = getattr(options, "output", None) is not None
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
     color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
@@ -72,8 +71,8 @@ def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[Styled
 def write_output(text: str, target: Path | None) -> None:
     r"""Write a command's result, as UTF-8.
 
-    Whoever reads standard output may have had enough, as `head` has: that is no error, and the command goes
-    on to its own exit code.
+    A reader of standard output that stops early, as `head` does, is not an error: the command goes on to its
+    own exit code.
 
     Args:
         text: the result; it ends with a line break.

@@ -66,7 +66,7 @@ def plugins(options: Namespace) -> Iterator[None]:
             except PluginValidationError as error:
                 told = " ".join(str(error).split())
                 raise CommandError(f"plugin {name!r}: {told}") from error
-            except Exception as error:  # whatever the hook of somebody does
+            except Exception as error:  # a plugin's hook may raise anything
                 raise CommandError(f"plugin {name!r} raised {error_text(error)}") from error
         yield
 
@@ -82,7 +82,7 @@ def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
         if point.name not in left_out:
             try:
                 yield point.name, point.load()
-            except Exception as error:  # whatever a module does when it is imported
+            except Exception as error:  # importing a module may raise anything
                 raise CommandError(
                     f"the plugin {point.name!r} can't be imported: {error_text(error)} "
                     f"(-p no:{point.name} leaves it out)"

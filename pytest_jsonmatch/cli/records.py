@@ -38,7 +38,7 @@ class Sides:
         actual: the answers.
         expected: the records that are right.
         names: of folders: the names of the gold files, which are the ids of their records.
-        path: the gold records' file, if it is one of lines; nobody has counted them yet.
+        path: the gold records' file, if it is JSON Lines, whose lines have not been counted.
         number: how many gold records there are, if that is known.
         alone: files with answers that belong to no gold file.
         warnings: what was tolerated.

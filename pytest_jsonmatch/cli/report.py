@@ -91,7 +91,7 @@ def _run(options: Namespace) -> int:
 
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
-    """Return what is asked for and where it goes; a file may be named behind the form, or by --output."""
+    """Return the form and the target file; the file may follow the form, or be given by --output."""
     form: Form = next((name for name in FORMS if getattr(options, name) not in {None, False}), "text")
     named = getattr(options, form)
     if type(named) is bool or named == STDOUT:
@@ -130,7 +130,7 @@ def _view(options: Namespace, gates: Any) -> RunView:
     diff = compare_runs(before, results)
     proven = None
     if not diff.is_comparable:
-        # As in a run of pytest: who asks for a comparison that can't be made has to know.
+        # As in a run of pytest: a comparison that was asked for and can't be made fails.
         note = f"{count(len(diff.mismatches), 'case')} scored in another way"
         checks.append(
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)

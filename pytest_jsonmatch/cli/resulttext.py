@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 _WORST: Final = 10
-"""So many records of a corpus are named, and so many cases that compared nothing."""
+"""How many records of a corpus, and cases that compared nothing, are named."""
 _UNSCORED: Final = "failed before comparing"
 
 

@@ -59,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     validate = commands.add_parser(
         "validate",
         help="what is wrong with a schema",
-        description="Tell what is wrong with an eval schema, and which gold records do not fit it.",
+        description="Report what is wrong with an eval schema, and which gold records do not fit it.",
         examples=(
             "jsonmatch schema validate receipt.eval.json\n"
             "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id"
@@ -120,7 +120,7 @@ def _validate(options: Namespace) -> int:
     from pytest_jsonmatch.schema.parsing import load_schema
 
     source = schema_source(options.schema)
-    Documents.open(source)  # a file that is none is a bad input, and not a bad schema
+    Documents.open(source)  # an unreadable file is bad input (code 2), not a bad schema (code 1)
     lines: list[str] = []
     with plugins(options):
         try:

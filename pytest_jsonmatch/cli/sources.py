@@ -1,4 +1,4 @@
-"""What is named on the command line as a schema or a module: files, models, what can be imported."""
+"""Schemas and modules that are named on the command line: files, models, anything importable."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def imported(written: str) -> Any:
     """
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
     try:
-        # What a module prints is not part of a command's result.
+        # What a module prints must not mix with the command's output.
         with redirect_stdout(sys.stderr):
             return object_named(written)
     except ConfigurationError as error:
