@@ -44,9 +44,9 @@ def compare_json(
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
-            `judge` is whom the comparator `semantic` asks: a judge, a function of one item, or the name of a
-            registered judge; with `judge_triage=True` only what can change whether the figures reach
-            `threshold` (as for `assert_json_match`) is asked.
+            `judge` is the judge of the comparator `semantic`: a judge, a function of one item, or the name of
+            a registered judge; with `judge_triage=True` it is asked only what can change whether the figures
+            reach `threshold` (as for `assert_json_match`).
 
     Returns:
         The figures, the result of every leaf, and aggregates per field.
@@ -79,7 +79,7 @@ def compare_values(
 ) -> MatchResult:
     """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
 
-    `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
+    `actual` may be MISSING: an answer that can't be read, in which everything is missing.
     """
     repair, options = take_repair(options)
     judge, triage, options = _take_judge(options)
@@ -105,11 +105,11 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
 
 
 _JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
-"""Options that say who judges and what is asked; no plan knows them."""
+"""Options about the judge and its questions; plans do not know them."""
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
-    """Return who judges, which questions are asked, and the other options: those that a plan knows."""
+    """Return the judge, the choice of questions, and the other options, which plans know."""
     if not options or ("judge" not in options and "judge_triage" not in options):
         return None, None, options
     others = dict(options)
@@ -118,7 +118,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
         from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
         if not isinstance(judge, Bench):
-            as_judge(judge)  # what is none is an error now, not at the first question
+            as_judge(judge)  # raises now, and not at the first question, if it is none
     if "judge_triage" not in others:
         return judge, None, others
     triage, threshold = others.pop("judge_triage"), others.pop("threshold", None)
@@ -127,7 +127,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
-    if isinstance(triage, Triage):  # as `assert_json_match` makes it, which knows the run
+    if isinstance(triage, Triage):  # made by `assert_json_match`, which knows the run
         return judge, triage, others
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
@@ -140,7 +140,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
 
 
 def _bench(plan: Plan, judge: object) -> object:
-    """Return whom the plan's comparators ask; None where none of them asks a judge."""
+    """Return the judges that the plan's comparators ask; None if no comparator asks one."""
     if not plan.has_batch:
         return None
     run = current_run()
@@ -252,7 +252,7 @@ def evaluate(
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:
-    """Return who judges, checked to reach the processes of an executor."""
+    """Return the judges, after a check that they can be sent to the executor's processes."""
     from concurrent.futures import ThreadPoolExecutor
 
     if bench is not None and executor is not None and not isinstance(executor, ThreadPoolExecutor):
@@ -260,7 +260,7 @@ def _sendable(bench: object, executor: Executor | None) -> object:
 
         try:
             pickle.dumps(bench)
-        except Exception as error:  # whatever somebody's object raises
+        except Exception as error:  # a user's object may raise anything
             raise ConfigurationError(
                 f"the judge can't be sent to another process ({type(error).__name__}: {error}); use a "
                 "ThreadPoolExecutor, or give the name of a judge that is registered there"

@@ -54,7 +54,7 @@ def _bytes(raw: object) -> int:
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
-    """Return the settings of a judge, `NAME = VALUE` a line; what they mean is looked at when needed."""
+    """Return the settings of a judge, one `NAME = VALUE` a line; their meaning is checked when needed."""
     found: dict[str, str] = {}
     for line in _strings(raw):
         name, equals, value = (part.strip() for part in line.partition("="))
@@ -351,8 +351,8 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "judge-mode": {
         "choices": _JUDGE_MODES,
-        "help": "whom the comparator semantic asks: live (the judge, the default), cached (nobody: verdicts "
-        "of the cache file only) or off (nobody: each question is an error)",
+        "help": "how the comparator semantic gets verdicts: live (from the judge, the default), cached (from "
+        "the cache file only) or off (not at all: each question is an error)",
     },
     "record": {"metavar": "FILE", "help": "keep the answer of every golden case in a file of JSON lines"},
     "replay": {"metavar": "FILE", "help": "judge the answers that --jsonmatch-record kept, and make none"},
@@ -416,7 +416,7 @@ class Settings(NamedTuple):
     judge: tuple[tuple[str, str], ...]
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached", "off"] | None
-    """None where nobody says: then a judge has the mode that it was made with."""
+    """None if it is not given: then a judge keeps the mode that it was made with."""
     judge_triage: bool
 
     @property

@@ -1,4 +1,4 @@
-"""In the controller: what the reports of all tests have brought, from all processes."""
+"""In the controller: what the reports of all tests carry, from all processes."""
 
 from __future__ import annotations
 
@@ -90,18 +90,18 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
 
 @final
 class Outcomes:
-    """What the reports of a whole run say, with and without pytest-xdist; the last rerun wins."""
+    """The reports of a whole run, with and without pytest-xdist; the last rerun wins."""
 
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
         self.judged: list[list[float]] = []
-        """What judges did, part by part, in all processes; of tests that ran again each time."""
+        """What judges did in all processes, part by part; every run of a test counts."""
         self._by_case: dict[str, list[str]] = {}
         self._failed_otherwise: set[str] = set()
         self.planned: Mapping[str, int] = {}
-        """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
+        """The cases chosen to run, with the number of their runs; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
@@ -142,7 +142,7 @@ class Outcomes:
             test.skipped |= report.skipped
 
     def _counted(self) -> Iterator[tuple[str, _Test]]:
-        # By node id: the order in which workers report must not show in the table.
+        # By node id, so that the table does not depend on the order in which workers report.
         tests = sorted(self._tests.items())
         return ((nodeid, test) for nodeid, test in tests if not (test.xfail or test.skipped))
 
@@ -151,7 +151,7 @@ class Outcomes:
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
     def details(self) -> dict[tuple[str, str], str]:
-        """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
+        """Return what a report shows of each comparison, by node id and id; empty without a report."""
         return {key: text for _, test in self._counted() for key, text in test.details.items()}
 
     def left_out_case(self, nodeid: str) -> str | None:
@@ -198,7 +198,7 @@ class Outcomes:
 
     @property
     def failed_otherwise(self) -> int:
-        """How many tests failed that have nothing to do with comparisons."""
+        """How many tests failed that compare nothing."""
         return len(self._failed_otherwise - self._tests.keys())
 
     @property
