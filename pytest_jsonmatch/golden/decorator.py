@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> pytest.MarkDecorator:
     """Parametrize a test with the cases of golden files, their marks included.
 
-    The test gets each as a `GoldenCase`, as the fixture `jsonmatch_case` has it. Such files need not have
-    names that pytest would collect by itself; where they have, their cases run as tests of their own as well.
+    The test gets each case as a `GoldenCase`, like the fixture `jsonmatch_case`. The files can have any
+    names; if pytest collects them by their names, their cases also run as tests of their own.
 
     Args:
         patterns: paths, relative to the folder of the test file; `*`, `?`, `[]` and `**` as in globs.
         argname: the argument of the test.
 
     Returns:
-        The mark `parametrize`, with the ids of the cases; of several files, each after its file's name.
+        The mark `parametrize`, with the ids of the cases, each preceded by its file's name if there are
+        several files.
 
     Raises:
         pytest.Collector.CollectError: no file fits, or one is not valid; the message says where.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Check: TypeAlias = "Callable[[JsonValue], None]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")
-# Names that pytest gives a meaning of its own when it finds them in a module.
+# Names that have a meaning for pytest in a module.
 XUNIT_NAMES: Final = frozenset(
     f"{when}{what}"
     for when in ("setup", "teardown")
@@ -65,7 +65,7 @@ _object: Final = _is("object")
 
 
 def _text(missing: str) -> Check:
-    """Return the check for text that is not empty; `missing` is what to do if it is."""
+    """Return the check for text that is not empty; `missing` says what to do otherwise."""
 
     def check(value: JsonValue) -> None:
         _string(value)
@@ -156,7 +156,7 @@ def _pattern(pattern: str, *at: str) -> None:
 
 
 def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
-    """Refuse what the engine refuses to read, at a place inside the value."""
+    """Refuse what the engine refuses, at a place inside the value."""
     try:
         read(*arguments)
     except ConfigurationError as error:

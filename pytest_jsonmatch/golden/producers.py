@@ -1,4 +1,4 @@
-"""What a case is compared with: its recorded answer, or what its producer makes of its input."""
+"""The answer of a case: the recorded one, or what its producer makes of its input."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
-    """Return what a case is compared with: its recorded answer, else its producer's, else what `ask` says.
+    """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
 
     Args:
         case: the case.
-        ask: asked last; None as its answer means that it has none.
+        ask: called last; it returns None if it has no answer.
 
     Raises:
-        AssertionError: there is no answer, or a file or producer that the case names can't be had. It is
-            raised from the line of the YAML file that it is about. What a producer raises passes through.
+        AssertionError: there is no answer, or a file or producer of the case can't be used; raised from the
+            line of the YAML file that names it. Exceptions of the producer pass through.
     """
     __tracebackhide__ = True
     try:
@@ -59,8 +59,8 @@ def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> obj
 def produce(case: GoldenCase) -> object:
     """Call the case's producer with the case's input and return its answer.
 
-    A coroutine function (or whatever returns an awaitable) is run to its end in an event loop of its own.
-    What the producer itself raises passes through.
+    A coroutine (or any other awaitable) is run to its end in a new event loop.
+    Exceptions of the producer pass through.
 
     Raises:
         GoldenFileError: the producer can't be imported or called; the error stands at `producer`.
@@ -79,7 +79,7 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
     __tracebackhide__ = True
     written = case.producer or ""
     try:
-        # At run time: pytest's `pythonpath` and the conftest files have had their say on sys.path.
+        # At run time, when pytest's `pythonpath` and the conftest files have changed sys.path.
         found = object_named(written)
     except ConfigurationError as error:
         cause = error.__cause__

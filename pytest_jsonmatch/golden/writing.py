@@ -1,4 +1,4 @@
-"""JSON values as YAML and JSON text, in the styles that a document has already."""
+"""JSON values as YAML and JSON text, in the style of an existing document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 HALF: Final = re.compile("[\ud800-\udfff]")
-# What stands in quotes as it is: no control characters, no line breaks of any age, no byte order mark.
+# Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
+# mark.
 _AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
 _IN_A_BLOCK: Final = re.compile(
     "[\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
@@ -28,12 +29,12 @@ _WIDTH: Final = 80
 
 
 def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str:
-    r"""Return a scalar as YAML on one line, in a style if that can hold it.
+    r"""Return a scalar as YAML on one line, in the given style if that can express it.
 
     Args:
         value: null, a boolean, a number or a string. Only strings are ever quoted.
         style: empty (plain), `'` or `"`.
-        flow: whether it stands between brackets.
+        flow: whether it is between brackets.
 
     >>> yaml_scalar("NO"), yaml_scalar("12"), yaml_scalar("it's", "'"), yaml_scalar("a\nb", "'")
     ('NO', '"12"', "'it''s'", '"a\\nb"')
@@ -58,7 +59,7 @@ def _atom(value: Any) -> str:
 
 
 def _plain(value: str, *, flow: bool) -> bool:
-    """Tell whether a string can do without quotes."""
+    """Tell whether a string needs no quotes."""
     if not value or value != value.strip() or not reads_as_string(value):
         return False
     if value[0] in _NOT_FIRST or value.startswith(("---", "...")):
@@ -84,14 +85,14 @@ def _escaped(character: str) -> str:
 
 
 def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
-    r"""Return a string as a literal or folded scalar: its header, then its lines with their indentation.
+    r"""Return a string as a literal or folded scalar: its header, then its indented lines.
 
     Args:
         value: the string.
-        style: `|` or `>`. Text that can't be folded comes back literal.
-        indent: how far the lines are indented.
-        parent: how far what holds the scalar is indented.
-        keeps: whether blank lines at the end may be written: only where the text had such an end before.
+        style: `|` or `>`. Text that can't be folded becomes literal.
+        indent: the indentation of the lines.
+        parent: the indentation of the container.
+        keeps: whether blank lines at the end may be written: only if the old text ended so.
 
     Returns:
         The lines, or None if no block can hold the string.
@@ -128,7 +129,7 @@ def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: boo
 
 
 def _folded(lines: list[str], width: int) -> list[str]:
-    """Return the lines of a folded scalar: long ones broken, a blank line for each break that is meant."""
+    """Return the lines of a folded scalar: long ones are broken, and each line break becomes a blank line."""
     folded: list[str] = []
     begun = False
     for line in lines:
@@ -140,7 +141,7 @@ def _folded(lines: list[str], width: int) -> list[str]:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Break a line at single spaces, so that folding brings them back."""
+    """Break a line at single spaces, which folding restores."""
     parts: list[str] = []
     words = re.split(r"(?<=[^ \t]) (?=[^ \t])", line)
     current = words[0]
@@ -156,13 +157,13 @@ def _wrapped(line: str, width: int) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class YamlWriter:
-    """Writes values as the YAML around them is written.
+    """Writes values in the style of the YAML around them.
 
     Args:
         step: how much deeper a mapping inside a mapping is indented.
         list_step: how much deeper the dashes of a list inside a mapping are.
         literals: whether text of several lines may be written as a literal block.
-        padding: what stands inside braces, before the first member and after the last.
+        padding: the blanks inside braces, before the first member and after the last.
     """
 
     step: int = 2
@@ -245,11 +246,11 @@ def _indented(lines: list[str], by: int) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class JsonWriter:
-    """Writes values as the JSON around them is written.
+    """Writes values in the style of the JSON around them.
 
     Args:
-        colon: what stands between a key and its value.
-        comma: what stands between elements on one line.
+        colon: the separator of a key and its value.
+        comma: the separator of elements on one line.
         ascii: whether everything beyond ASCII is escaped.
         newline: the line break.
         unit: what each level adds to the indentation; None keeps every value on one line.
@@ -279,7 +280,7 @@ class JsonWriter:
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
         parts: list[str] = []
-        # Values with their indentation, and texts that are written as they are; a stack, whatever the depth.
+        # Values with their indentation, and finished texts; a stack, so that any depth works.
         waiting: list[str | tuple[Any, str]] = [(value, indent)]
         while waiting:
             item = waiting.pop()
@@ -304,7 +305,7 @@ class JsonWriter:
     def _between(
         self, brackets: str, items: Sequence[tuple[str, Any]], indent: str
     ) -> list[str | tuple[Any, str]]:
-        """Return what there is to write of a container, the last thing first."""
+        """Return the parts of a container, the last one first."""
         opening, closing = brackets[0], brackets[1]
         separator, inner = self.comma, ""
         if self.unit is not None:

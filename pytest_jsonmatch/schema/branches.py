@@ -1,4 +1,4 @@
-"""Tests of a value against the branches of a union: by type where that is enough, else by `jsonschema-rs`."""
+"""Tests of a value against the branches of a union: by type if that is enough, else by `jsonschema-rs`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.places import Alternative, Place, Reader
 
 _DEEPEST: Final = 200
-"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
+"""Deeper values and schemas are kept from the validator, whose recursion would crash the process."""
 
 
 @final
@@ -56,7 +56,7 @@ class Tests:
         """Return the validator of a schema in one of the documents."""
         import jsonschema_rs
 
-        # By its address, so that the references in it are resolved as where it stands.
+        # By its address, so that its references are resolved relative to it.
         reference = {"$ref": self._reader.documents.location(schema), **self._dialect}
         try:
             validator = jsonschema_rs.validator_for(reference, registry=self._registry)
@@ -85,7 +85,7 @@ class Tests:
 
 
 def _prepared(document: Schema) -> Any:
-    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    """Return a document as the validator needs it: plain JSON, of a dialect that it knows."""
     copy = json_copy(document)
     if not is_validatable(copy):
         raise ConfigurationError(
@@ -99,7 +99,7 @@ def _prepared(document: Schema) -> Any:
         if type(value) is dict:
             waiting.extend(value.values())
             if isinstance(reference := value.get("$ref"), str):
-                # The validator takes addresses in ASCII only.
+                # The validator accepts addresses in ASCII only.
                 value["$ref"] = quote(reference, safe=_ADDRESS)
         elif type(value) is list:
             waiting.extend(value)
@@ -134,7 +134,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def fits_types(value: Any, types: frozenset[str]) -> bool:
-    """Tell whether a JSON value has one of the JSON Schema types; no types are all.
+    """Tell whether a JSON value has one of the JSON Schema types; an empty set allows all.
 
     >>> fits_types(2.0, frozenset({"integer"})), fits_types(True, frozenset({"integer", "null"}))
     (True, False)

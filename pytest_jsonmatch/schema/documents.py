@@ -1,4 +1,4 @@
-"""What a schema can be given as, the documents it is made of, and where a `$ref` in them leads."""
+"""The forms of a schema, the documents that it consists of, and the targets of a `$ref` in them."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SchemaSource: TypeAlias = "Mapping[str, Any] | bool | str | os.PathLike[str] | t
 """A JSON Schema as a mapping, the path of a JSON file, or a pydantic model class."""
 
 _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
-"""The address of a schema that is no file."""
+"""The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
-"""Keywords with plain values below them: an `$id` or `$anchor` there names nothing."""
+"""Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
 _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
-"""The way from a document's root, as linked pairs: as text, every level would repeat those above it."""
+"""The path from a document's root as linked pairs; as text, every level would repeat those above it."""
 
 
 class _Position(NamedTuple):
-    """Where an object of a document stands."""
+    """The place of an object in a document."""
 
     address: str
     """The document's."""
@@ -52,7 +52,7 @@ class _Position(NamedTuple):
 
 @final
 class Documents:
-    """A schema and the files that it refers to; each is read when a reference first leads there."""
+    """A schema and the files that it refers to; each is read when a reference first needs it."""
 
     def __init__(self, root: Schema, path: Path | None) -> None:
         self.root = root
@@ -65,10 +65,10 @@ class Documents:
 
     @classmethod
     def open(cls, source: SchemaSource) -> Documents:
-        """Return the documents of a schema in any form: it is copied or read, and never changed.
+        """Return the documents of a schema in any form; it is copied or read, never changed.
 
         Raises:
-            ConfigurationError: `source` is nothing a schema can be given as, or the file cannot be read.
+            ConfigurationError: `source` is not a schema, or the file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
             return cls(plain_copy(_schema_of(source)), None)
@@ -86,7 +86,7 @@ class Documents:
         """Return the schema that another refers to by its `$ref`.
 
         Raises:
-            ConfigurationError: the reference leads nowhere, to no schema, or to what is no file.
+            ConfigurationError: the reference leads nowhere, or to something that is not a schema.
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
@@ -141,14 +141,14 @@ class Documents:
         return f"{position.address}#{''.join(f'/{part}' for part in reversed(parts))}"
 
     def digest(self) -> str:
-        """Return a hash of all documents: the same for the same content, in whatever order the keys are."""
+        """Return a hash of all documents, which does not depend on the order of keys."""
         first, *others = self.by_address
         copies = [json_copy(self.by_address[address]) for address in (first, *sorted(others))]
         text = "\n".join(map(render, copies))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def _add(self, address: str, document: Schema) -> None:
-        """Take up a document: where its objects stand, and what its ids and anchors name."""
+        """Add a document: the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
         waiting: list[tuple[Any, _Trail, str]] = [(document, None, address)]
         while waiting:
@@ -247,7 +247,7 @@ def model_schema(model: type) -> dict[str, Any]:
 
 
 def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
-    """Copy a schema of any depth; what is no container (a tokenizer, say) is kept as it is.
+    """Copy a schema of any depth; values that are not containers, such as a tokenizer, are shared.
 
     Raises:
         ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
@@ -295,7 +295,7 @@ def _put(target: Any, key: Any, value: Any) -> None:
 
 
 def json_copy(document: Schema) -> Any:
-    """Return a document as JSON, with its keys sorted, and functions by name."""
+    """Return a document as JSON with sorted keys; functions are replaced by their names."""
     holder: list[Any] = [None]
     waiting: list[tuple[Any, Any, Any]] = [(holder, 0, document)]
     while waiting:

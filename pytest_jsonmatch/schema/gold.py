@@ -1,4 +1,4 @@
-"""`validate_gold`: whether gold data fit the schema that says how to score them."""
+"""`validate_gold`: check gold data against the schema that says how to score them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GoldWarning(JsonMatchWarning):
-    """Gold data are odd, and can be scored: a value of another type than declared, or a missing field."""
+    """Gold data look wrong but can be scored: a value of another type than declared, or a missing field."""
 
 
 @final
@@ -44,7 +44,7 @@ def validate_gold(
 
     A field that the schema does not list is an error: nothing says how to score it. A value of another type
     than declared and a listed field that is missing are warnings, one `GoldWarning` for each field. Null is
-    of every type: it says that there is no value.
+    allowed everywhere.
 
     Args:
         gold: the records, each with a JSON form; an iterator is read once.
@@ -102,7 +102,7 @@ def _record_id(record: Any, index: int, id_field: str) -> str | int:
 
 
 def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
-    """Yield what does not fit, in the order of the document."""
+    """Yield the problems, in the order of the document."""
     waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
     while waiting:
         node, value, trail = waiting.pop()

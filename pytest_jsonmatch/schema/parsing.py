@@ -1,4 +1,4 @@
-"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made of."""
+"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made from."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Parsed:
     contents: dict[Path, bytes]
 
     def holds(self) -> bool:
-        """Tell whether nothing has changed that it was made of."""
+        """Tell whether everything that it was made from is unchanged."""
         return self.state == _state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
@@ -52,7 +52,7 @@ _kept: Final[dict[Any, _Parsed]] = {}
 def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     """Check an eval schema and return it as a tree of nodes, one for each place.
 
-    Everything that can be wrong with the schema is found here, and nothing while scoring.
+    Everything that is wrong with the schema is reported here, not while scoring.
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
@@ -115,7 +115,7 @@ def open_reader(schema: SchemaSource) -> Reader:
     """Return the reader of a schema.
 
     Raises:
-        ConfigurationError: it is none, or cannot be read.
+        ConfigurationError: it is not a schema, or can't be read.
     """
     return Reader(Documents.open(schema))
 
@@ -142,9 +142,9 @@ def _state() -> tuple[int, int]:
 
 
 def _key(source: object) -> Any:
-    """Return what identical schemas share; None where that cannot be had cheaply.
+    """Return a key that identical schemas share; None if it would be costly.
 
-    Not the hash that signatures carry: this is made for every comparison, by C code.
+    It is made for every comparison, by C code, which the hash in signatures is too slow for.
     """
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         source = model_schema(source)
@@ -167,7 +167,7 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
     """Return every place of a schema once, with the first path that leads to it.
 
     Raises:
-        ConfigurationError: something in the schema is not as it should be; the message begins with the path.
+        ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
     found: list[tuple[Place, Flat, Trail]] = []
     waiting: list[tuple[Place, Trail]] = [(reader.root, None)]
@@ -237,7 +237,7 @@ def _node(flat: Flat) -> SchemaNode:
 
 
 def _described(notes: dict[str, Any]) -> str | None:
-    """Return the title and the description of a place, in a sentence; None where it has neither."""
+    """Return the title and the description of a place as one text; None if it has neither."""
     said = [notes[key] for key in ("title", "description") if isinstance(notes.get(key), str) and notes[key]]
     return ": ".join(said) or None
 
@@ -269,7 +269,7 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
 
 
 def _check_enum(flat: Flat, trail: Trail) -> None:
-    """Warn of a `oneof` that takes every value of an enum: nothing in the list is wrong then."""
+    """Warn of a `oneof` that lists every value of an enum: then any listed value is right."""
     match flat.rules.get("compare"):
         case {"oneof": {"values": [*values]}} if flat.enum and all(
             any(json_equal(one, value) for value in values) for one in flat.enum
@@ -288,10 +288,10 @@ def segments(trail: Trail) -> list[Segment]:
 
 
 def path_text(trail: Trail) -> str:
-    """Return a path as text, cut where nobody reads on."""
+    """Return a path as text, cut after 200 levels."""
     return format_path(segments(trail), PATH_LIMIT)
 
 
 def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
-    """Return an error with the path of its place before its message."""
+    """Return an error whose message begins with the path of its place."""
     return ConfigurationError(f"{path_text(trail)}: {error}")

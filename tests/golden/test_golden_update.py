@@ -201,7 +201,7 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, re
     result = pytester.runpytest("--jsonmatch-update=failed", *workers)
     result.assert_outcomes(passed=2)
     assert result.ret == 1
-    reason = "expected.m is an alias, *x: a change would change what others see; write the value itself there first"
+    reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"
     result.stdout.fnmatch_lines(
         [
             "updated 1 case in a.golden.yaml",
