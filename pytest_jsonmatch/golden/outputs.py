@@ -15,7 +15,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
-from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # What holds an answer, or says why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
-# ASCII passes everywhere, whatever a model puts into a string.
-_WRITER: Final = JsonWriter(ascii=True)
 # Side by side in JSON, two halves of a character are that character.
 _HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _TORN: Final = (
@@ -51,7 +49,7 @@ def output_line(
         seconds: what making it took.
         params: the parameters of fixtures.
     """
-    return _WRITER.value(
+    return ascii_json(
         {
             "case": nodeid,
             "id": case.id,

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.edit import identical, merge, trail_text
-from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def review(
         asker.begin_case()
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped and not identical(old, new):
-            answered.append(replace(request, value=JsonWriter(ascii=True).value(new)))
+            answered.append(replace(request, value=ascii_json(new)))
     return [*answered, *(request for request in requests if request.action != "write")]
 
 

@@ -7,15 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.text import number_text
+from pytest_jsonmatch.engine.value.text import number_text, render
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 HALF: Final = re.compile("[\ud800-\udfff]")
+_BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
 # Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
 # mark.
 _AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
@@ -243,10 +242,19 @@ def _indented(lines: list[str], by: int) -> list[str]:
     return [" " * by + line if line else "" for line in lines]
 
 
+def ascii_json(value: JsonValue) -> str:
+    r"""Return a value of any depth as JSON text in ASCII.
+
+    >>> ascii_json({"a": ["é", 1]})
+    '{"a": ["\\u00e9", 1]}'
+    """
+    return _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], render(value))
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class JsonWriter:
-    """Writes values in the style of the JSON around them.
+    """Writes values, of no great depth, in the style of the JSON around them.
 
     Args:
         colon: the separator of a key and its value.
@@ -279,43 +287,19 @@ class JsonWriter:
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
-        parts: list[str] = []
-        # Values with their indentation, and finished texts; a stack, so that any depth works.
-        waiting: list[str | tuple[Any, str]] = [(value, indent)]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, str):
-                parts.append(item)
-                continue
-            each, indent = item
-            if type(each) is dict and each:
-                waiting += self._between(
-                    "{}",
-                    [(f"{self.scalar(name)}{self.colon}", inner) for name, inner in each.items()],
-                    indent,
-                )
-            elif type(each) is list and each:
-                waiting += self._between("[]", [("", inner) for inner in each], indent)
-            else:
-                parts.append(
-                    "{}" if type(each) is dict else "[]" if type(each) is list else self.scalar(each)
-                )
-        return "".join(parts)
+        if type(value) is dict and value:
+            items = [self.member(name, each, indent + (self.unit or "")) for name, each in value.items()]
+            return self._bracketed("{}", items, indent)
+        if type(value) is list and value:
+            items = [self.value(each, indent + (self.unit or "")) for each in value]
+            return self._bracketed("[]", items, indent)
+        return "{}" if type(value) is dict else "[]" if type(value) is list else self.scalar(value)
 
-    def _between(
-        self, brackets: str, items: Sequence[tuple[str, Any]], indent: str
-    ) -> list[str | tuple[Any, str]]:
-        """Return the parts of a container, the last one first."""
-        opening, closing = brackets[0], brackets[1]
-        separator, inner = self.comma, ""
-        if self.unit is not None:
-            inner = indent + self.unit
-            opening, closing = f"{opening}{self.newline}{inner}", f"{self.newline}{indent}{closing}"
-            separator = f",{self.newline}{inner}"
-        parts: list[str | tuple[Any, str]] = []
-        for key, value in items:
-            parts += (f"{separator if parts else opening}{key}", (value, inner))
-        return [closing, *reversed(parts)]
+    def _bracketed(self, brackets: str, items: list[str], indent: str) -> str:
+        if self.unit is None:
+            return f"{brackets[0]}{self.comma.join(items)}{brackets[1]}"
+        inner = f"{self.newline}{indent}{self.unit}"
+        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{self.newline}{indent}{brackets[1]}"
 
     def member(self, name: str, value: JsonValue, indent: str) -> str:
         """Return a member.

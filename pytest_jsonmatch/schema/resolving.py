@@ -26,8 +26,8 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
 
     `$ref` is replaced by its target, `allOf` is merged, and so are `anyOf` and `oneOf` whose branches have
     different types. True alternatives stay as `anyOf`, and the places of a recursive schema as `$ref`.
-    Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*` keys are kept; `not`, `if` and
-    others that combine schemas in other ways are left out.
+    Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*` keys are kept; `not`, `if`
+    and others that combine schemas in other ways are left out.
 
     Args:
         schema: a dict, the path of a JSON file, or a pydantic model class; not changed.
