@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
@@ -11,20 +10,18 @@ from pytest_jsonmatch.cli.sources import imported
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
     from pytest_jsonmatch.triage import Triage
 
-_OPTIONS: Final = MappingProxyType(
-    {
-        "base_url": "--judge-base-url",
-        "api_key_env": "--judge-key-env",
-        "max_calls": "--judge-max-calls",
-        "cache": "--judge-cache",
-    }
-)
+_OPTIONS: Final[Mapping[str, str]] = {
+    "base_url": "--judge-base-url",
+    "api_key_env": "--judge-key-env",
+    "max_calls": "--judge-max-calls",
+    "cache": "--judge-cache",
+}
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch._version import __version__
@@ -16,19 +15,17 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.arguments import Run
 
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "init": "write a small suite of golden cases to start from",
-        "compare": "compare two JSON files",
-        "evaluate": "score a corpus of answers against gold records",
-        "report": "show a result file: as text, as a page of HTML, as Markdown",
-        "diff": "compare two result files, of corpora or of pytest runs",
-        "schema": "eval schemas: infer, resolve, annotate, validate",
-        "judge": "the judge of meaning: how far it agrees with people",
-        "cases": "golden cases: the JSON Schema of the format, for editors",
-        "completion": "the script by which a shell completes this command",
-    }
-)
+COMMANDS: Final[Mapping[str, str]] = {
+    "init": "write a small suite of golden cases to start from",
+    "compare": "compare two JSON files",
+    "evaluate": "score a corpus of answers against gold records",
+    "report": "show a result file: as text, as a page of HTML, as Markdown",
+    "diff": "compare two result files, of corpora or of pytest runs",
+    "schema": "eval schemas: infer, resolve, annotate, validate",
+    "judge": "the judge of meaning: how far it agrees with people",
+    "cases": "golden cases: the JSON Schema of the format, for editors",
+    "completion": "the script by which a shell completes this command",
+}
 """The subcommands, each with its line of help.
 
 The module of the same name has a function `add_arguments(parser)`, and `EXAMPLES` if it has no subcommands.

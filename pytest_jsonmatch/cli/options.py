@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.rendering import FORMS
@@ -67,58 +66,55 @@ def target(written: str | None) -> Path | None:
     return None if written in {None, STDOUT} else Path(str(written))
 
 
-_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
-        "--schema": {
-            "metavar": "SCHEMA",
-            "help": (
-                "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as "
-                "module:Model"
-            ),
-        },
-        "--config": {
-            "metavar": "FILE",
-            "help": "a JSON file with options of the metric, or structeval's configuration",
-        },
-        "--nulls": {
-            "choices": ("value", "absent"),
-            "help": "absent: a member that is null is not there; value: null is a value like any other",
-        },
-        "--repair": {
-            "action": "store_true",
-            "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
-        },
-        "-p": {
-            "dest": "plugins",
-            "metavar": "MODULE",
-            "action": "append",
-            "default": [],
-            "help": (
-                "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
-                "installed one out; repeatable"
-            ),
-        },
-        "--gate": {
-            "metavar": "EXPR",
-            "dest": "gates",
-            "action": "append",
-            "default": [],
-            "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
-        },
-        "--id-field": {"metavar": "NAME"},
-        "--report": {"choices": FORMS, "default": "text"},
-        "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
-        "--color": {
-            "choices": ("auto", "always", "never"),
-            "default": "auto",
-            "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
-        },
-        "--output": {
-            "flags": ("-o", "--output"),
-            "metavar": "FILE",
-            "type": target,
-            "help": "write to a file, in one step, and not to standard output",
-        },
-    }
-)
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
+    "--schema": {
+        "metavar": "SCHEMA",
+        "help": (
+            "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model"
+        ),
+    },
+    "--config": {
+        "metavar": "FILE",
+        "help": "a JSON file with options of the metric, or structeval's configuration",
+    },
+    "--nulls": {
+        "choices": ("value", "absent"),
+        "help": "absent: a member that is null is not there; value: null is a value like any other",
+    },
+    "--repair": {
+        "action": "store_true",
+        "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
+    },
+    "-p": {
+        "dest": "plugins",
+        "metavar": "MODULE",
+        "action": "append",
+        "default": [],
+        "help": (
+            "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
+            "installed one out; repeatable"
+        ),
+    },
+    "--gate": {
+        "metavar": "EXPR",
+        "dest": "gates",
+        "action": "append",
+        "default": [],
+        "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+    },
+    "--id-field": {"metavar": "NAME"},
+    "--report": {"choices": FORMS, "default": "text"},
+    "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
+    "--color": {
+        "choices": ("auto", "always", "never"),
+        "default": "auto",
+        "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+    },
+    "--output": {
+        "flags": ("-o", "--output"),
+        "metavar": "FILE",
+        "type": target,
+        "help": "write to a file, in one step, and not to standard output",
+    },
+}

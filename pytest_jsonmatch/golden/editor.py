@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
@@ -34,18 +33,16 @@ _PATH_KEY: Final = r"([A-Za-z_][A-Za-z0-9_]*|\*\*?)"
 _PATH_ITEM: Final = r'\[("([^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")?\]'
 _PATH_REST: Final = rf"(\.{_PATH_KEY}|{_PATH_ITEM})*"
 
-PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "id": rf"^(?!pytest_|__|({'|'.join([*sorted(XUNIT_NAMES), 'pytestmark'])}){_END}){_ID}{_END}",
-        "word": f"^{_WORD}{_END}",
-        "bare_mark": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures', 'skipif'])}){_END}){_WORD}{_END}",
-        "producer": f"^{_DOTTED}:{_DOTTED}{_END}",
-        "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
-        "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
-        "size": SIZE,
-        "place": r"\$\{[^{}]*\}",
-    }
-)
+PATTERNS: Final[Mapping[str, str]] = {
+    "id": rf"^(?!pytest_|__|({'|'.join([*sorted(XUNIT_NAMES), 'pytestmark'])}){_END}){_ID}{_END}",
+    "word": f"^{_WORD}{_END}",
+    "bare_mark": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures', 'skipif'])}){_END}){_WORD}{_END}",
+    "producer": f"^{_DOTTED}:{_DOTTED}{_END}",
+    "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
+    "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
+    "size": SIZE,
+    "place": r"\$\{[^{}]*\}",
+}
 """The patterns that `forms.yaml` refers to by name."""
 
 

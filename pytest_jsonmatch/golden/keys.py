@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.defaults import MAX_REPEATS
@@ -224,7 +223,7 @@ class Key(NamedTuple):
 
 
 # A new key is a row here, a form in forms.yaml, and a row in docs/golden-keys.md.
-_ROWS: Final[dict[str, Key]] = {
+KEYS: Final[Mapping[str, Key]] = {
     "id": Key(_id, filled=False),
     "title": Key(_string, file_wide=True),
     "input": Key(None, file_wide=True),
@@ -245,7 +244,6 @@ _ROWS: Final[dict[str, Key]] = {
     "marks": Key(check_marks, file_wide=True, filled=False),
     "parametrize": Key(_parametrize, filled=False),
 }
-KEYS: Final[Mapping[str, Key]] = MappingProxyType(_ROWS)
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)
 FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.rules import bind_comparator
@@ -15,9 +14,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Registry
 
-_BUILTIN: Final[Mapping[str, Any]] = MappingProxyType(
-    {"string": "exact", "number": "numeric", "integer": "numeric", "boolean": "exact", "null": "exact"}
-)
+_BUILTIN: Final[Mapping[str, Any]] = {
+    "string": "exact",
+    "number": "numeric",
+    "integer": "numeric",
+    "boolean": "exact",
+    "null": "exact",
+}
 
 # The changes of `set_type_default`, which hold for this process, as in source 5's API.
 _changed: Final[dict[str, Any]] = {}
@@ -98,11 +101,11 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
         fitted["number"] = fitted["integer"] = _changed["number"]
     if "integer" in _changed and (not types or "integer" in types):
         fitted["integer"] = _changed["integer"]
-    return MappingProxyType(fitted)
+    return fitted
 
 
 _CONTAINERS: Final = frozenset({"object", "array"})
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, Any]] = {}
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
 _SINGLE: Final = ("items", "additionalProperties")
