@@ -134,143 +134,125 @@ def _baseline_name(raw: str) -> str:
 
 @final
 class Option(NamedTuple):
-    """One ini option: its name, pytest's type for it, what it accepts (for errors), and how it is read."""
+    """One ini option: pytest's type for it, what it accepts (for errors), and how it is read."""
 
-    name: str
     kind: Literal["string", "float", "args", "linelist", "bool", "paths"]
-    default: object
     accepts: str
     convert: Callable[[object], object]
     help: str
+    default: object = None
+    """None: nothing, of the option's type."""
 
-    def add_to(self, parser: pytest.Parser) -> None:
+    def add_to(self, parser: pytest.Parser, name: str) -> None:
         """Register the option with pytest."""
-        default = list(self.default) if isinstance(self.default, tuple) else self.default
+        default = self.default
+        if default is None:
+            default = "" if self.kind == "string" else []
         if self.kind == "float" and pytest.version_tuple < (8, 4):
             # This pytest knows no floats. A newer one has to be told: in native TOML it refuses a bare 0.9
             # for a string, and wants 0.9 there, not "0.9".
-            parser.addini(self.name, self.help, type="string", default=default)
+            parser.addini(name, self.help, type="string", default=default)
         else:
-            parser.addini(self.name, self.help, type=self.kind, default=default)
+            parser.addini(name, self.help, type=self.kind, default=default)
 
-    def read(self, config: pytest.Config) -> Any:
+    def read(self, config: pytest.Config, name: str) -> Any:
         """Return the option's value; `pytest.UsageError` names the option and what it accepts."""
         try:
-            return self.convert(config.getini(self.name))
+            return self.convert(config.getini(name))
         except (TypeError, ValueError, pytest.UsageError) as error:  # pytest's own refusals differ by version
             where = f"{config.inipath}: " if config.inipath is not None else ""
             reason = str(error).removeprefix(where)
-            raise pytest.UsageError(f"{where}{self.name} must be {self.accepts}; {reason}") from error
+            raise pytest.UsageError(f"{where}{name} must be {self.accepts}; {reason}") from error
 
 
-OPTIONS: Final = (
-    Option(
-        name="jsonmatch_metric",
+OPTIONS: Final[Mapping[str, Option]] = {
+    "metric": Option(
         kind="string",
         default=defaults.METRIC,
         accepts="the name of a metric",
         convert=_nonempty,
         help=f"metric of comparisons that name none (default: {defaults.METRIC})",
     ),
-    Option(
-        name="jsonmatch_threshold",
+    "threshold": Option(
         kind="float",
         default=defaults.THRESHOLD,
         accepts="a number from 0 to 1",
         convert=_threshold,
         help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
     ),
-    Option(
-        name="jsonmatch_files",
+    "files": Option(
         kind="args",
-        default=(),
         accepts="a list of glob patterns",
         convert=_strings,
         help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
     ),
-    Option(
-        name="jsonmatch_memory_limit",
+    "memory_limit": Option(
         kind="string",
-        default="",
         accepts="a size such as 512 MiB or 2 GiB",
         convert=_bytes,
         help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
     ),
-    Option(
-        name="jsonmatch_yaml_limit",
+    "yaml_limit": Option(
         kind="string",
-        default="",
         accepts="a size such as 16 MiB or 1 GiB",
         convert=_bytes,
         help="how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
     ),
-    Option(
-        name="jsonmatch_allowed_paths",
+    "allowed_paths": Option(
         kind="paths",
-        default=(),
         accepts="a list of folders",
         convert=_paths,
         help="folders outside of rootdir in which golden cases may name files, relative to the ini file",
     ),
-    Option(
-        name="jsonmatch_summary",
+    "summary": Option(
         kind="string",
         default="auto",
         accepts=f"one of {', '.join(_SUMMARY_MODES)}",
         convert=_summary,
         help="default of --jsonmatch-summary",
     ),
-    Option(
-        name="jsonmatch_suggest",
+    "suggest": Option(
         kind="bool",
         default=True,
         accepts="true or false",
         convert=bool,
         help="whether a failing golden case says what would let it pass (default: true)",
     ),
-    Option(
-        name="jsonmatch_gates",
+    "gates": Option(
         kind="linelist",
-        default=(),
         accepts="a list of gates such as f1 >= 0.9, one a line",
         convert=_strings,
         help="gates that a run has to pass, one a line, such as f1 >= 0.9",
     ),
-    Option(
-        name="jsonmatch_baselines",
+    "baselines": Option(
         kind="string",
         default="jsonmatch-baselines",
         accepts="the path of a folder, relative to the rootdir",
         convert=_nonempty,
         help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
     ),
-    Option(
-        name="jsonmatch_embedding_cache",
+    "embedding_cache": Option(
         kind="string",
-        default="",
         accepts="the path of a folder, relative to the rootdir",
         convert=_text,
         help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
     ),
-    Option(
-        name="jsonmatch_judge",
+    "judge": Option(
         kind="linelist",
-        default=(),
         accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
         convert=_judge,
         help="the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
         "(docs/judge.md has the names)",
     ),
-    Option(
-        name="jsonmatch_judge_triage",
+    "judge_triage": Option(
         kind="bool",
         default=False,
         accepts="true or false",
         convert=bool,
         help="whether a judge is asked only what can change whether a comparison passes (default: false)",
     ),
-)
-"""The options of the configuration file; without `jsonmatch_` their names are those of `Settings`."""
+}
+"""The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
 
 
 _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -454,7 +436,7 @@ class Settings(NamedTuple):
             raise pytest.UsageError(
                 "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
             )
-        said = {option.name.removeprefix("jsonmatch_"): option.read(config) for option in OPTIONS}
+        said = {name: option.read(config, f"jsonmatch_{name}") for name, option in OPTIONS.items()}
         least, gates = asked("fail_under"), asked("gate")
         said |= {
             "summary": asked("summary") or said["summary"],
@@ -483,8 +465,8 @@ def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:
 
 def add_options(parser: pytest.Parser) -> None:
     """Register every option of the plugin."""
-    for option in OPTIONS:
-        option.add_to(parser)
+    for name, option in OPTIONS.items():
+        option.add_to(parser, f"jsonmatch_{name}")
     group = parser.getgroup("jsonmatch", "JSON comparisons (pytest-jsonmatch)")
     for name, settings in _COMMAND_LINE.items():
         group.addoption(f"--jsonmatch-{name}", **settings)
