@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, share
+from pytest_jsonmatch.cli.options import RULES, add_options, number, share
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rendering import check_form, in_form
@@ -71,7 +70,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--beta",
         metavar="B",
-        type=_beta,
+        type=number(lambda found: 0 < found < math.inf, "above 0"),
         help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
     )
     add_options(
@@ -249,13 +248,3 @@ def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
 
 def _f_name(beta: float) -> str:
     return f"F{beta:g}"
-
-
-def _beta(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise ArgumentTypeError(f"{text!r} is no number above 0")
-    return number

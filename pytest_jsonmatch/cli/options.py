@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,7 @@ from pytest_jsonmatch.defaults import METRIC
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
@@ -40,24 +41,26 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
         parser.add_argument(*flags, **settings)
 
 
-def share(text: str) -> float:
-    """Return a number from 0 to 1, as an option's value.
-
-    Raises:
-        ArgumentTypeError: it is anything else.
+def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
+    """Return what reads the number of an option, and refuses with the words `otherwise` what does not fit.
 
     >>> share("0.9")
     0.9
     """
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1")
-    return number
+
+    def read(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = math.nan
+        if fits(found):
+            return found
+        raise ArgumentTypeError(f"{text!r} is no number {otherwise}")
+
+    return read
 
 
+share: Final = number(lambda found: 0 <= found <= 1, "from 0 to 1")
 STDOUT: Final = "-"
 
 

@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.sources import schema_source
+from pytest_jsonmatch.cli.sources import resolved_schema, schema_source
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
 if TYPE_CHECKING:
@@ -92,19 +92,13 @@ def _infer(options: Namespace) -> int:
 
 
 def _resolve(options: Namespace) -> int:
-    return _write(_resolved(options.schema), options)
+    return _write(resolved_schema(options.schema), options)
 
 
 def _annotate(options: Namespace) -> int:
     from pytest_jsonmatch.schema.defaults import annotate_xeval
 
-    return _write(annotate_xeval(_resolved(options.schema)), options)
-
-
-def _resolved(written: str) -> dict[str, Any]:
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
-    return resolve_schema_references(schema_source(written))
+    return _write(annotate_xeval(resolved_schema(options.schema)), options)
 
 
 def _write(schema: dict[str, Any], options: Namespace) -> int:

@@ -73,3 +73,10 @@ def schema_source(written: str) -> SchemaSource:
         return written
     model: SchemaSource = imported(written)
     return model
+
+
+def resolved_schema(written: str) -> dict[str, Any]:
+    """Return the schema that is named, without references."""
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+    return resolve_schema_references(schema_source(written))
