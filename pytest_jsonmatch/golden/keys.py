@@ -165,9 +165,7 @@ def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: ob
 def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
-        if name == "fields":
-            raise InvalidValueError("hold no `fields`; they stand beside `options`", name)
-        if name in {"metric", "threshold", "schema"}:
+        if name in {"metric", "threshold", "schema", "fields", "accept"}:
             raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
@@ -176,11 +174,14 @@ def _options(value: JsonValue) -> None:
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
-def _fields(value: JsonValue) -> None:
-    _object(value)
-    for pattern, rule in value.items():
-        _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {"fields": {pattern: rule}})
-        _pattern(pattern, pattern)
+def _by_pattern(name: str) -> Check:
+    def check(value: JsonValue) -> None:
+        _object(value)
+        for pattern, said in value.items():
+            _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {name: {pattern: said}})
+            _pattern(pattern, pattern)
+
+    return check
 
 
 def _schema(value: JsonValue) -> None:
@@ -236,7 +237,8 @@ KEYS: Final[Mapping[str, Key]] = {
     "threshold": Key(_threshold, file_wide=True),
     "judge_triage": Key(_flag, file_wide=True),
     "options": Key(_options, file_wide=True, joined=True),
-    "fields": Key(_fields, file_wide=True, joined=True),
+    "fields": Key(_by_pattern("fields"), file_wide=True, joined=True),
+    "accept": Key(_by_pattern("accept"), file_wide=True, joined=True),
     "schema": Key(_schema, file_wide=True),
     "producer": Key(_producer, file_wide=True),
     "repeat": Key(_repeat, file_wide=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.written import (
     read_alignment,
@@ -73,6 +74,11 @@ def _compare(key: str, value: Any) -> Any:
     return value
 
 
+def _accept(key: str, value: Any) -> Any:
+    read_accept(key, value)
+    return value
+
+
 def _align(key: str, value: Any) -> Any:
     read_alignment(key, value)
     return dict(value) if isinstance(value, Mapping) else value
@@ -84,6 +90,7 @@ _READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
     "x-eval-transform": ("transform", read_transforms),
     "x-eval-align": ("align", _align),
     "x-eval-weight": ("weight", read_weight),
+    "x-eval-accept": ("accept", _accept),
     OVERRIDE: ("compare", read_evaluation),
 }
 RULE_KEYS: Final = frozenset(_READERS)
