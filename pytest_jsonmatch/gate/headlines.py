@@ -30,8 +30,11 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     if not cases:
         return []
+    scored = results.scored
     found = [
-        Headline(name, mean_interval([case.figure(name) for case in cases], confidence)) for name in FIGURES
+        Headline(name, mean_interval([case.figure(name) for case in scored], confidence))
+        for name in FIGURES
+        if scored
     ]
     passed = sum(case.passed for case in cases)
     return [*found, Headline("pass_rate", wilson(passed, len(cases), confidence))]
@@ -82,7 +85,7 @@ def change_of_runs(
 
 
 def _scores(results: ResultSet) -> dict[str, list[float]]:
-    return {case.id: [run.figure("score") for run in case.runs] for case in results.cases}
+    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
 def _outcomes(results: ResultSet) -> dict[str, bool]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.defaults import MAX_REPEATS
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
+from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -165,7 +166,7 @@ def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: ob
 def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
-        if name in {"metric", "threshold", "schema", "fields", "accept"}:
+        if name in {"metric", "threshold", "schema", "fields", "accept", "validate"}:
             raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
@@ -189,6 +190,11 @@ def _schema(value: JsonValue) -> None:
         raise InvalidValueError("is neither the path of a JSON file nor a schema")
     if type(value) is str:
         _file(value)
+
+
+def _validate(value: JsonValue) -> None:
+    if value not in VALIDATE:
+        raise InvalidValueError(f"has to be {' or '.join(VALIDATE)}, not {render(value, 40)}")
 
 
 def _producer(value: JsonValue) -> None:
@@ -240,6 +246,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "fields": Key(_by_pattern("fields"), file_wide=True, joined=True),
     "accept": Key(_by_pattern("accept"), file_wide=True, joined=True),
     "schema": Key(_schema, file_wide=True),
+    "validate": Key(_validate, file_wide=True),
     "producer": Key(_producer, file_wide=True),
     "repeat": Key(_repeat, file_wide=True),
     "min_pass_rate": Key(_unit, file_wide=True),

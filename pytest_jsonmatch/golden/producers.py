@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.raising import raiser
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
+
+
+_MOST_FUNCTIONS: Final = 20
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
@@ -80,7 +83,7 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
     written = case.producer or ""
     try:
         # At run time, when pytest's `pythonpath` and the conftest files have changed sys.path.
-        found = object_named(written)
+        found = object_named(written, _functions_in)
     except ConfigurationError as error:
         cause = error.__cause__
         missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
@@ -91,6 +94,23 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
         raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
     function: Callable[[object], Any] = found
     return function
+
+
+def _functions_in(holder: object, meant: str) -> str:
+    """Return, as the end of a message, which function may have been meant, and which there are."""
+    home = (
+        getattr(holder, "__name__", None) if inspect.ismodule(holder) else getattr(holder, "__module__", None)
+    )
+    functions = [
+        name
+        for name, value in vars(holder).items()
+        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == home
+    ]
+    if not functions:
+        return "; it has no function of its own"
+    listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
+    near = nearest(meant, functions)
+    return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
 
 
 def _wait_for(case: GoldenCase, answer: Awaitable[object]) -> object:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.running import Turn
 from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
+from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pytest
 
@@ -32,6 +35,8 @@ class _Test:
 
     def __init__(self) -> None:
         self.comparisons: dict[str, str] = {}
+        self.broken = False
+        """Whether it tried to compare, and that came to no figures."""
         self.details: dict[tuple[str, str], str] = {}
         self.updates: list[str] = []
         self.xfail = self.skipped = self.failed = False
@@ -73,7 +78,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
             continue
         run = test.turn or Turn(nodeid, 1, 1, None)
-        error = "" if compared else "failed before comparing"
+        error = "" if compared and not test.broken else "failed before comparing"
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
@@ -100,6 +105,8 @@ class Outcomes:
         """What judges did in all processes, part by part; every run of a test counts."""
         self._by_case: dict[str, list[str]] = {}
         self._failed_otherwise: set[str] = set()
+        self.rules = RulesOfRun()
+        """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
         """The cases chosen to run, with the number of their runs; empty if nothing needs them."""
 
@@ -125,11 +132,13 @@ class Outcomes:
             test.comparisons.update(carried.get("comparisons", ()))
             test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
+            test.broken |= bool(carried.get("broken"))
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
+            self.rules.take(report.nodeid, carried.get("rules", ()))
             if "planned" in carried:
                 self.planned = carried["planned"]
             if carried.get("tolerated"):
@@ -233,7 +242,7 @@ class Outcomes:
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
             "failed before comparing": sum(
-                test.failed and not test.comparisons for _, test in self._counted()
+                test.failed and (test.broken or not test.comparisons) for _, test in self._counted()
             ),
         }
         return {reason: count for reason, count in counts.items() if count}
@@ -242,6 +251,11 @@ class Outcomes:
     def ended(self) -> int:
         """How many tests that are there to compare have run."""
         return sum(test.ended or test.skipped for test in self._tests.values())
+
+    def has_golden(self, files: Sequence[str]) -> bool:
+        """Tell whether a golden case was there; `files` are globs of golden files."""
+        paths = {nodeid.partition("::")[0] for nodeid in self._tests}
+        return any(is_golden(Path(path), files, explicit=True) for path in paths)
 
     @property
     def has_runs(self) -> bool:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, error_text
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def object_named(written: str) -> Any:
+
+def _nearest(holder: object, meant: str) -> str:
+    return did_you_mean(meant, [name for name in dir(holder) if not name.startswith("_")])
+
+
+def object_named(written: str, hint: Callable[[object, str], str] = _nearest) -> Any:
     """Return the object that "module:attribute" names; the attribute may have dots. "module" is the module.
+
+    Args:
+        written: the names.
+        hint: returns the end of the message about a missing attribute, given the object that lacks it.
 
     Raises:
         ConfigurationError: the module can't be imported (the cause says why), or has no such attribute.
@@ -26,7 +37,6 @@ def object_named(written: str) -> Any:
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            public = [name for name in dir(found) if not name.startswith("_")]
-            hint = did_you_mean(attribute, public)
-            raise ConfigurationError(f"{written!r}: {module!r} has no {attribute!r}{hint}") from None
+            told = f"{written!r}: {module!r} has no {attribute!r}{hint(found, attribute)}"
+            raise ConfigurationError(told) from None
     return found
