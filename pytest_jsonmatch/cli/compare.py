@@ -135,12 +135,14 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         UnlistedFieldError,
     )
     from pytest_jsonmatch.reading.extract import kind_of
+    from pytest_jsonmatch.reading.nested import with_texts_read
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
+    right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
         outcome = answered(plan, right, found, judge, triage)
     except GoldValidationError as error:

@@ -209,6 +209,16 @@ def test_metric_config_nulls_and_schema(write, command):
     ]
 
 
+def test_texts_inside_are_read_by_the_schema(write, command):
+    arguments = {"type": "object", "x-eval-transform": ["parse_json"]}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "arguments": arguments}}
+    right = {"name": "pay", "arguments": {"to": "Ann", "sum": 5}}
+    wrong = {"name": "pay", "arguments": '{"to": "Ann", "sum": 6}'}
+    write(schema_json=schema, right_json=right, wrong_json=wrong)
+    status, output, _ = command("compare wrong.json right.json --schema schema.json")
+    assert (status, "  arguments.sum  0.00  5 → 6  mismatch, 20 % off" in output) == (1, True)
+
+
 def test_a_model_is_a_schema(write, command, monkeypatch):
     monkeypatch.delitem(sys.modules, "compare_models", raising=False)
     write(
