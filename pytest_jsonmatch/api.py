@@ -291,7 +291,7 @@ def _sendable(bench: object, executor: Executor | None) -> object:
             pickle.dumps(bench)
         except Exception as error:  # a user's object may raise anything
             raise ConfigurationError(
-                f"the judge can't be sent to another process ({type(error).__name__}: {error}); use a "
+                f"the judge can't be sent to another process ({error_text(error)}); use a "
                 "ThreadPoolExecutor, or give the name of a judge that is registered there"
             ) from error
     return bench
