@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, error_text
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
