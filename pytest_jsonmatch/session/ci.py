@@ -144,7 +144,6 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
 def _page(session: Session, report: RunView) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import html_page
-    from pytest_jsonmatch.report.view import left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
@@ -153,10 +152,7 @@ def _page(session: Session, report: RunView) -> bytes:
         results=with_origin(report.results, rootdir),
         title=rootdir.name or report.title,
         details=session.outcomes.details(),
-        notes=[
-            *filter(None, [left_out_note(report.results)]),
-            *(f"{number} {reason}, not among the cases" for reason, number in report.left_out),
-        ],
+        sources=session.outcomes.sources(),
     )
     return html_page(view).encode()
 
