@@ -64,7 +64,9 @@ class Spent:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Spent:
-        """Return what `to_dict` gave; keys that a later release may add are passed over."""
+        """Return what `to_dict` gave; unknown keys, which a later release may add, are ignored."""
+        if not isinstance(cast("object", found), Mapping):
+            raise ConfigurationError(f"{found!r} is no mapping with any of {', '.join(_NAMES)}")
         return cls(**{name: found[name] for name in _NAMES if name in found})
 
 

@@ -73,7 +73,7 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
             if options.max_drop is None:
                 return None
             raise CommandError(
-                f"--max-drop goes by single records, and {path} has kept {len(results.cases):,} of "
+                f"--max-drop compares single records, and {path} keeps {len(results.cases):,} of "
                 f"{results.corpus.records:,}: save it with --keep all"
             )
     from pytest_jsonmatch.gate.headlines import change_of_runs
