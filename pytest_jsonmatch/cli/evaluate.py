@@ -58,6 +58,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--gate",
         id_field="the member by which a record and its answer find each other; without it the position does",
     )
+    parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        help="the member of gold records that says what they belong to, such as a document: records of one "
+        "cluster are not independent",
+    )
     add_judge(parser)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
     parser.add_argument(
@@ -83,7 +89,7 @@ def _run(options: Namespace) -> int:
         _check_target(options.json)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
-    keep = "all" if any(gate.cases for gate in gates) else options.keep
+    keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         plugins(options),
         open_sides(
@@ -147,6 +153,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 progress=progress,
                 judge=judge,
                 matches=_is_close_look(options),
+                cluster=options.cluster,
                 **rules,
             )
         except GoldValidationError as error:
@@ -250,7 +257,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),))
+    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster)
 
 
 def _shown(

@@ -74,6 +74,8 @@ class RecordResult:
     error: str | None = None
     """Why the answer could not be scored, if so; it then counts as one with nothing right."""
     warnings: tuple[str, ...] = ()
+    cluster: str = ""
+    """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
     `matches=True`, and if the field results are kept."""

@@ -31,6 +31,7 @@ from pytest_jsonmatch.engine.value.errors import (
     error_text,
 )
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Task:
     """What comparators that ask a judge are given."""
     matches: bool
     """Whether records that keep their field results keep their comparison too."""
+    cluster: str | None = None
+    """The member of gold records that says what a record belongs to."""
+    scores_cluster: bool = False
+    """Whether that member is scored too."""
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -134,6 +139,7 @@ class _Read:
     actual: JsonValue
     error: str | None = None
     warnings: tuple[str, ...] = ()
+    cluster: str = ""
 
 
 @final
@@ -191,13 +197,13 @@ class _Scorer:
     def score(self, pairs: list[Pair]) -> ChunkResult:
         plan = self._plan
         if plan.has_batch or plan.preloads:
-            asked = [self._read(pair) for pair in pairs]
+            asked = [self._taken(pair) for pair in pairs]
             records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
             for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
                 self._add(read, outcome)
         else:
             for pair in pairs:
-                read = self._read(pair)
+                read = self._taken(pair)
                 self._add(read, _score(plan, read))
         made = self._made
         made.sums.extend(self._figures, self._sums)
@@ -209,6 +215,18 @@ class _Scorer:
         return made
 
     # -- reading -------------------------------------------------------------------------------------------
+
+    def _taken(self, pair: Pair) -> _Read:
+        """Return a pair as JSON values, with what it belongs to."""
+        read, name = self._read(pair), self._task.cluster
+        if name is None:
+            return read
+        for at, side in enumerate((read.expected, read.actual)):
+            if type(side) is dict and name in side:
+                found = side[name] if self._task.scores_cluster else side.pop(name)
+                if at == 0 and found is not None:
+                    read.cluster = found if type(found) is str else render(found)
+        return read
 
     def _read(self, pair: Pair) -> _Read:
         actual, expected, without_id = pair.actual, pair.expected, self._task.reading.without_id
@@ -313,6 +331,7 @@ class _Scorer:
             error=read.error,
             warnings=read.warnings,
             match=match,
+            cluster=read.cluster,
         )
 
     def _processed(self, read: _Read, outcome: Outcome) -> Outcome:

@@ -7,22 +7,19 @@ by field. The room reads no files, prints nothing, and knows neither pytest nor 
 from __future__ import annotations
 
 from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks, kappa_interval
-from pytest_jsonmatch.gate.intervals import Interval, mean_interval, wilson
-from pytest_jsonmatch.gate.paired import Mcnemar, SignFlip, holm, mcnemar, sign_flip
-from pytest_jsonmatch.gate.power import Detectable, cases_to_rule_out, minimum_detectable
-from pytest_jsonmatch.gate.samples import Pairs, case_scores, pair_cases
+from pytest_jsonmatch.gate.intervals import Interval, mean_interval, ratio_interval, wilson
+from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
+from pytest_jsonmatch.gate.samples import Pairs, Row, case_scores, pair_cases
 from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, certain_bounds, threshold_decision
-from pytest_jsonmatch.gate.verdict import Change, FieldChange, compare, compare_fields, compare_outcomes
+from pytest_jsonmatch.gate.verdict import Change, cases_to_rule_out, compare, compare_several
 
 __all__ = [
     "Agreement",
     "Change",
     "Decision",
-    "Detectable",
-    "FieldChange",
     "Interval",
-    "Mcnemar",
     "Pairs",
+    "Row",
     "SequentialGate",
     "SignFlip",
     "agreement_checks",
@@ -30,14 +27,12 @@ __all__ = [
     "cases_to_rule_out",
     "certain_bounds",
     "compare",
-    "compare_fields",
-    "compare_outcomes",
+    "compare_several",
     "holm",
     "kappa_interval",
-    "mcnemar",
     "mean_interval",
-    "minimum_detectable",
     "pair_cases",
+    "ratio_interval",
     "sign_flip",
     "threshold_decision",
     "wilson",

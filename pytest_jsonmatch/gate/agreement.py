@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.gate.intervals import SEED, Interval, checked_confidence, wilson
+from pytest_jsonmatch.gate.intervals import Interval, checked_confidence, wilson
 from pytest_jsonmatch.gate.session import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DRAWS: Final = 20_000
+_SEED: Final = 20_240_602
 _PRIOR: Final = 0.5
 """Of Jeffreys, for the cells of a table."""
 
@@ -142,20 +143,12 @@ def kappa_interval(table: Agreement, confidence: float = 0.95) -> Interval | Non
     # Kappa is the same whichever cell of a diagonal is which: in order, the draws are so too.
     same = sorted((table.true_same, table.true_different))
     other = sorted((table.false_same, table.false_different))
-    random = np.random.RandomState(SEED)
+    random = np.random.RandomState(_SEED)
     a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
     kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
     low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))
-    disagreed = table.number - table.agreed
-    return Interval(
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        confidence,
-        "Jeffreys",
-        table.number,
-        min(disagreed, table.agreed),
-    )
+    n = table.number
+    return Interval(estimate, min(low, estimate), max(high, estimate), confidence, "Jeffreys", n, n)
 
 
 def agreement_checks(

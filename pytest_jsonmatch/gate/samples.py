@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+_LEAST_GROUPS: Final = 5
+"""Fewer beginnings that ids share are rather kinds of cases than documents."""
 GRAIN: Final = 10**9
 """Scores are compared in units of a billionth: sums are then exact, and 0.3 - 0.2 ties with 0.1."""
+
+
+class Row(NamedTuple):
+    """What one case adds to a figure that is a ratio of sums; to a mean: its value, and 1."""
+
+    part: float
+    whole: float
+    cluster: str
+    """What the case belongs to. Cases of one cluster are not independent; those of two are."""
 
 
 @final
@@ -21,7 +34,7 @@ class Pairs:
     """Two runs, case by case.
 
     >>> pair_cases({"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0], "c": [0.0]})
-    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), new=('b',), vanished=('c',))
+    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), new=('b',), vanished=('c',), clusters=('a',))
     """
 
     cases: tuple[str, ...]
@@ -33,11 +46,18 @@ class Pairs:
     """Cases that only the current run has; they are named, never paired."""
     vanished: tuple[str, ...] = ()
     """Cases that only the baseline has."""
+    clusters: tuple[str, ...] = ()
+    """Of each case what it belongs to, such as its document; its own id where it stands alone."""
 
     @property
     def deltas(self) -> tuple[float, ...]:
         """Current minus baseline, per case: a drop is below 0."""
         return tuple(now - before for now, before in zip(self.current, self.baseline))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The deltas with the clusters that they come from."""
+        return [Row(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
 
 
 def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
@@ -65,24 +85,21 @@ def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return found
 
 
-def as_scores(passed: Mapping[str, bool]) -> dict[str, tuple[float]]:
-    """Return outcomes as scores: 1 for a case that passed, 0 for one that failed.
-
-    >>> as_scores({"a": True, "b": False})
-    {'a': (1.0,), 'b': (0.0,)}
-    """
-    return {case: (1.0 if outcome else 0.0,) for case, outcome in passed.items()}
-
-
-def pair_cases(current: Mapping[str, Sequence[float]], baseline: Mapping[str, Sequence[float]]) -> Pairs:
+def pair_cases(
+    current: Mapping[str, Sequence[float]],
+    baseline: Mapping[str, Sequence[float]],
+    clusters: Mapping[str, str] | None = None,
+) -> Pairs:
     """Return the cases that both runs have, and the names of the others.
 
     Args:
         current: the scores of each case's repeats, by case id.
         baseline: the same of the run to compare with. The numbers of repeats may differ.
+        clusters: by case id what the case belongs to; a case that is not there stands alone.
 
     Raises ConfigurationError for what is no score, in either run.
     """
+    named = clusters or {}
     now, before = case_scores(current), case_scores(baseline)
     common = tuple(case for case in now if case in before)
     return Pairs(
@@ -91,7 +108,41 @@ def pair_cases(current: Mapping[str, Sequence[float]], baseline: Mapping[str, Se
         tuple(before[case] for case in common),
         tuple(case for case in now if case not in before),
         tuple(case for case in before if case not in now),
+        tuple(named.get(case) or case for case in common),
     )
+
+
+def cluster_hint(units: Mapping[str, str], shared: Mapping[str, str]) -> str:
+    """Return what to say of cases that seem to come from one document and do not say so; empty for nothing.
+
+    Args:
+        units: by case id its cluster, or empty where it names none.
+        shared: by case id the file with its input, as far as there is one.
+
+    >>> cluster_hint({f"a.yaml::doc{at // 3}-{at}": "" for at in range(18)}, {})
+    'ids share beginnings (such as doc0-): if cases come from one document, name it (`cluster: NAME`), or
+    intervals are too narrow and false alarms too many'
+    >>> cluster_hint({f"case-{at}": "" for at in range(18)}, {})
+    ''
+    """
+    if any(units.values()):
+        return ""
+    starts = {case: _beginning(case.rpartition("::")[2]) for case in units}
+    for found, what in ((shared, "cases share input files"), (starts, "ids share beginnings")):
+        sizes = Counter(name for name in found.values() if name)
+        several = [name for name, number in sizes.items() if number > 1]
+        if len(several) >= _LEAST_GROUPS and 2 * sum(sizes[name] for name in several) > len(units):
+            return (
+                f"{what} (such as {min(several)}): if cases come from one document, name it "
+                "(`cluster: NAME`), or intervals are too narrow and false alarms too many"
+            )
+    return ""
+
+
+def _beginning(name: str) -> str:
+    """Return what stands before the last separator of a name; empty without one."""
+    match = re.match(r"(.+[-_./#:\[]).+", name)
+    return match[1] if match else ""
 
 
 def to_grains(numbers: Iterable[float]) -> list[int]:

@@ -319,6 +319,12 @@ _ROWS: Final[dict[str, Key]] = {
         "The share of the runs of a repeated case that have to pass. Without it all have to.",
         file_wide=True,
     ),
+    "cluster": Key(
+        _text("name what the case belongs to"),
+        _NAME,
+        "What the case belongs to, such as its document. Cases of one cluster are not independent.",
+        file_wide=True,
+    ),
     "marks": Key(
         check_marks,
         "marks",

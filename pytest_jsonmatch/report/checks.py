@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 
 def interval_lines(
-    headlines: Sequence[Headline], look: Look, *, title: str, seed: int, noun: str = "case"
+    headlines: Sequence[Headline], look: Look, *, title: str, noun: str = "case"
 ) -> list[StyledLine]:
-    """Return a line for each figure, below one that says how the intervals were made.
+    """Return a line for each figure, below one that says what the intervals are.
 
     Args:
         headlines: the figures.
         look: how the lines may look.
         title: what they are figures of.
-        seed: of the bootstrap.
         noun: what they are means of.
     """
     if not headlines:
         return []
-    methods = {"bootstrap": f"bootstrap, seed {seed}", "bounded": "bounded: few cases differ"}
     rows: list[StyledLine] = []
     for name, interval in headlines:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = methods.get(interval.method, interval.method)
-        text = f"{look.score(interval.estimate)}  {ends}  ({how})"
+        text = f"{look.score(interval.estimate)}  {ends}"
         rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
     first = headlines[0].interval
-    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({count(first.cases, noun)}):"
+    of = count(first.cases, noun)
+    if first.clusters < first.cases:
+        of += f" in {count(first.clusters, 'cluster')}"
+    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
     return [look.title(text), *look.rows(rows, cut=0)]
 
 

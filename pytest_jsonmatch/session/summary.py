@@ -101,16 +101,27 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
     if not session.settings.asks_of_run:
         return
-    from pytest_jsonmatch.gate.headlines import field_headlines
-    from pytest_jsonmatch.gate.intervals import SEED
+    from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
+    from pytest_jsonmatch.gate.samples import cluster_hint
     from pytest_jsonmatch.report.checks import interval_lines
 
     look = _look(session)
+    confidence = session.settings.confidence
+    micro = tuple(micro_headlines(run.results, confidence))
     blocks = [("figures, mean of cases", run.headlines)]
     if session.settings.summary == "all":
-        blocks.append(("fields", tuple(field_headlines(run.results, session.settings.confidence))))
+        blocks += [
+            ("figures, all fields together", micro),
+            ("fields", tuple(field_headlines(run.results, confidence))),
+        ]
+    else:
+        blocks.append(("all fields together", micro[-1:]))
     for title, found in blocks:
-        yield from interval_lines(found, look, title=title, seed=SEED)
+        yield from interval_lines(found, look, title=title)
+        yield []
+    units = {case.id: case.cluster for case in run.results.cases}
+    if hint := cluster_hint(units, session.outcomes.input_files):
+        yield from look.folded(hint, 4, {"yellow": True})
         yield []
 
 

@@ -176,7 +176,10 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
     )
     found = repeats(cases)
-    gates = [check_gate(gate, results, required=asked) for gate, asked in session.gates]
+    gates = [
+        check_gate(gate, results, required=asked, confidence=settings.confidence)
+        for gate, asked in session.gates
+    ]
     diff, change = _compared(session, results)
     baseline = [*_baseline_checks(session, diff, change)]
     run = FinishedRun(
