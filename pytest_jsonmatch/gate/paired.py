@@ -11,9 +11,9 @@ from pytest_jsonmatch.gate.samples import to_grains
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_ALL: Final = 24
+_ALL: Final = 20
 """Up to so many deltas that differ from 0 all sign patterns are tried, as the sums of two halves."""
-_LARGEST: Final = 12
+_LARGEST: Final = 10
 """Of more deltas all patterns of so many, the largest, are tried; the sum of the others is near normal."""
 
 
@@ -52,7 +52,7 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
     than it may and sees less. Where all differ they count whole. For outcomes the error rate was summed for
     5 to 50 cases: at most 4.9 % at a level of 5 % where up to half of the cases differ, 6 % beyond.
 
-    All patterns are tried for up to 24 deltas. Of more, all patterns of the 12 largest are tried, each with
+    All patterns are tried for up to 20 deltas. Of more, all patterns of the 10 largest are tried, each with
     the normal distribution and Edgeworth's correction for the sum of the others. (`permutation_test` of
     scipy would draw patterns at random for more than 13, and knows no mid-p.)
 

@@ -97,6 +97,8 @@ class Change:
             more = f" by more than {limit}" if self.max_drop else ""
             if not self.passed:
                 return f"{verb}: worse{more} (proven)"
+            if self.kind in {"better", "no worse"}:
+                return f"{verb}: {self.verdict}"
             known = "worse, but not shown" if self.kind == "worse" else "not shown"
             return f"{verb}: {known} to be worse{more}: {self._allowed}"
         if self.passed:
