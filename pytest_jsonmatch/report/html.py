@@ -40,7 +40,10 @@ _MAX_DOCUMENTS: Final = 8_000_000
 """The same of whole documents."""
 _UNJUDGED: Final = "scored"
 _TITLES: Final = {"f1": "F1"}
-_METHODS: Final = {"Hall": "Student's t with Hall's correction for skewness"}
+_METHODS: Final = {
+    "bounded": "bounded: few cases differ",
+    "Hall": "Student's t, corrected for skewness",
+}
 
 _Key: TypeAlias = "tuple[str, str]"
 """Node id and id of a comparison."""

@@ -43,7 +43,6 @@ def plan_lines(about: str, curves: Sequence[Curve], look: Look) -> list[StyledLi
     it takes 9 cases
       cases  power
           9   0.80  ################################
-    ...
     """
     lines: list[StyledLine] = look.folded(look.printable(about), 4)
     for curve in curves:
@@ -53,7 +52,13 @@ def plan_lines(about: str, curves: Sequence[Curve], look: Look) -> list[StyledLi
         for cases, value in curve.points:
             bar = ("\u2588" if look.unicode else "#") * round(min(value, 1.0) * _BAR)
             lines.append([(f"  {count(cases):>5}  {value:5.2f}  {bar}", PLAIN)])
-    return [*lines, *look.folded(_NOTE, 4, DIM)]
+    if note := _note(curves):
+        lines += look.folded(note, 4, DIM)
+    return lines
+
+
+def _note(curves: Sequence[Curve]) -> str:
+    return _NOTE if any("a drop" in curve.answer for curve in curves) else ""
 
 
 def plan_page(about: str, curves: Sequence[Curve]) -> str:
@@ -73,7 +78,7 @@ line {{ stroke: #999 }}
 <h1>jsonmatch plan</h1>
 <p>{escape(printable(about))}</p>
 {parts}
-<p>{escape(_NOTE)}</p>
+<p>{escape(_note(curves))}</p>
 </html>
 """
 

@@ -111,7 +111,7 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     blocks = [("figures, mean of cases", run.headlines)]
     if session.settings.summary == "all":
         blocks += [
-            ("figures, all fields together", micro),
+            ("all fields together", micro),
             ("fields", tuple(field_headlines(run.results, confidence))),
         ]
     else:
