@@ -22,6 +22,11 @@ _NO_TRIAGE: Final = (
     "for their figures"
 )
 
+_JUDGED: Final = (
+    "a judge was asked: how often it errs is left out of these intervals; `jsonmatch judge calibrate` "
+    "measures it"
+)
+
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run in which something was compared, and what it was held against."""
@@ -120,8 +125,11 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
         yield from interval_lines(found, look, title=title)
         yield []
     units = {case.id: case.cluster for case in run.results.cases}
-    if hint := cluster_hint(units, session.outcomes.input_files):
-        yield from look.folded(hint, 4, {"yellow": True})
+    notes = [cluster_hint(units, session.outcomes.input_files)]
+    if session.outcomes.judged:
+        notes.append(_JUDGED)
+    for note in filter(None, notes):
+        yield from look.folded(note, 4, {"yellow": True})
         yield []
 
 
