@@ -106,10 +106,11 @@ class GoldenCase:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, with the rules of `fields` and the `schema` among them."""
+        """The metric's options, with the rules of `fields`, `accept` and the `schema` among them."""
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        if self._given.get("fields"):
-            options["fields"] = to_json_value(self._given["fields"])
+        for key in ("fields", "accept"):
+            if self._given.get(key):
+                options[key] = to_json_value(self._given[key])
         schema = self.schema
         return options if schema is None else {**options, "schema": schema}
 

@@ -465,10 +465,10 @@ def _misconfigured(case: GoldenCase, message: str) -> tuple[str, ...]:
     if case.schema is not None and _is_of_schema(case.schema, message):
         return ("schema",)
     for name, value in case.options.items():
-        if name == "fields":
+        if name in {"fields", "accept"}:
             for pattern in value:
-                if message.startswith(f"fields[{pattern!r}]"):
-                    return ("fields", pattern)
+                if message.startswith(f"{name}[{pattern!r}]"):
+                    return (name, pattern)
         elif message.startswith(name):
             return ("options", name)
     return ()

@@ -122,7 +122,7 @@ def golden_schema() -> Schema:
     """Return the JSON Schema of golden files: the one that is shipped as `golden-cases.schema.json`.
 
     >>> sorted(golden_schema()["$defs"]["case"]["properties"])[:3]
-    ['actual', 'actual_file', 'expected']
+    ['accept', 'actual', 'actual_file']
     """
     pairs = [_not_both(name) for name in PAIRS]
     wanted = {"anyOf": [{"required": ["expected"]}, {"required": ["expected_file"]}]}

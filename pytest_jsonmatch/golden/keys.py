@@ -167,9 +167,7 @@ def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: ob
 def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
-        if name == "fields":
-            raise InvalidValueError("hold no `fields`; they stand beside `options`", name)
-        if name in {"metric", "threshold", "schema"}:
+        if name in {"metric", "threshold", "schema", "fields", "accept"}:
             raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
@@ -178,11 +176,14 @@ def _options(value: JsonValue) -> None:
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
-def _fields(value: JsonValue) -> None:
-    _object(value)
-    for pattern, rule in value.items():
-        _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {"fields": {pattern: rule}})
-        _pattern(pattern, pattern)
+def _by_pattern(name: str) -> Check:
+    def check(value: JsonValue) -> None:
+        _object(value)
+        for pattern, said in value.items():
+            _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {name: {pattern: said}})
+            _pattern(pattern, pattern)
+
+    return check
 
 
 def _schema(value: JsonValue) -> None:
@@ -289,9 +290,16 @@ _ROWS: Final[dict[str, Key]] = {
         _options, "options", "The metric's options, over those of the metric.", file_wide=True, joined=True
     ),
     "fields": Key(
-        _fields,
+        _by_pattern("fields"),
         "fields",
         "Rules for fields, by path pattern: items[].price, **.id, items[].*",
+        file_wide=True,
+        joined=True,
+    ),
+    "accept": Key(
+        _by_pattern("accept"),
+        "accept",
+        "What else is right, by path pattern: a list of values, or what a value may be like.",
         file_wide=True,
         joined=True,
     ),

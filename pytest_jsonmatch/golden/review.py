@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
@@ -16,15 +17,16 @@ from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.update import Request
 
-QUESTION: Final = "  accept, reject, skip this case, quit? [a/r/s/q] "
+QUESTION: Final = "  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] "
 _ANSWERS: Final = {
     **dict.fromkeys(("a", "accept", "y", "yes"), "accept"),
+    **dict.fromkeys(("w", "as well", "well", "too", "also"), "as well"),
     **dict.fromkeys(("r", "reject", "n", "no"), "reject"),
     **dict.fromkeys(("s", "skip"), "skip"),
     **dict.fromkeys(("q", "quit"), "quit"),
@@ -36,6 +38,8 @@ def review(
     requests: Sequence[Request], *, show: Callable[[str], None], ask: Callable[[str], str]
 ) -> list[Request]:
     """Ask about each difference between expected and actual; return the requests that were accepted.
+
+    What is accepted replaces the expected value; what is accepted as well goes into the case's `accept`.
 
     Args:
         requests: those of failed cases.
@@ -58,10 +62,12 @@ def review(
             answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
-        asker.begin_case()
+        asker.begin_case(request)
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped and not identical(old, new):
             answered.append(replace(request, value=JsonWriter(ascii=True).value(new)))
+        if not asker.has_skipped and asker.accepted:
+            answered.append(_accepting(request, asker.accepted))
     return [*answered, *(request for request in requests if request.action != "write")]
 
 
@@ -77,6 +83,50 @@ def _expected_now(request: Request) -> JsonValue:
     return value
 
 
+def _accepting(request: Request, accepted: Mapping[str, Accept]) -> Request:
+    """Return the request that adds to what a case accepts."""
+    trail = (*request.trail[:-1], "accept")
+    data = parse(
+        Path(request.path).read_bytes(), request.name, is_json=is_json_file(request.path), limit=UNLIMITED
+    )
+    # What the file accepts for a path does not hold where the case says something of that path itself.
+    everywhere = data.get("accept") or {}
+    for step in request.trail[:-1]:
+        data = data[step]
+    own = data.get("accept") or {}
+    for pattern, more in accepted.items():
+        said = own.get(pattern, everywhere.get(pattern, []))
+        own = {**own, pattern: _with_more(said, more)}
+    return replace(request, trail=trail, value=JsonWriter(ascii=True).value(own))
+
+
+def _with_more(said: JsonValue, more: Accept) -> JsonValue:
+    """Return what is accepted at a path with more values, and whether it is optional.
+
+    >>> _with_more(["a"], Accept(["b"])), _with_more({"regex": "x"}, Accept(["b"], optional=True))
+    (['a', 'b'], {'regex': 'x', 'values': ['b'], 'optional': True})
+    """
+    words = {"values": said} if isinstance(said, list) else dict(said)
+    values = list(words.get("values", []))
+    values += [value for value in more.values if not any(identical(value, each) for each in values)]
+    if values:
+        words["values"] = values
+    else:
+        words.pop("values", None)
+    if more.optional:
+        words["optional"] = True
+    return values if list(words) == ["values"] else words
+
+
+@final
+@dataclass
+class Accept:
+    """What is right at a path beside what is expected."""
+
+    values: list[JsonValue] = field(default_factory=list)
+    optional: bool = False
+
+
 @final
 class _Asker:
     """Asks about differences until the case is skipped or the review is ended."""
@@ -84,11 +134,17 @@ class _Asker:
     def __init__(self, show: Callable[[str], None], ask: Callable[[str], str]) -> None:
         self._show = show
         self._ask = ask
+        self._has_accept = True
         self.has_quit = False
         self.has_skipped = False
+        self.accepted: dict[str, Accept] = {}
+        """What is accepted as well, by path pattern."""
 
-    def begin_case(self) -> None:
+    def begin_case(self, request: Request) -> None:
         self.has_skipped = False
+        self.accepted = {}
+        # An expected value in a file of its own has no `accept` beside it.
+        self._has_accept = request.trail[-1:] == ("expected",)
 
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
@@ -99,8 +155,25 @@ class _Asker:
         while True:
             answer = self._ask(QUESTION)
             meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
-            if meant is not None:
+            if meant == "as well" and (refusal := self._refusal(old)):
+                self._show(f"  {refusal}")
+            elif meant is not None:
                 break
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"
+        if meant == "as well":
+            pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
+            accepted = self.accepted.setdefault(pattern, Accept())
+            if new is MISSING:
+                accepted.optional = True
+            else:
+                accepted.values.append(new)
         return meant == "accept"
+
+    def _refusal(self, old: JsonValue) -> str | None:
+        """Return why a difference can't be accepted as well, if it can't."""
+        if old is MISSING:
+            return "nothing is expected there: accept it, or reject it"
+        if not self._has_accept:
+            return "the expected value is in a file of its own: write `accept` beside `expected_file`"
+        return None

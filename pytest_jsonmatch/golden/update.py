@@ -255,7 +255,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         cases[trail] = names
     if not changes:
         return update
-    update.updated = [name for names in cases.values() for name in names]
+    update.updated = list(dict.fromkeys(name for names in cases.values() for name in names))
     if len({request.digest for request in requests}) > 1:
         update.refuse(_CHANGED_ON_DISK)
         return update
@@ -280,7 +280,7 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     for trail, reason in edited.refused.items():
         for name in cases[trail]:
-            update.updated.remove(name)
+            update.updated = [each for each in update.updated if each != name]
             update.refused[name] = reason
     update.after = edited.data
 

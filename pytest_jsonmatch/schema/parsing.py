@@ -230,6 +230,7 @@ def _node(flat: Flat) -> SchemaNode:
         skip=rules.get("skip", False),
         weight=rules.get("weight", 1.0),
         align=rules.get("align"),
+        accept=rules.get("accept"),
         enum=flat.enum is not None,
         type_default=fitted_defaults(flat.kinds),
         description=_described(flat.notes),

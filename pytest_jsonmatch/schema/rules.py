@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.written import (
     read_alignment,
@@ -28,6 +29,7 @@ RULE_KEYS: Final = (
     "x-eval-transform",
     "x-eval-align",
     "x-eval-weight",
+    "x-eval-accept",
 )
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result: what the schema says below it no longer matters."""
@@ -82,6 +84,11 @@ def _compare(key: str, value: Any) -> Any:
     return value
 
 
+def _accept(key: str, value: Any) -> Any:
+    read_accept(key, value)
+    return value
+
+
 def _align(key: str, value: Any) -> Any:
     read_alignment(key, value)
     return dict(value) if isinstance(value, Mapping) else value
@@ -93,5 +100,6 @@ _READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
     "x-eval-transform": ("transform", read_transforms),
     "x-eval-align": ("align", _align),
     "x-eval-weight": ("weight", read_weight),
+    "x-eval-accept": ("accept", _accept),
     OVERRIDE: ("compare", read_evaluation),
 }

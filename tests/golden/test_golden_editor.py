@@ -17,6 +17,7 @@ from jsonschema_rs import Draft7Validator, Draft202012Validator
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.compare.transforms import BUILTIN as TRANSFORMS
+from pytest_jsonmatch.engine.plan.accept import ACCEPT_WORDS
 from pytest_jsonmatch.engine.plan.options import (
     CHOICES,
     COMPARED_TYPES,
@@ -111,7 +112,11 @@ def test_names_and_choices_are_those_of_the_engine():
     assert list(found["comparators"]) == [*BUILTIN, *OPTIONAL]
     assert list(found["transforms"]) == list(TRANSFORMS)
     known = definitions["options"]["properties"]
-    assert set(known) == {*OPTION_NAMES, "repair", *OPTION_ALIASES, *EVALUATION_TYPES} - {"fields", "schema"}
+    assert set(known) == {*OPTION_NAMES, "repair", *OPTION_ALIASES, *EVALUATION_TYPES} - {
+        "fields",
+        "accept",
+        "schema",
+    }
     assert {name: known[name]["enum"] for name in CHOICES} == {
         name: list(choices) for name, choices in CHOICES.items()
     }
@@ -119,6 +124,7 @@ def test_names_and_choices_are_those_of_the_engine():
     assert (named["examples"], tuple(by_type["properties"])) == ([*BUILTIN, *OPTIONAL], COMPARED_TYPES)
     rule = definitions["rule"]["properties"]
     assert set(rule) == set(FIELD_WORDS)
+    assert set(definitions["accepted"]["anyOf"][1]["properties"]) == set(ACCEPT_WORDS)
     assert rule["weight"]["maximum"] == LARGEST_WEIGHT
 
 
@@ -206,7 +212,15 @@ evaluations = st.fixed_dictionaries(
     {"evaluation_type": st.sampled_from(["binary", "x"])},
     optional={"evaluation_params": st.none() | st.dictionaries(st.sampled_from(WORDS), values, max_size=1)},
 )
+accepted = st.lists(values, min_size=1, max_size=2) | mapping(
+    values=st.lists(values, min_size=1, max_size=2),
+    optional=st.booleans(),
+    regex=st.sampled_from(["", "[A-Z]{2}-[0-9]+"]),
+    type=st.sampled_from(["string", ["null", "integer"]]),
+    any=st.booleans(),
+)
 rules = mapping(
+    accept=accepted,
     compare=comparators,
     transform=transforms,
     skip=st.booleans(),
@@ -271,6 +285,7 @@ GOOD = {
     "judge_triage": st.booleans(),
     "options": options,
     "fields": st.dictionaries(patterns, rules, max_size=3),
+    "accept": st.dictionaries(patterns, accepted, max_size=2),
     "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),
     "producer": st.sampled_from(["m:f", "m.n:C.f", "_é:名1"]),
     "repeat": st.sampled_from([1, 2, 3.0]),
@@ -435,6 +450,13 @@ FAULTS = {
     "two comparators in one": case_with(fields={"a": {"compare": {"exact": {}, "binary": {}}}}),
     "a key as a number": case_with(fields={"a": {"align": {"key": 1}}}),
     "no order and no way to pair": case_with(fields={"a": {"align": {"ordered": False}}}),
+    "nothing accepted": case_with(accept={"a": []}),
+    "a value accepted without a list": case_with(accept={"a": "b"}),
+    "an unknown word of accept": case_with(accept={"a": {"value": [1]}}),
+    "optional as a word": case_with(accept={"a": {"optional": "yes"}}),
+    "a range of one": case_with(accept={"a": {"range": [1]}}),
+    "a range of texts": case_with(accept={"a": {"range": ["a", "b"]}}),
+    "a type that JSON has not": case_with(accept={"a": {"type": "date"}}),
     "marks as a word": case_with(marks="slow"),
     "two marks in one": case_with(marks=[{"a": 1, "b": 2}]),
     "skipif without conditions": case_with(marks=["skipif"]),

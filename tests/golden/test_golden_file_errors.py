@@ -107,7 +107,7 @@ def in_case(key):
         ),
         (
             in_case("options: {fields: {}}"),
-            "x.yaml:4:13: `options` hold no `fields`; they stand beside `options`",
+            "x.yaml:4:13: `options` hold no `fields`; it stands beside `options`",
         ),
         (
             in_case("options: {metric: a}"),
@@ -362,6 +362,7 @@ def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
 
 
 KEYS = [
+    "accept",
     "id",
     "parametrize",
     "repeat",

@@ -85,19 +85,34 @@ def test_accept_and_reject(pytester, write, converse):
     assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'").replace(
         "      note: none\n", ""
     ).replace("[1, 3]", "[1, 2, 4]")
-    shown = re.sub(r"quit\? \[a/r/s/q\] \w+", "quit?", text)
+    shown = re.sub(r"quit\? \[a/w/r/s/q\] \w+", "quit?", text)
     assert (
         "\na.golden.yaml::bakery (1 of 2)\n"
-        '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  accept, reject, skip this case, quit?\n'
-        "  total\n    expected 1\n    actual   2\n  accept, reject, skip this case, quit?\n"
-        '  note\n    expected "none"\n    actual   (nothing)\n  accept, reject, skip this case, quit?\n'
-        "  tip\n    expected (nothing)\n    actual   1\n  accept, reject, skip this case, quit?\n"
+        '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  accept, accept as well, reject, skip this case, quit?\n'
+        "  total\n    expected 1\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
+        '  note\n    expected "none"\n    actual   (nothing)\n  accept, accept as well, reject, skip this case, quit?\n'
+        "  tip\n    expected (nothing)\n    actual   1\n  accept, accept as well, reject, skip this case, quit?\n"
         "\na.golden.yaml::bookshop (2 of 2)\n"
-        "  [1]\n    expected 3\n    actual   2\n  accept, reject, skip this case, quit?\n"
-        "  [2]\n    expected (nothing)\n    actual   4\n  accept, reject, skip this case, quit?\n"
+        "  [1]\n    expected 3\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
+        "  [2]\n    expected (nothing)\n    actual   4\n  accept, accept as well, reject, skip this case, quit?\n"
     ) in shown
     assert "jsonmatch review" in text
     assert "updated 2 cases in a.golden.yaml" in text
+
+
+def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, write, converse):
+    cases = CASES.replace("  - id: bookshop\n", "    accept:\n      total: [3]  # seen\n  - id: bookshop\n")
+    write("a.golden.yaml", cases)
+    code, text = converse(["w\n", "as well\n", "w\n", "w\n", "r\n", "w\n", "w\n", "r\n"])
+    assert code == 1
+    assert "nothing is expected there: accept it, or reject it" in text
+    assert (pytester.path / "a.golden.yaml").read_text() == cases.replace(
+        "      total: [3]  # seen\n",
+        "      total: [3, 2]  # seen\n      shop: [Ann]\n      note: { optional: true }\n",
+    ).replace("    expected: [1, 3]\n", "    expected: [1, 3]\n    accept:\n      '[]': [2]\n")
+    write("conftest.py", "")
+    result = pytester.runpytest("a.golden.yaml::bakery", "-q")
+    result.stdout.fnmatch_lines(["*1 hallucination*"])
 
 
 def test_skip_leaves_the_case_alone(pytester, write, converse):

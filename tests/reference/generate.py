@@ -92,7 +92,43 @@ def case(
     With `schemas`, every other seed's case has an eval schema.
     """
     plain = plain_case(seed, metrics=metrics, unordered=unordered)
-    return with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
+    made = with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
+    return with_accept(random.Random(seed), made) if seed % 5 < 2 else made
+
+
+def with_accept(rng: random.Random, plain: Case) -> Case:
+    """Say at some places what else is right: values of the documents, and predicates."""
+    places: dict[tuple[Any, ...], Any] = {}
+    theirs: dict[tuple[Any, ...], Any] = {}
+    collect(plain.expected, (), places)
+    collect(plain.actual, (), theirs)
+    places.pop((), None)
+    if not places or "target_key" in plain.options or "target_output_key" in plain.options:
+        return plain
+    options = dict(plain.options)
+    for _ in range(rng.randint(1, 3)):
+        segments = rng.choice(list(places))
+        near = [theirs[segments]] if segments in theirs else []
+        values = rng.choices([*near * 3, *places.values(), *theirs.values(), None, ""], k=rng.randint(1, 3))
+        said: dict[str, Any] = {"values": list(filter(is_json, values)) or [1]}
+        if rng.random() < 0.3:
+            said["optional"] = True
+        if rng.random() < 0.3:
+            word = rng.choice(("regex", "range", "type", "any"))
+            said[word] = {
+                "regex": rng.choice(("[a-z]+", ".*a.*", "[0-9.]+")),
+                "range": [0, rng.choice((5, 100, 1e6))],
+                "type": rng.choice(("string", "number", "integer", "object", "array", "null", "boolean")),
+                "any": True,
+            }[word]
+        wide = path(segments) if rng.random() < 0.8 else some_pattern(rng, segments, wide=True)
+        accept: Any = said["values"] if len(said) == 1 and rng.random() < 0.5 else said
+        if rng.random() < 0.5:
+            options["accept"] = {**options.get("accept", {}), wide: accept}
+        else:
+            fields = options.get("fields", {})
+            options["fields"] = {**fields, wide: {**fields.get(wide, {}), "accept": accept}}
+    return Case(plain.expected, plain.actual, options, plain.type_defaults)
 
 
 def with_schema(rng: random.Random, plain: Case, *, unordered: bool) -> Case:
@@ -116,6 +152,15 @@ def with_schema(rng: random.Random, plain: Case, *, unordered: bool) -> Case:
         granular = options.get("granularity", granularity) == "fields"
         options["schema"] = schema_for(draft, expected, actual, granular=granular)
     return Case(expected, actual, options, type_defaults)
+
+
+def is_json(value: Any) -> bool:
+    """Tell whether there is no NaN in a value, and no infinity."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def plain_case(seed: int, *, metrics: tuple[str, ...], unordered: bool) -> Case:

@@ -393,6 +393,7 @@ class Plan:
     config: dict = field(default_factory=dict)
     type_defaults: Mapping = field(default_factory=dict)
     rules: list = field(default_factory=list)
+    accept: list = field(default_factory=list)
     similarities: dict = field(default_factory=dict)
     optima: dict = field(default_factory=dict)
     pairs: list = field(default_factory=list)
@@ -409,6 +410,7 @@ class Plan:
         metric = given.pop("metric", "field_match")
         chosen = {**DEFAULTS, **PRESETS[ALIASES.get(metric, metric)]}
         rules = [(read_path(text), rule) for text, rule in given.pop("fields", {}).items()]
+        accept = [(read_path(text), {"accept": said}) for text, said in given.pop("accept", {}).items()]
         compare = given.pop("compare", None)
         if "target_output_key" in given:
             given["target_key"] = given.pop("target_output_key")
@@ -427,7 +429,21 @@ class Plan:
             # Reading 7: one spec for all is a default for every scalar type, not an explicit comparator:
             # it sees values of one type only, and does not make containers leaves.
             config = dict.fromkeys(TYPE_WORDS, compare)
-        return cls(**chosen, config=config, type_defaults=type_defaults, rules=rules)
+        return cls(**chosen, config=config, type_defaults=type_defaults, rules=rules, accept=accept)
+
+    def accepted(self, place: Place) -> Accepted:
+        """What is right here beside the expected value: what a rule says, then what the option adds."""
+        ruled = self.rule(place, "accept")
+        added = replace(self, rules=self.accept).rule_at(place.schema, None, "accept")
+        found = Accepted()
+        for said in (ruled, added):
+            words = {"values": said} if isinstance(said, list) else said or {}
+            found.values += words.get("values", [])
+            found.optional = found.optional or words.get("optional", False)
+            found.predicates += [
+                (word, words[word]) for word in ("regex", "range", "type", "any") if word in words
+            ]
+        return found
 
     def rule(self, place: Place, word: str) -> object:
         return self.rule_at(place.schema, place.node, word)
@@ -444,6 +460,34 @@ class Plan:
             if word in rule and pattern_matches(pattern, schema) and literal_segments(pattern) >= best:
                 best, answer = literal_segments(pattern), rule[word]
         return schema_rule(node, word) if answer is None else answer
+
+
+@dataclass
+class Accepted:
+    """What is right at a place beside the expected value."""
+
+    values: list = field(default_factory=list)
+    optional: bool = False
+    predicates: list = field(default_factory=list)
+
+    def holds(self, value: object) -> bool:
+        return any(predicate_holds(word, said, value) for word, said in self.predicates)
+
+
+def predicate_holds(word: str, said: object, value: object) -> bool:
+    kind = type_of(value)
+    if word == "regex":
+        return kind == "string" and re.fullmatch(said, value) is not None
+    number = kind == "number" and not is_nonfinite(value)
+    if word == "range":
+        return number and said[0] <= value <= said[1]
+    if word == "type":
+        return (
+            (number and value % 1 == 0)
+            if said == "integer"
+            else kind == said and (number or kind != "number")
+        )
+    return bool(said)
 
 
 # -------------------------------------------------------------------------------------------- schemas
@@ -640,6 +684,11 @@ class Place:
             self.outer[1] if transforms is None else transforms,
             self.alone,
         )
+
+    def entered_for(self, plan: Plan, expected: object, actual: object) -> Place:
+        """The place with the rules that hold for another expected value; its weight stays if it stands alone."""
+        there = self.entered(plan, expected, actual)
+        return replace(there, weight=self.weight) if self.alone else there
 
     def refused(self, plan: Plan) -> bool:
         return self.written is UNLISTED and not plan.rule(self, "skip")
@@ -863,10 +912,13 @@ def seen_lists(place: Place, params: Mapping) -> Mapping:
     return changed
 
 
-def one_sided(plan: Plan, place: Place, value: object, status: str, *, itself: bool = True) -> list[Row]:
+def one_sided(
+    plan: Plan, place: Place, value: object, status: str, *, itself: bool = True, mistyped: bool = False
+) -> list[Row]:
     """The leaves of a subtree that only one side has; `itself` is False inside such a subtree."""
     sides = (value, MISSING) if status == "omission" else (MISSING, value)
-    if plan.rule(place, "skip"):
+    optional = status == "omission" and not mistyped and plan.accepted(place).optional
+    if plan.rule(place, "skip") or optional:
         return [skipped_row(place, *sides)]
     if plan.rule(place, "compare") or not is_container(value):
         return contained(plan, place, [one_row(place, status)], *sides)
@@ -874,11 +926,15 @@ def one_sided(plan: Plan, place: Place, value: object, status: str, *, itself: b
     if isinstance(value, dict):
         there = members(plan, place, value)
         for key, item in there.items():
-            rows += one_sided(plan, place.member(plan, key, item), item, status, itself=False)
+            rows += one_sided(
+                plan, place.member(plan, key, item), item, status, itself=False, mistyped=mistyped
+            )
         empty = not there
     else:
         for i, item in enumerate(value):
-            rows += one_sided(plan, place.element(plan, i, i, item), item, status, itself=False)
+            rows += one_sided(
+                plan, place.element(plan, i, i, item), item, status, itself=False, mistyped=mistyped
+            )
         empty = not value
     if plan.empties == "leaf" and empty:
         rows = [one_row(place, status)]
@@ -908,8 +964,8 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True)
     if theirs.node is not place.node:
         plan.doubts.append("a branch for each side")
-    ours = one_sided(plan, replace(place, alone=True), expected, "omission")
-    others = one_sided(plan, theirs, actual, "hallucination")
+    ours = one_sided(plan, replace(place, alone=True), expected, "omission", mistyped=True)
+    others = one_sided(plan, theirs, actual, "hallucination", mistyped=True)
     refuse_below(plan, replace(theirs, alone=place.alone), actual, "UnlistedFieldError")
     expected_leaves = math.fsum(row.expected_leaves for row in ours)
     actual_leaves = math.fsum(row.actual_leaves for row in others)
@@ -918,7 +974,27 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     return both_row(place, "mismatch", 0.0, expected_leaves, actual_leaves)
 
 
-def walk(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
+def walk_accepting(
+    plan: Plan, place: Place, expected: object, actual: object, accepted: Accepted
+) -> list[Row]:
+    """Reading 37: the best by score of the expected value and the others, the first among equals; else a predicate."""
+    alone = replace(place, weight=1.0, alone=True)
+    best, chosen = -1.0, expected
+    for value in (expected, *accepted.values):
+        score = figures(
+            plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
+        ).score
+        if score > best:
+            best, chosen = score, value
+    seen_actual = actual if is_container(actual) else transform_scalar(actual, place.transforms)
+    if best < 1 and accepted.holds(seen_actual):
+        row = both_row(place, "match", 1.0, place.weight, place.weight)
+        return contained(plan, place, [row], expected, actual)
+    rows = walk(plan, place.entered_for(plan, chosen, actual), chosen, actual, bare=True)
+    return contained(plan, place, rows, expected, actual)
+
+
+def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bool = False) -> list[Row]:
     if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
         # Reading 11: what only actual has enters nothing under `ignore`, not even as a skipped result.
         return []
@@ -929,6 +1005,9 @@ def walk(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
         return one_sided(plan, place, actual, "hallucination")
     if actual is MISSING:
         return one_sided(plan, place, expected, "omission")
+    accepted = Accepted() if bare else plan.accepted(place)
+    if accepted.values or accepted.predicates:
+        return walk_accepting(plan, place, expected, actual, accepted)
     explicit = plan.rule(place, "compare")
     if explicit:
         row = compare_leaf(plan, place, expected, actual, explicit)
@@ -1089,7 +1168,7 @@ def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
 
 def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
     """The pairs of an unordered array: those that are to be followed, where there are any."""
-    where = place.expected, place.actual
+    where = place.expected, place.actual, id(expected), id(actual), plan.extra
     if where not in plan.optima:
         plan.optima[where] = optimum(plan, place, expected, actual)
     twins, best, admissible = plan.optima[where]
@@ -1253,9 +1332,11 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     if expected is MISSING:
         return [one_row(place, "hallucination")]
     if actual is MISSING:
-        return [one_row(place, "omission")]
+        optional = plan.accepted(place).optional
+        return [skipped_row(place, expected, actual) if optional else one_row(place, "omission")]
     explicit = plan.rule(place, "compare")
-    if explicit:
+    accepted = plan.accepted(place)
+    if explicit and not (accepted.values or accepted.predicates):
         return [compare_leaf(plan, place, expected, actual, explicit)]
     # Below the key nothing may be missing or extra, so extra leaves count there whatever the option says.
     # Weights below the key matter only by being 0, and the key's own not at all.

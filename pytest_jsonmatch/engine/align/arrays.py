@@ -91,9 +91,9 @@ class Aligner(Context):
         rows = self.canon.order(element, expected, rows)
         columns = self.canon.order(element, actual, columns)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-        pairs_in_all = cells(expected, actual)
+        pairs_in_all = cells(one, other)
         body: type[Grid] = ListGrid
-        if len(expected) * len(actual) > _SMALL_CELLS or (pairs_in_all or 0) > _SMALL_CELLS:
+        if len(one) * len(other) > _SMALL_CELLS or (pairs_in_all or 0) > _SMALL_CELLS:
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid

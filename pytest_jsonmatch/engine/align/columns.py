@@ -63,6 +63,9 @@ class Columns:
             above: the product of the weights from the element down to the node's parent.
         """
         grid = self._body(self._aligner, len(expected), len(actual))
+        if node.branches is not None and node.accept is not None:
+            grid.know_nothing()
+            return grid
         if node.branches is not None:
             self._alternatives(grid, node, expected, actual, above)
             return grid
@@ -113,6 +116,10 @@ class Columns:
         if left.values and right.values:
             grid.add_scores(node, weight, left, right)
         grid.count(weight, left, right)
+        if node.accept is not None and node.accept.optional and -1 in (right.codes or ()):
+            having = [at for at, value in enumerate(expected) if value is not MISSING]
+            lacking = [at for at, value in enumerate(actual) if value is MISSING]
+            grid.lower_expected(having, lacking, weight)
         if not self._count_actual and left.codes is not None and -1 in left.codes and right.values:
             lacking = [at for at, value in enumerate(expected) if value is MISSING]
             having = [at for at, value in enumerate(actual) if value is not MISSING]
@@ -128,6 +135,9 @@ class Columns:
         actual: Sequence[JsonValue],
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
+        if node.accept is not None:
+            grid.know_nothing()
+            return
         left, right = _by_shape(expected), _by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
             rows, columns = left.get(shape, []), right.get(shape, [])
@@ -203,6 +213,10 @@ class Columns:
                 return
         rows = [at for at, value in enumerate(expected) if value is not MISSING]
         columns = [at for at, value in enumerate(actual) if value is not MISSING]
+        if self._aligner.plan.has_optional and len(columns) < len(actual):
+            # What is optional in a container that actual lacks does not count.
+            grid.know_nothing()
+            return
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
         block = self.grid(child, one, other, weight)
         grid.absorb(block, rows, columns)
@@ -263,6 +277,8 @@ class Columns:
         element = node.children[ELEMENT]
         if element.skip:
             return True
+        if self._aligner.plan.has_optional:
+            return False
         left, right = flatten(self._aligner, element, (expected, actual))
         inner = self._body.of_many(self._aligner, element, left.values, right.values)
         if inner is None:

@@ -62,6 +62,8 @@ class ArrayGrid(Grid):
         """Return the grid of so many scalars that most pairs should take no memory; or None."""
         if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
             return None
+        if element.accept is not None:
+            return None
         if not {dict, list}.isdisjoint(map(type, (*expected, *actual))):
             return None
         blocks = list(blocks_of(element, expected, actual))
@@ -83,6 +85,8 @@ class ArrayGrid(Grid):
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
         table = self._table(node, left, right)
+        if node.acceptance is not None:
+            np.maximum(table, list(map(node.acceptance.ceiling, right.values)), out=table)
         limit = self.aligner.plan.options.leaf_threshold
         if limit is not None:
             table[(table <= limit) & (table < 1.0)] = 0.0

@@ -64,6 +64,14 @@ class ListGrid(Grid):
             one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
+        if node.acceptance is not None:
+            ceilings = {
+                to: most for to, value in enumerate(right.values) if (most := node.acceptance.ceiling(value))
+            }
+            lines = [
+                {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
+                for line in lines
+            ]
         limit = self.aligner.plan.options.leaf_threshold
         own, others = left.places(len(self.expected)), right.places(len(self.actual))
         if limit is not None:

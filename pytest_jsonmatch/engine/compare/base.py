@@ -151,6 +151,11 @@ class Bound(Scoring):
         parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
         return cls(**parts, comparator=comparator, params=params)
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether it can score two values at any time, and never fails."""
+        return self.table is not None and self.preload is None
+
     def behind(self, transforms: Sequence[Change]) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
         map_params = self.comparator.map_params

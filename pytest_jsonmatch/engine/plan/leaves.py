@@ -23,8 +23,8 @@ class Leaves(NamedTuple):
     weight: float
 
 
-Known: TypeAlias = "dict[tuple[PlanNode, int], Leaves]"
-"""Leaves of containers, by where they stand and their identity."""
+Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
+"""Leaves of containers, by where they stand, their identity, and whether actual lacks them."""
 
 
 def without_nulls(value: JsonValue) -> JsonValue:
@@ -34,20 +34,21 @@ def without_nulls(value: JsonValue) -> JsonValue:
     return value
 
 
-def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
+def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool = False) -> Leaves:
     """Count the leaves of a container: scalars, what a comparator takes whole and maybe empty containers.
 
     Args:
         node: where it stands.
         value: an object or array.
         known: keeps what was counted, of all containers inside it too.
+        lacking: actual lacks it: what is optional in it does not count.
     """
     options = node.plan.options
     nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
     waiting = [(node, value)]
     while waiting:
         below, item = waiting[-1]
-        ident = below, id(item)
+        ident = below, id(item), lacking
         if ident in known:
             waiting.pop()
             continue
@@ -57,12 +58,12 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
         for child, member in _members(below, whole):
             if child.branches is not None:
                 child = child.chosen(member, MISSING)  # noqa: PLW2901 - what holds for this value
-            if child.skip:
+            if child.skip or (lacking and child.accept is not None and child.accept.optional):
                 continue
             if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
                 number += 1
                 weight += child.own_weight
-            elif (leaves := known.get((child, id(member)))) is None:
+            elif (leaves := known.get((child, id(member), lacking))) is None:
                 todo.append((child, member))
             else:
                 number += leaves.number
@@ -71,7 +72,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known) -> Leaves:
             waiting += todo
         else:
             known[ident] = Leaves(number, weight)
-    return known[node, id(value)]
+    return known[node, id(value), lacking]
 
 
 def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
+from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, winners
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
 # Longer paths are made each time, so that depth costs linear memory.
 _KEPT_PATH_DEPTH: Final = 64
+BARE: Final = -1
+"""The step to the node of the same place at which nothing is accepted but what is expected."""
 
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one step from a node: by key, by ELEMENT, or by the number of a schema's alternative."""
+    """The nodes one step from a node: by key, ELEMENT, BARE, or the number of a schema's alternative."""
 
     __slots__ = ("_node",)
 
@@ -35,7 +38,9 @@ class _Children(dict["Segment", "PlanNode"]):
     def __missing__(self, step: Segment) -> PlanNode:
         node = self._node
         if type(step) is int:
-            child = PlanNode(node.plan, node.parent, node.segment, (node.branches or ())[step][1])
+            schema = node.schema if step == BARE else (node.branches or ())[step][1]
+            bare = step == BARE or node.is_bare
+            child = PlanNode(node.plan, node.parent, node.segment, schema, node.unlisted, bare=bare)
             child.place = node.place
         else:
             child = PlanNode(node.plan, node, step, *node.said_of(step))
@@ -54,6 +59,8 @@ class PlanNode:
         segment: Segment,
         schema: SchemaNode | None,
         unlisted: bool = False,
+        *,
+        bare: bool = False,
     ) -> None:
         self.plan = plan
         self.parent = parent
@@ -62,6 +69,8 @@ class PlanNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.unlisted = unlisted
         """The schema says nothing of a member here, and the metric does not take that."""
+        self.is_bare = bare
+        """Nothing is accepted here but what is expected, whatever rules say."""
         self.schema = schema
         self.branches = None if schema is None else schema.branches or None
         self.origin: tuple[PlanNode, Segment] | None = None
@@ -83,19 +92,28 @@ class PlanNode:
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
-        self.plain = not (
-            self.skip
-            or self.unlisted
-            or self.branches
-            or not (self.types.reflexive if explicit is None else explicit.comparator.reflexive)
-            or any(isinstance(transform, UserFunction) for transform in self.transforms)
-        )
+        looked_at = self.skip or self.unlisted or self.branches
+        is_safe = not (looked_at or any(isinstance(change, UserFunction) for change in self.transforms))
+        reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
+        self.plain = is_safe and reflexive
         """Whether equal scalars of one type match without a further look."""
-        self.is_open = not (self.skip or self.branches or explicit)
+        accepts = [] if bare else [said[word] for word in ("accept", "also") if word in said]
+        self.accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else next(iter(accepts), None)
+        """What else is right here."""
+        self.is_open = not (self.skip or self.branches or explicit or self.accept)
         """Whether two containers of one kind are gone down into without a further look."""
-        named = bool(explicit or self.transforms or not self.types.has_tables)
-        self.quick: Mapping[type, Score] = {} if named or not self.plain else self.by_type
-        """What scores two scalars of one type where nothing is said of this place; it never fails."""
+        compare = self.explicit or self.types
+        self.acceptance: Acceptance | None = None
+        """Scores what else is right here; None: nothing is, or only the walk can score it."""
+        score: Score = compare.score
+        quick = is_safe and compare.is_quick
+        if self.accept is not None:
+            if quick:
+                self.acceptance = Acceptance(self.accept, score, self._transform)
+                score = self.acceptance.score
+            quick = quick and self.accept.is_quick
+        self.quick: Score | None = self._behind_transforms(score) if quick else None
+        """What scores two scalars and never fails; None: they need a closer look."""
         plan.nodes += 1
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
@@ -196,6 +214,13 @@ class PlanNode:
             for transform in self.transforms:
                 value = transform(value)
         return value
+
+    def _behind_transforms(self, score: Score) -> Score:
+        """Return the function that scores two values after this node's transforms."""
+        if not self.transforms:
+            return score
+        transform = self._transform
+        return lambda expected, actual: score(transform(expected), transform(actual))
 
     def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values' type, where nothing more particular is said."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import (
     ByKey,
@@ -45,6 +46,7 @@ class Options:
     compare: Mapping[str, Spec] = field(default_factory=dict)
     transform: tuple[Spec, ...] = ()
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    accept: Mapping[str, Any] = field(default_factory=dict)
     schema: SchemaNode | None = None
     memory_limit: int = 2 * 1024**3
 
@@ -72,6 +74,7 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "skip": read_flag,
     "weight": read_weight,
     "align": read_alignment,
+    "accept": read_accept,
 }
 FIELD_WORDS: Final = tuple(_WORDS)
 """What a field rule can say."""
@@ -237,6 +240,14 @@ def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
     return {pattern: dict(rule) for pattern, rule in value.items()}
 
 
+def _accept(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name} is {value!r}; it maps path patterns to what else is right there")
+    for pattern, said in value.items():
+        read_accept(f"{name}[{pattern!r}]", said)
+    return dict(value)
+
+
 _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "arrays": _arrays,
     "array_threshold": read_share,
@@ -245,6 +256,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "compare": _compare,
     "transform": read_transforms,
     "fields": _field_rules,
+    "accept": _accept,
     "schema": _schema,
     "memory_limit": read_bytes,
 }

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import Bound
+from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     FIELD_WORDS,
@@ -15,6 +16,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
+from pytest_jsonmatch.engine.value.convert import NUMBERS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -71,6 +73,8 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
         rule["transform"] = bind_transforms(rule["transform"], registry, f"{where}transform")
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
+    if "accept" in rule:
+        rule["accept"] = read_accept(f"{where}accept", rule["accept"])
     return rule
 
 
@@ -88,15 +92,20 @@ Standing: TypeAlias = tuple[FieldRule, ...]
 """The rules that may match at a place or below it."""
 
 
-def rules_of(fields: Mapping[str, Mapping[str, Any]], registry: Registry) -> Standing:
-    """Return field rules as they stand at the root, in order of precedence, the strongest last.
+def rules_of(options: Options, registry: Registry) -> Standing:
+    """Return field rules, and what is accepted, as they stand at the root: the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    rules: list[FieldRule] = []
-    for text, words in fields.items():
-        pattern = parse_pattern(text)
-        rules.append(FieldRule(pattern, bind_words(words, registry, f"fields[{text!r}]."), pattern.start()))
+    said = [
+        (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
+    ]
+    # (What the option accepts comes on top of what a rule does.)
+    said += [
+        (text, {"also": read_accept(f"accept[{text!r}]", each)}) for text, each in options.accept.items()
+    ]
+    patterns = [(parse_pattern(text), words) for text, words in said]
+    rules = [FieldRule(pattern, words, pattern.start()) for pattern, words in patterns]
     return tuple(sorted(rules, key=lambda rule: rule.pattern.literals))
 
 
@@ -122,7 +131,7 @@ def winners(standing: Standing) -> dict[str, Any]:
 class TypeTable:
     """The comparators that go by the values' types, where nothing nearer is said."""
 
-    __slots__ = ("bound", "by_type", "has_tables", "reflexive")
+    __slots__ = ("bound", "by_type", "is_quick", "reflexive")
 
     def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
         bound = {
@@ -140,8 +149,8 @@ class TypeTable:
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.has_tables = all(each.table and not each.preload for each in bound.values())
-        """Whether all of them score many values at once, and never fail."""
+        self.is_quick = all(each.is_quick for each in bound.values())
+        """Whether all of them can score two values at any time, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
             bool: bound["boolean"].score,
@@ -151,6 +160,13 @@ class TypeTable:
         }
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
+
+    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
+        """Score two scalars by their types; those of two types score 0."""
+        kind, other_kind = type(expected), type(actual)
+        if kind is other_kind:
+            return self.by_type[kind](expected, actual)
+        return self.by_type[float](expected, actual) if {kind, other_kind} <= NUMBERS else 0.0
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""
@@ -188,7 +204,7 @@ class PlanBase:
         self._tables: dict[str, TypeTable] = {}
         self.types = self._table(options.compare)
         self.default_types = self.types
-        self.standing = rules_of(options.fields, registry)
+        self.standing = rules_of(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: {"skip": True}}
         """What the places of the schema say, as field rules do, and the comparators of their types."""
         for place in _places(self.schema):
@@ -199,6 +215,9 @@ class PlanBase:
             self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
+        accepts = [words[word] for words in said for word in ("accept", "also") if word in words]
+        self.has_optional = any(accept.optional for accept in accepts)
+        """Whether actual may lack a place without losing by it."""
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch = any(each.comparator.batch is not None for each in bound)

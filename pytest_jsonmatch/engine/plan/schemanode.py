@@ -36,6 +36,8 @@ class SchemaNode:
     weight: float = 1.0
     align: Any = None
     """`x-eval-align` as written, or None."""
+    accept: Any = None
+    """`x-eval-accept` as written, or None."""
     enum: bool = False
     """The schema lists the values allowed here."""
     type_default: Mapping[str, Any] = field(default_factory=dict)

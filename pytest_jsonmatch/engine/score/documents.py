@@ -62,7 +62,7 @@ def score(
     _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
     found = walk.findings, walk.matches, walk.sums(), walk.alignments, walk.seen
-    return new_outcome((plan.root, *found, gap, walk.questions))
+    return new_outcome((plan.root, *found, walk.choices, gap, walk.questions))
 
 
 def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:

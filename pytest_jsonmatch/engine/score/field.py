@@ -117,6 +117,9 @@ class FieldResult(Finding):
         if self.status not in {MATCH, MISMATCH}:
             return None
         expected, actual = self.expected_compared, self.actual_compared
+        acceptance = self.node.acceptance
+        if acceptance is not None and (said := acceptance.reason(expected, actual)) is not None:
+            return said
         name, params = self.node.comparator_for(expected, actual)
         if self.status == MATCH:
             by_list = name == "oneof" and not json_equal(expected, actual)

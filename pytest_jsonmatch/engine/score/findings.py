@@ -35,6 +35,7 @@ class Findings:
         "_plan",
         "_recorded",
         "alignments",
+        "choices",
         "findings",
         "matches",
         "parts",
@@ -64,6 +65,8 @@ class Findings:
         # Plain matches that weigh differently can't be counted in one number.
         self._complete = complete or record is not None or own.plan.weighted
         self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
+        self.choices: list[int] = [] if record is None else list(reversed(record.choices))
+        """Which of the values that are right were taken, where there are several: 0 is the expected one."""
         self.findings: list[Finding] = []
         self.matches = 0
         """Plain matches that are not written."""

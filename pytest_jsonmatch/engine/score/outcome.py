@@ -243,6 +243,8 @@ class Outcome(NamedTuple):
     sums: Sums
     alignments: Sequence[Aligned]
     seen: Seen
+    choices: Sequence[int] = ()
+    """Which of the values that are right were taken, where there are several, in the order of the walk."""
     gap: float | None = None
     """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
     questions: Mapping[Place, Asked] = MappingProxyType({})

@@ -83,6 +83,7 @@ class Pass:
     __slots__ = (
         "aligner",
         "answers",
+        "choices",
         "count_extra",
         "known",
         "leaves",
@@ -110,6 +111,8 @@ class Pass:
         self.aligner: Aligner | None = None
         self.known: dict[Place, Any] = {}
         """What comparators without a table have said: none is called twice for one place."""
+        self.choices: dict[Place, int] = {}
+        """Which of several values that are right is taken at a place."""
         self.leaves: Known = {}
         self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
         """The sums of nested arrays, and the questions in them, by the arrays' identities."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
@@ -26,6 +27,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -36,8 +38,10 @@ class Places(Findings):
 
     __slots__ = ()
 
-    def settle(self, spot: Spot) -> PlanNode | None:
-        """Score what is no plain match; return the node of a container to go down into."""
+    def settle(self, spot: Spot) -> Spot | None:
+        """Score what is no plain match; return the containers to go down into, if that is what it takes."""
+        if spot.node.accept is not None:
+            return self.settle_accepting(spot, spot.node.accept)
         node, expected, actual = spot.node, spot.expected, spot.actual
         if node.branches is not None:
             node = node.chosen(expected, actual)
@@ -46,37 +50,42 @@ class Places(Findings):
             self.add(spot, SKIPPED, 0.0)
             return None
         if expected is MISSING or actual is MISSING:
-            return self._settle_one_sided(spot)
+            return spot if self._is_gone_down(spot) else None
         kind, other_kind = type(expected), type(actual)
         if node.explicit is None and kind is other_kind and (kind is dict or kind is list):
-            return node
+            return spot
         if self._recorded is not None:
             self.add(spot, PENDING, 0.0)
         else:
             self._score(spot)
         return None
 
-    def _settle_one_sided(self, spot: Spot) -> PlanNode | None:
-        """Score what only one side has; return the node of a container with leaves of its own."""
+    @abstractmethod
+    def settle_accepting(self, spot: Spot, accept: Accept) -> Spot | None:
+        """Score a place at which more than the expected value is right; return what `settle` does."""
+
+    def _is_gone_down(self, spot: Spot) -> bool:
+        """Score what only one side has, unless it is a container with leaves of its own: then say so."""
         node = spot.node
         value = spot.actual if spot.expected is MISSING else spot.expected
         self.refuse_unlisted(spot)
         if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
             self._one_sided(spot)
-            return None
+            return False
         if self._base is not None:
-            self.take_leaves(spot, leaves_of(node, value, self._pass.leaves))
-            return None
+            lacking = spot.actual is MISSING
+            self.take_leaves(spot, leaves_of(node, value, self._pass.leaves, lacking=lacking))
+            return False
         counts = spot.is_itself_missing and self._plan.options.empties == "if_absent"
-        if counts and not leaves_of(node, value, self._pass.leaves).number:
+        if counts and not leaves_of(node, value, self._pass.leaves, lacking=spot.actual is MISSING).number:
             # The node that is missing counts at least once; what is empty inside it, not.
             self._one_sided(spot)
             if not value:
-                return None
+                return False
             if spot.actual is MISSING:
                 # (It is a leaf, and gone down into as well: members of it may be skipped.)
                 self.seen.meet(node)
-        return node
+        return True
 
     def refuse_unlisted(self, spot: Spot) -> None:
         """Raise for a member of actual that the schema does not list, where the metric does not take that."""
@@ -118,7 +127,7 @@ class Places(Findings):
                 self.add(spot, MATCH, 1.0)
                 return
             score = node.by_type[kind]
-            if not node.types.has_tables:
+            if not node.types.is_quick:
                 score = self._once(spot, score)
         elif kind in NUMBERS and other_kind in NUMBERS:
             score = node.by_type[float]

@@ -51,7 +51,7 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
             walk.refuse_unlisted(unit)
             walk.add(unit, HALLUCINATION, 0.0)
         elif other is MISSING:
-            walk.add(unit, OMISSION, 0.0)
+            walk.add(unit, SKIPPED if child.accept and child.accept.optional else OMISSION, 0.0)
         elif walk.is_replay:
             walk.add(unit, SKIPPED, 0.0)
         else:

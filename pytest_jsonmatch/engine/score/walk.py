@@ -8,23 +8,35 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
 from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, Aligned
+from pytest_jsonmatch.engine.score.outcome import (
+    HALLUCINATION,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    PENDING,
+    SKIPPED,
+    Aligned,
+    Detail,
+)
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.collector import DEEP
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.sums import figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from pytest_jsonmatch.engine.align.context import Measure, Source
+    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Asked, Finding, Place, Trail
@@ -32,6 +44,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Sums
 
     Task: TypeAlias = Generator[Any, Any, None]
+
+# What is noted where no value is taken, but what holds of actual's.
+_BY_PREDICATE: Final = -1
 
 
 @final
@@ -77,29 +92,33 @@ class Walk(Places):
                     else:
                         matches += 1
                     continue
-                spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
-                if alike and kind in CONTAINERS and node.is_open:
-                    below = node
-                elif (settled := self.settle(spot)) is not None:
-                    below = settled
-                else:
+                if node.quick is not None and kind not in CONTAINERS and type(actual) not in CONTAINERS:
+                    self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
                     continue
-                inner = spot.inner
-                pairs_up = kind is list and type(actual) is list and below.align == "unordered"
-                if pairs_up and self._base is not None and expected and actual:
-                    sums, questions = yield measure_arrays(self._pass, below, inner, (expected, actual))
+                spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
+                below = node
+                if not (alike and kind in CONTAINERS and node.is_open):
+                    settled = self.settle(spot)
+                    if settled is None:
+                        continue
+                    # (Of several values that are right, the one taken may be another than the expected one.)
+                    spot, below = settled, settled.node
+                inner, one = spot.inner, spot.expected
+                pairs_up = type(one) is list and type(actual) is list and below.align == "unordered"
+                if pairs_up and self._base is not None and one and actual:
+                    sums, questions = yield measure_arrays(self._pass, below, inner, (one, actual))
                     self._take(below, sums, questions)
                     continue
-                if pairs_up and (expected or actual):
-                    below_it: Iterator[Any] | None = yield from self._paired(below, inner, expected, actual)
-                    self.seen.enter(below, expected)
+                if pairs_up and (one or actual):
+                    below_it: Iterator[Any] | None = yield from self._paired(below, inner, one, actual)
+                    self.seen.enter(below, one)
                 else:
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
                     if len(stack) == DEEP:
                         self._pass.pause_collector()
                     stack.append((items, trail, left, right))
-                    items, trail, left, right = below_it, inner, expected, actual
+                    items, trail, left, right = below_it, inner, one, actual
                     break
             else:
                 if not stack:
@@ -117,6 +136,67 @@ class Walk(Places):
     def walk_members(self, members: Iterator[Any], trail: Trail | None, spot: Spot) -> Task:
         """Score members of two containers; `trail` is where these stand."""
         return self._walk(members, trail, spot.expected, spot.actual)
+
+    def settle_accepting(self, spot: Spot, accept: Accept) -> Spot | None:
+        """Score a place at which more than the expected value is right; return what `settle` does."""
+        plain = spot._replace(node=spot.node.children[BARE])
+        if spot.node.skip or spot.expected is MISSING:
+            return self.settle(plain)
+        if spot.actual is MISSING:
+            if not accept.optional:
+                return self.settle(plain)
+            self.add(plain, SKIPPED, 0.0, Detail(reason="optional"))
+            return None
+        choice = self.choices.pop() if self.is_replay else self._choose(plain, accept)
+        if not self.is_replay:
+            self.choices.append(choice)
+        if choice == _BY_PREDICATE:
+            self.add(plain, *((PENDING, 0.0) if self.is_replay else _by_predicate(accept, plain)))
+            return None
+        if choice == 0:
+            return self.settle(plain)
+        alternative = accept.alternatives[choice - 1]
+        taken = plain._replace(expected=alternative.value, left=alternative)
+        if type(taken.expected) in CONTAINERS and taken.node.explicit is None:
+            return self.settle(taken)
+        if self.is_replay:
+            self.add(plain, PENDING, 0.0)
+            return None
+        start = len(self.findings)
+        self.settle(taken)
+        for at, found in enumerate(self.findings[start:], start):
+            reason = f"{'accepted' if found.score == 1.0 else 'nearest accepted value'}: {alternative.text}"
+            detail = (found.detail or Detail())._replace(reason=reason)
+            self.findings[at] = found._replace(expected=spot.expected, detail=detail)
+        return None
+
+    def _choose(self, plain: Spot, accept: Accept) -> int:
+        """Return which value makes the best score: 0 for the expected one, else the number of another."""
+        known = self._pass.choices
+        place = plain.place
+        if place not in known:
+            known[place] = self._best_choice(plain, accept)
+        return known[place]
+
+    def _best_choice(self, plain: Spot, accept: Accept) -> int:
+        chosen, most = 0, self._figure(plain)
+        for number, each in enumerate(accept.alternatives, 1):
+            if most == 1.0:
+                return chosen
+            figure = self._figure(plain._replace(expected=each.value, left=each))
+            if figure > most:
+                chosen, most = number, figure
+        if most == 1.0:
+            return chosen
+        *_, detail = _by_predicate(accept, plain)
+        return chosen if detail is None else _BY_PREDICATE
+
+    def _figure(self, spot: Spot) -> float:
+        """Return the score of one place alone."""
+        walk = Walk(self._pass, base=spot.node)
+        run(walk.walk(spot))
+        self.questions.update(walk.questions)
+        return figures_of(walk.sums(), self._plan.options.reduce).score
 
     def findings_below(self, spot: Spot) -> list[Finding]:
         """Return what a walk of its own finds at a place and below it."""
@@ -168,7 +248,6 @@ class Walk(Places):
         children, get = node.children, actual.get
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
         append, complete = self.findings.append, self._complete
-        limit, is_replay = self._plan.options.leaf_threshold, self._recorded is not None
         others = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
@@ -178,44 +257,47 @@ class Walk(Places):
                 continue
             others += 1
             absent += other is MISSING
-            score_of = child.quick.get(kind)
             if matches and not rest:
                 append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
-            elif rest or score_of is None or type(other) in CONTAINERS:
+            elif rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
                 rest.append((key, key, one, other, child))
-            elif other is MISSING:
-                self._lack(child, trail, (key, MISSING), one)
-            elif is_replay:
-                self.add_recorded(child, trail, one)
             else:
-                if not alike:
-                    score_of = child.quick[float] if {kind, type(other)} <= NUMBERS else _unlike
-                score = score_of(one, other)
-                if limit is not None and score <= limit and score < 1.0:
-                    score = 0.0
-                status = MATCH if score == 1.0 else MISMATCH
-                append(new_finding((child, trail, key, key, status, score, one, other, None)))
+                self._add_scalars(child, trail, (key, key), one, other)
         self.matches += len(expected) - others
         if extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key in expected:
                     continue
                 child = children[key]
-                if rest or type(other) not in child.quick:
+                if rest or child.quick is None or type(other) in CONTAINERS:
                     rest.append((key, key, MISSING, other, child))
                 else:
-                    self._lack(child, trail, (MISSING, key), other)
+                    self._add_scalars(child, trail, (key, key), MISSING, other)
         return iter(rest) if rest else None
 
-    def _lack(self, node: PlanNode, trail: Trail | None, keys: tuple[Any, Any], value: JsonValue) -> None:
-        """Add a scalar that one side lacks: the one whose key is MISSING."""
-        lacking = keys[1] is MISSING
-        expected, actual = (value, MISSING) if lacking else (MISSING, value)
+    def _add_scalars(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        keys: tuple[Any, Any],
+        expected: JsonValue,
+        actual: JsonValue,
+    ) -> None:
+        """Score two scalars, or one where the other is MISSING, at a place whose comparator never fails."""
         if self._recorded is not None:
             self.add_recorded(node, trail, expected)
             return
-        status = OMISSION if lacking else HALLUCINATION
-        self.findings.append(new_finding((node, trail, *keys, status, 0.0, expected, actual, None)))
+        if expected is not MISSING and actual is not MISSING:
+            score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
+            limit = self._plan.options.leaf_threshold
+            if limit is not None and score <= limit and score < 1.0:
+                score = 0.0
+            status = MATCH if score == 1.0 else MISMATCH
+        elif actual is MISSING:
+            keys, status, score = (keys[0], MISSING), OMISSION, 0.0
+        else:
+            keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
+        self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
@@ -279,9 +361,13 @@ class Walk(Places):
                     yield to, to, MISSING, item, element
 
 
-def _unlike(_expected: JsonValue, _actual: JsonValue) -> float:
-    """Score two scalars of different types."""
-    return 0.0
+def _by_predicate(accept: Accept, spot: Spot) -> tuple[str, float, Detail | None]:
+    """Return what is found by the predicates of a place: a match, an error, or no detail if none holds."""
+    try:
+        said = accept.predicate_of(spot.node.prepare(spot.actual))
+    except TimeoutError as error:
+        return MISMATCH, 0.0, Detail(error=str(error))
+    return (MISMATCH, 0.0, None) if said is None else (MATCH, 1.0, Detail(reason=f"accepted: {said}"))
 
 
 def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:

@@ -1,0 +1,273 @@
+"""What else is right at a place: other values than the expected one, and what actual's value may be like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, json_type, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean, error_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from decimal import Decimal
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+_LONGEST: Final = 60
+"""Longer values are cut in reasons."""
+_SECONDS: Final = 1.0
+"""How long a pattern may take on one value."""
+
+
+@final
+class Alternative(NamedTuple):
+    """A value that is as right as the expected one."""
+
+    value: JsonValue
+
+    @property
+    def text(self) -> str:
+        """What a reason calls it."""
+        return shown(self.value)
+
+
+@final
+class Predicate(NamedTuple):
+    """Something that may hold of actual's value."""
+
+    text: str
+    """What a reason says where it holds."""
+    holds: Callable[[JsonValue], bool]
+    is_quick: bool = True
+    """Whether it never fails."""
+
+
+@final
+class Accept(NamedTuple):
+    """All that is right at a place beside the expected value."""
+
+    alternatives: tuple[Alternative, ...] = ()
+    predicates: tuple[Predicate, ...] = ()
+    optional: bool = False
+    """Whether actual may lack the member or element."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it says of all scalars, and without ever failing, what they are worth."""
+        return not self.optional and all(predicate.is_quick for predicate in self.predicates)
+
+    def extended(self, other: Accept) -> Accept:
+        """Return what is right by either."""
+        return Accept(
+            self.alternatives + other.alternatives,
+            self.predicates + other.predicates,
+            self.optional or other.optional,
+        )
+
+    def predicate_of(self, actual: JsonValue) -> str | None:
+        """Return what a reason says of the first predicate that holds, or None.
+
+        Raises:
+            TimeoutError: a pattern took too long, and no other predicate holds.
+        """
+        late: TimeoutError | None = None
+        for predicate in self.predicates:
+            try:
+                if predicate.holds(actual):
+                    return predicate.text
+            except TimeoutError as error:
+                late = error
+        if late is not None:
+            raise late
+        return None
+
+
+def shown(value: JsonValue) -> str:
+    """Return a value as a reason shows it.
+
+    >>> shown("Acme"), shown({"a": 1})
+    ("'Acme'", '{"a": 1}')
+    """
+    if type(value) is str:
+        text = repr(value)
+    elif type(value) is dict or type(value) is list:
+        try:
+            text = json.dumps(value, ensure_ascii=False, default=str)
+        except (RecursionError, ValueError):
+            text = f"this {json_type(value)}"
+    else:
+        text = "null" if value is None else str(value).lower() if type(value) is bool else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def read_accept(where: str, value: Any) -> Accept:
+    """Read what else is right: a list of values, or a mapping of words.
+
+    Raises:
+        ConfigurationError: an unknown word, or one that says what it cannot; the message begins with `where`.
+
+    >>> read_accept("accept['tip']", {"values": [0], "optional": True}).optional
+    True
+    >>> read_accept("accept['tip']", {"optinal": True})
+    Traceback (most recent call last):
+    ...
+    pytest_jsonmatch.ConfigurationError: accept['tip'] has the word 'optinal'; did you mean 'optional'?
+    """
+    if isinstance(value, (list, tuple)):
+        return Accept(_values(where, value))
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(
+            f"{where} is {value!r}; it is a list of values, or a mapping with any of {', '.join(_WORDS)}"
+        )
+    found = Accept()
+    for word, said in value.items():
+        if word not in _WORDS:
+            raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), _WORDS)}")
+        found = found.extended(_WORDS[word](f"{where}.{word}", said))
+    return found
+
+
+def _values(where: str, values: Any) -> tuple[Alternative, ...]:
+    if not isinstance(values, (list, tuple)) or not values:
+        raise ConfigurationError(f"{where} is {values!r}; it is a list of at least one value")
+    try:
+        return tuple(Alternative(to_json_value(value, side="expected")) for value in values)
+    except JsonMatchError as error:
+        raise ConfigurationError(f"{where} must hold JSON values: {error}") from error
+
+
+def _flag(where: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ConfigurationError(f"{where} is {value!r}; it is true or false")
+
+
+def _regex(where: str, value: Any) -> Accept:
+    import regex
+
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{where} is {value!r}; it is a pattern that the whole text matches")
+    try:
+        pattern = regex.compile(value)
+    except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
+        message = f"{where}: {shown(value)} is not a regular expression: {error_text(error)}"
+        raise ConfigurationError(message) from error
+
+    def holds(actual: JsonValue) -> bool:
+        if type(actual) is not str:
+            return False
+        try:
+            return pattern.fullmatch(actual, timeout=_SECONDS) is not None
+        except TimeoutError:
+            message = f"the accepted pattern {shown(value)} took more than {_SECONDS:g} s; make it simpler"
+            raise TimeoutError(message) from None
+
+    return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_quick=False),))
+
+
+def _range(where: str, value: Any) -> Accept:
+    bounds = [_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
+    if len(bounds) != 2 or None in bounds or bounds[0] > bounds[1]:  # type: ignore[operator] # None is caught
+        raise ConfigurationError(f"{where} is {value!r}; it is [low, high], two numbers, both included")
+    low, high = bounds
+
+    def holds(actual: JsonValue) -> bool:
+        number = _number(actual)
+        return number is not None and low <= number <= high  # type: ignore[operator]
+
+    return Accept(predicates=(Predicate(f"between {value[0]} and {value[1]}", holds),))
+
+
+def _number(value: Any) -> int | float | Decimal | None:
+    """Return a finite number, None for anything else."""
+    return value if type(value) in NUMBERS and value - value == 0 else None
+
+
+_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+
+def _type(where: str, value: Any) -> Accept:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(name in _TYPES for name in names):
+        known = ", ".join(_TYPES)
+        raise ConfigurationError(f"{where} is {value!r}; it is a JSON type, or a list of them: {known}")
+
+    def holds(actual: JsonValue) -> bool:
+        number = _number(actual)
+        if number is not None and "integer" in names and number == int(number):
+            return True
+        # (NaN and infinities are no JSON numbers.)
+        return json_type(actual) in names and (type(actual) not in NUMBERS or number is not None)
+
+    return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
+
+
+def _any(where: str, value: Any) -> Accept:
+    anything = Predicate("any value", lambda _actual: True)
+    return Accept(predicates=(anything,) if _flag(where, value) else ())
+
+
+_WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
+    "values": lambda where, value: Accept(_values(where, value)),
+    "optional": lambda where, value: Accept(optional=_flag(where, value)),
+    "regex": _regex,
+    "range": _range,
+    "type": _type,
+    "any": _any,
+}
+ACCEPT_WORDS: Final = tuple(_WORDS)
+"""What a mapping given as `accept` can say."""
+
+
+@final
+class Acceptance:
+    """What is accepted at one place, scored by that place's comparators."""
+
+    __slots__ = ("_score", "_values", "accept")
+
+    def __init__(
+        self,
+        accept: Accept,
+        score: Callable[[JsonValue, JsonValue], Any],
+        prepare: Callable[[JsonValue], Any],
+    ) -> None:
+        """Take what scores two values after transforms, and what applies these."""
+        self.accept = accept
+        self._score = score
+        # Containers are compared by the walk, member by member.
+        scalars = [each for each in accept.alternatives if type(each.value) not in CONTAINERS]
+        self._values = [(each, prepare(each.value)) for each in scalars]
+
+    def ceiling(self, actual: JsonValue) -> float:
+        """Return the best score of actual's value, transformed, against what is accepted."""
+        return self.best(actual)[0]
+
+    def best(self, actual: JsonValue) -> tuple[float, str | None]:
+        """Return the best score of actual's value against what is accepted, and what a reason says of it."""
+        most, said = 0.0, None
+        for alternative, value in self._values:
+            score = self._score(value, actual)
+            if score > most:
+                most, said = score, alternative.text
+        if most < 1.0:
+            try:
+                predicate = self.accept.predicate_of(actual)
+            except TimeoutError:
+                predicate = None
+            if predicate is not None:
+                most, said = 1.0, predicate
+        return most, said
+
+    def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
+        """Say what is nearer than the expected value, if something is."""
+        score, said = self.best(actual)
+        if said is None or self._score(expected, actual) >= score:
+            return None
+        return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
+
+    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
+        """Score two scalars after transforms: against the expected value, or what is accepted beside it."""
+        found = self._score(expected, actual)
+        return found if found == 1.0 else max(found, self.ceiling(actual))

@@ -1,0 +1,147 @@
+"""What else is right: the words, the reasons, and how arrays pair. (`tests/reference` scores random cases.)"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, compare_json, register_comparator
+
+
+def statuses(result):
+    return [(field.short_path(), field.status, field.reason) for field in result.field_results]
+
+
+@pytest.mark.parametrize(
+    ("accept", "actual", "reason"),
+    [
+        (["Acme"], "Acme", "accepted: 'Acme'"),
+        ({"values": [7]}, 7, "accepted: 7"),
+        ({"regex": "[A-Z]+"}, "XYZ", "accepted: matches the pattern '[A-Z]+'"),
+        ({"range": [1, 2.5]}, 2.5, "accepted: between 1 and 2.5"),
+        ({"type": "integer"}, 2.0, "accepted: of type integer"),
+        ({"type": ["null", "array"]}, [1, 2], "accepted: of type null or array"),
+        ({"any": True}, {"a": 1}, "accepted: any value"),
+    ],
+)
+def test_a_value_is_accepted_with_a_reason(accept, actual, reason):
+    for given in ({"accept": {"v": accept}}, {"fields": {"v": {"accept": accept}}}):
+        result = compare_json({"v": actual}, {"v": "Acme Corp"}, **given)
+        assert (result.score, statuses(result)) == (1.0, [("v", "match", reason)])
+
+
+@pytest.mark.parametrize(
+    ("accept", "actual"),
+    [
+        ({"regex": "[A-Z]"}, "XY"),
+        ({"regex": "[0-9]+"}, 12),
+        ({"range": [1, 2]}, True),
+        ({"range": [1, 2]}, "1"),
+        ({"range": [1, 2]}, 2.0000001),
+        ({"range": [1, 2]}, float("nan")),
+        ({"type": "integer"}, 2.5),
+        ({"type": "number"}, float("inf")),
+        ({"type": "number"}, True),
+        ({"any": False}, 1),
+        ([1], True),
+    ],
+)
+def test_a_value_is_not_accepted(accept, actual):
+    assert compare_json({"v": actual}, {"v": "Acme"}, accept={"v": accept}).score == 0.0
+
+
+def test_the_best_alternative_counts_and_the_expected_value_first():
+    options = {"metric": "json_similarity", "accept": {"v": ["kitten", "sitting"]}}
+    result = compare_json({"v": "sittin"}, {"v": "abc"}, **options)
+    assert result.score == pytest.approx(6 / 7)
+    assert result.field_results[0].reason == "nearest accepted value: 'sitting'"
+    assert compare_json({"v": "abc"}, {"v": "abc"}, **options).field_results[0].reason is None
+
+
+def test_optional_is_a_lack_and_not_a_null():
+    accept = {"tip": {"optional": True}, "items[]": {"optional": True}, "who.age": {"optional": True}}
+    expected = {"tip": 1, "items": [1, 2], "who": {"age": 3, "name": "Ann"}}
+    result = compare_json({"items": [1], "who": {"name": "Ann"}}, expected, accept=accept)
+    assert (result.score, result.counts) == (1.0, {"match": 2, "skipped": 3})
+    assert compare_json({**expected, "tip": None}, expected, accept=accept).counts["mismatch"] == 1
+    # What is optional in an object that is missing itself does not count either.
+    assert compare_json({}, expected, accept=accept).counts == {"omission": 1, "skipped": 4}
+
+
+def test_what_expected_lacks_stays_invented():
+    result = compare_json({"a": 1, "b": 2}, {"a": 1}, accept={"b": {"any": True}})
+    assert statuses(result)[1] == ("b", "hallucination", "not in expected")
+
+
+def test_other_values_of_a_container_are_scored_leaf_by_leaf():
+    accept = {"at": [{"x": 1, "y": 2, "z": 3}]}
+    result = compare_json({"at": {"x": 1, "y": 2, "z": 4}}, {"at": {"lat": 1.5}}, accept=accept)
+    assert result.counts == {"match": 2, "mismatch": 1}
+    assert result.per_field["at.z"].mismatches == 1
+    assert (result.matched_leaves, result.total_leaves) == (2, 3)
+
+
+def test_transforms_reach_what_is_accepted():
+    fields = {"v": {"transform": ["lowercase"], "accept": {"values": ["ACME"], "regex": "[a-z]{2}"}}}
+    for actual in ("acme", "XY"):
+        assert compare_json({"v": actual}, {"v": "other"}, fields=fields).score == 1.0
+
+
+def test_arrays_pair_for_the_best_of_all_that_is_right():
+    expected = [{"id": "a", "unit": "pcs"}, {"id": "b", "unit": "kg"}]
+    actual = [{"id": "c", "unit": "kilo"}, {"id": "d", "unit": "piece"}]
+    accept = {"[].unit": {"values": ["piece"]}}
+    result = compare_json(actual, expected, metric="pairwise_f1", accept=accept)
+    assert result.counts == {"match": 1, "mismatch": 1, "omission": 2, "hallucination": 2}
+    many = [{"id": str(at), "unit": "pcs"} for at in range(60)]
+    others = [{"id": str(at), "unit": "piece"} for at in reversed(range(60))]
+    assert compare_json(others, many, metric="pairwise_f1", accept=accept).score == 1.0
+
+
+def test_a_comparator_of_ones_own_is_asked_about_each_alternative_once():
+    asked = []
+
+    def same_start(expected, actual, params):
+        asked.append((expected, actual))
+        return expected[:1] == actual[:1]
+
+    register_comparator("same_start", same_start)
+    fields = {"v": {"compare": "same_start", "accept": ["banana", "cherry", "date"]}}
+    result = compare_json({"v": "cat"}, {"v": "apple"}, fields=fields)
+    assert (result.score, asked) == (1.0, [("apple", "cat"), ("banana", "cat"), ("cherry", "cat")])
+    assert statuses(result) == [("v", "match", "accepted: 'cherry'")]
+
+
+def test_a_slow_pattern_is_an_error_of_the_field():
+    result = compare_json({"v": "a" * 40 + "b"}, {"v": "x"}, accept={"v": {"regex": "(a|aa|a?)+$"}})
+    assert result.score == 0.0
+    assert not result.errors or "took more than 1 s" in result.errors[0].reason
+
+
+def test_patterns_everywhere_take_quadratic_time_at_most():
+    def nested(depth, leaf):
+        value = leaf
+        for _ in range(depth):
+            value = {"a": value}
+        return value
+
+    result = compare_json(nested(60, 1), nested(60, 2), accept={"**": {"range": [0, 1]}})
+    assert result.score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("accept", "message"),
+    [
+        ("Acme", "accept['v'] is 'Acme'; it is a list of values, or a mapping with any of values, optional"),
+        ([], "accept['v'] is []; it is a list of at least one value"),
+        ({"vals": [1]}, "accept['v'] has the word 'vals'; did you mean 'values'?"),
+        ({"optional": "yes"}, "accept['v'].optional is 'yes'; it is true or false"),
+        ({"regex": "("}, "accept['v'].regex: '(' is not a regular expression"),
+        ({"range": [2, 1]}, "accept['v'].range is [2, 1]; it is [low, high], two numbers, both included"),
+        ({"type": "date"}, "accept['v'].type is 'date'; it is a JSON type, or a list of them: null, boolean"),
+        ([float("nan")], "accept['v'] must hold JSON values"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(accept, message):
+    with pytest.raises(ConfigurationError) as error:
+        compare_json({}, {}, accept={"v": accept})
+    assert message in str(error.value)
