@@ -209,7 +209,7 @@ def bounded_end(values: Any, alpha: float, bound: float) -> float:
 
     >>> import numpy as np
     >>> round(bounded_end(np.array([1.0] * 9), 0.025, 0.0), 2)
-    0.66
+    0.67
     """
     import numpy as np
 

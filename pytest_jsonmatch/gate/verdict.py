@@ -160,10 +160,10 @@ def compare(
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
     >>> print(verdict.words)
-    mean score -0.056 (-0.469 to +0.182), 1.000 to 0.944: not shown to be worse: the data allow a drop of up
-    to 0.47
+    mean score -0.056 (-0.332 to +0.253), 1.000 to 0.944: not shown to be worse: the data allow a drop of up
+    to 0.34
     >>> print(compare(now, before, mode="non-inferiority", max_drop=0.02).gate_words)
-    fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.47; even without a change it
+    fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
     takes 149 cases, and there are 9
     """
     alpha = checked_gate(max_drop, confidence, mode)
