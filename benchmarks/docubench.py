@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 import tables
 
 from pytest_jsonmatch import FieldAggregation, compare_corpus
-from pytest_jsonmatch.gate import compare, holm, mean_interval
+from pytest_jsonmatch.gate.intervals import mean_interval
+from pytest_jsonmatch.gate.paired import holm
+from pytest_jsonmatch.gate.verdict import compare
 
 if TYPE_CHECKING:
     from pytest_jsonmatch import RunResult
@@ -157,7 +159,9 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
         rows.append([" – ".join(pair), f"{verdict.delta:+.4f}", ends, f"{alone:.4f}", f"{p:.4f}", text])
     print(f"\n### All {len(verdicts)} pairs\n")
     print(tables.render(["pair", "difference", "interval", "p", "p after Holm", "verdict"], rows))
-    print("\np: two-sided, sign flips of the differences by document; corrected for all pairs by Holm's method.")
+    print(
+        "\np: two-sided, sign flips of the differences by document; corrected for all pairs by Holm's method."
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -493,17 +493,18 @@ def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list
             deltas = deltas_of(sides)
         fixed += not compare(*sides, max_drop=max_drop).passed
         gate = SequentialGate(n, max_drop)
-        highest, decision = 0.0, gate.decision()
-        for delta in deltas:
+        highest, decision, seen = 0.0, gate.decision(), 0
+        for number, delta in enumerate(deltas, 1):
             found = gate.add(delta)
-            decision = found if decision.passed is None else decision
+            if decision.passed is None:
+                decision, seen = found, number
             if decision.passed is not None and drop > max_drop:
                 break
             # (To count the errors the bets go on to the end.)
             highest = max(highest, gate.e_no_drop)
         fails += decision.passed is False
         ruled_out += highest >= 1 / ALPHA
-        saved.append(decision.saved / n)
+        saved.append(1 - seen / n)
     errors = share(ruled_out, runs) if drop <= max_drop else "–"
     return [share(fails, runs), share(fixed, runs), errors, f"{100 * statistics.fmean(saved):.0f}"]
 

@@ -140,8 +140,13 @@ def _amount(sample: Sample, clusters: int) -> str:
     return f"about {cases:,} cases: {clusters:,} clusters of {sample.per_cluster:.3g} cases"
 
 
+def _sizes_around(wanted: int) -> list[int]:
+    """Return numbers of clusters for a curve, from far too few to more than enough."""
+    return sorted({max(2, round(wanted * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
+
+
 def _of_drop(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove, sizes_around
+    from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove
     from pytest_jsonmatch.report.planning import Curve
 
     found = clusters_to_prove(sample, options.drop, options.confidence, options.power)
@@ -150,13 +155,13 @@ def _of_drop(sample: Sample, options: Namespace) -> Curve:
         return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "power", [])
     points = [
         (round(size * sample.per_cluster), Trials(sample, size, options.confidence).power(options.drop))
-        for size in sizes_around(found)
+        for size in _sizes_around(found)
     ]
     return Curve(f"{what} it takes {_amount(sample, found)}", "share of runs that prove it", points)
 
 
 def _of_precision(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, clusters_to_know, reach, sizes_around
+    from pytest_jsonmatch.gate.power import MOST, clusters_to_know, reach
     from pytest_jsonmatch.report.planning import Curve
 
     found = clusters_to_know(sample, options.precision, options.confidence)
@@ -165,7 +170,7 @@ def _of_precision(sample: Sample, options: Namespace) -> Curve:
         return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "reach", [])
     points = [
         (round(size * sample.per_cluster), reach(sample, size, options.confidence))
-        for size in sizes_around(found)
+        for size in _sizes_around(found)
     ]
     return Curve(f"{what} it takes {_amount(sample, found)}", "reach of the interval to each side", points)
 

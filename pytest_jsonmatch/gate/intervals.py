@@ -84,7 +84,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
 
     >>> interval = mean_interval([1.0] * 28 + [0.5, 0.0])
     >>> round(interval.low, 3), round(interval.high, 3), interval.method
-    (0.668, 1.0, 'Hall')
+    (0.812, 0.994, 'bounded')
     """
     return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 

@@ -12,7 +12,7 @@ from pytest_jsonmatch.gate.paired import level, sign_flip
 from pytest_jsonmatch.gate.samples import Row, pair_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 SEED: Final = 20_240_603
 _TRIALS: Final = 400
@@ -227,12 +227,3 @@ def _least(holds: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
-
-
-def sizes_around(wanted: int) -> Iterable[int]:
-    """Return numbers of clusters for a curve, from far too few to more than enough.
-
-    >>> list(sizes_around(100))
-    [25, 50, 75, 100, 150, 200]
-    """
-    return sorted({max(2, round(wanted * share)) for share in (0.25, 0.5, 0.75, 1, 1.5, 2)})

@@ -34,7 +34,7 @@ class Pairs:
     """Two runs, case by case.
 
     >>> pair_cases({"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0], "c": [0.0]})
-    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), new=('b',), vanished=('c',), clusters=('a',))
+    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), clusters=('a',))
     """
 
     cases: tuple[str, ...]
@@ -42,10 +42,6 @@ class Pairs:
     current: tuple[float, ...]
     """Of each case the mean over its repeats, in [0, 1]."""
     baseline: tuple[float, ...]
-    new: tuple[str, ...] = ()
-    """Cases that only the current run has; they are named, never paired."""
-    vanished: tuple[str, ...] = ()
-    """Cases that only the baseline has."""
     clusters: tuple[str, ...] = ()
     """Of each case what it belongs to, such as its document; its own id where it stands alone."""
 
@@ -90,7 +86,7 @@ def pair_cases(
     baseline: Mapping[str, Sequence[float]],
     clusters: Mapping[str, str] | None = None,
 ) -> Pairs:
-    """Return the cases that both runs have, and the names of the others.
+    """Return the cases that both runs have.
 
     Args:
         current: the scores of each case's repeats, by case id.
@@ -106,8 +102,6 @@ def pair_cases(
         common,
         tuple(now[case] for case in common),
         tuple(before[case] for case in common),
-        tuple(case for case in now if case not in before),
-        tuple(case for case in before if case not in now),
         tuple(named.get(case) or case for case in common),
     )
 

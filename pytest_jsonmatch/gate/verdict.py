@@ -53,10 +53,6 @@ class Change:
     """Of the sign-flip test that there is no drop."""
     p_gain: float
     """Of the sign-flip test that there is no gain."""
-    new: tuple[str, ...] = ()
-    """Cases that the baseline does not have."""
-    vanished: tuple[str, ...] = ()
-    """Cases that only the baseline has."""
 
     @property
     def delta(self) -> float | None:
@@ -288,8 +284,6 @@ def _judged(
             interval=None,
             p_drop=1.0,
             p_gain=1.0,
-            new=pairs.new,
-            vanished=pairs.vanished,
         )
     kind: Kind
     gate_alpha = gate_alpha or alpha
@@ -333,8 +327,6 @@ def _judged(
         interval=Interval(estimate, low, high, 2 * confidence - 1, "Hall", n, len(values)),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
-        new=pairs.new,
-        vanished=pairs.vanished,
     )
 
 
