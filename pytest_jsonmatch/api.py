@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,10 +11,12 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ def compare_json(
         metric: a metric's name, such as "json_similarity"; "leaf_f1" unless another is named.
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
+            `validate="report"` holds `actual` against it as JSON Schema too (`result.violations`);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
             `judge` is whom the comparator `semantic` asks: a judge, a function of one item, or the name of a
             registered judge; with `judge_triage=True` only what can change whether the figures reach
@@ -82,17 +86,27 @@ def compare_values(
     `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
     """
     repair, options = take_repair(options)
+    validate, options = take_validate(options)
     judge, triage, options = _take_judge(options)
     plan = prepare(metric, options)
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
-        actual, warnings = _extract_actual(actual, expected, plan, repair=repair)
+        actual, notes = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
         run.note_triage(triage)
-    return MatchResult(plan, (expected, actual), outcome, warnings)
+    validity = validity_of(plan.schema, actual, validate)
+    return MatchResult(plan, (expected, actual), outcome, notes, validity)
+
+
+def check_options(metric: str, options: Mapping[str, Any]) -> None:
+    """Raise what `compare_values` would raise whatever the two values are: what is wrong with its options."""
+    _, options = take_repair(options)
+    _, options = take_validate(options)
+    _, _, options = _take_judge(options)
+    prepare(metric, options)
 
 
 def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
@@ -100,7 +114,7 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     if not isinstance(actual, (str, bytes, bytearray)):
         return to_json_value(actual, side="actual")
     repair, options = take_repair(options)
-    options = {name: value for name, value in options.items() if name not in _JUDGING}
+    options = {name: value for name, value in options.items() if name not in {*_JUDGING, "validate"}}
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
 
 
@@ -166,6 +180,7 @@ def compare_corpus(
     chunk_size: int = 256,
     matches: bool = False,
     cluster: str | None = None,
+    validate: str = "off",
     **options: Any,
 ) -> RunResult:
     """Score a corpus: the answers to many records against what is expected.
@@ -193,6 +208,8 @@ def compare_corpus(
         cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
             document: records of one cluster are not independent, and intervals and tests go by clusters. It
             is not scored, unless the schema lists it.
+        validate: "report": answers are also held against the schema, as JSON Schema: `run.valid_rate`, and
+            `violations` of each record.
         **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
 
     Returns:
@@ -202,6 +219,9 @@ def compare_corpus(
         ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
+
+    Warns with a JsonMatchWarning of each pattern of `fields` or `accept` that fits no place of any record or
+    of the schema.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
@@ -229,8 +249,13 @@ def compare_corpus(
         chunk_size=chunk_size,
         matches=matches,
         cluster=cluster,
+        validate=take_validate({"validate": validate, "schema": schema})[0],
     )
-    return evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+    run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
+    for pattern in run.unmatched_rules:
+        text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    return run
 
 
 def evaluate(

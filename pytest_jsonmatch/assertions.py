@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -11,6 +12,7 @@ from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
+    JsonExtractionError,
     JsonMatchError,
     did_you_mean,
     nearest,
@@ -19,13 +21,14 @@ from pytest_jsonmatch.limits import measured, read_limits
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
+    from pytest_jsonmatch.running import RuleSource
 
 
 def _defaults() -> dict[str, Any]:
@@ -60,9 +63,10 @@ def assert_json_match(
             `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
             field that matches; a pattern that matches no compared field fails).
         name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
-        options: options of the metric, as for `compare_json`. `judge` is whom the comparator `semantic` asks,
-            by default what the fixture `jsonmatch_judge` gives; with `judge_triage=True` only what can change
-            whether the threshold is reached is asked.
+        options: options of the metric, as for `compare_json`. An answer is held against `schema` as JSON
+            Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is whom
+            the comparator `semantic` asks, by default what the fixture `jsonmatch_judge` gives; with
+            `judge_triage=True` only what can change whether the threshold is reached is asked.
 
     What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
     `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
@@ -82,6 +86,7 @@ def assert_json_match(
     __tracebackhide__ = True
     from pytest_jsonmatch.api import compare_json
 
+    _begin()
     asked = _asked(metric, threshold, options, name)
     result, failure = asked.compare(compare_json, actual, expected)
     if failure is not None:
@@ -89,8 +94,15 @@ def assert_json_match(
     return result
 
 
+def _begin() -> None:
+    """Tell the running test that it tries to compare, before anything can go wrong."""
+    run = current_run()
+    if run is not None and (test := run.test) is not None:
+        test.begin()
+
+
 def check_case(
-    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
+    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
 ) -> tuple[JsonValue, Exception | None]:
     """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
 
@@ -98,6 +110,7 @@ def check_case(
         case: what it says holds before marks and ini options.
         actual: the answer.
         locate: gives "file:line" of a field, for the message.
+        rules: where the case's patterns stand.
 
     Returns:
         The answer as the JSON value that was compared, and what is wrong with it: an AssertionError, a
@@ -105,16 +118,27 @@ def check_case(
     """
     from pytest_jsonmatch.api import compare_values
 
-    options = (
-        case.options if case.judge_triage is None else {**case.options, "judge_triage": case.judge_triage}
-    )
-    asked = _asked(case.metric, case.threshold, options, None, locate, suggests=True)
+    _begin()
+    asked = _asked(case.metric, case.threshold, _options_of(case), None, locate, suggests=True, source=rules)
     result, failure = asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
         case.expected,
     )
     return result.documents[1], failure
+
+
+def check_configuration(case: GoldenCase) -> None:
+    """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
+    from pytest_jsonmatch.api import check_options
+
+    asked = _asked(case.metric, case.threshold, _options_of(case), None)
+    check_options(asked.metric, asked.options)
+
+
+def _options_of(case: GoldenCase) -> dict[str, Any]:
+    own = {"judge_triage": case.judge_triage, "validate": case.validate}
+    return {**case.options, **{name: value for name, value in own.items() if value is not None}}
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
@@ -143,6 +167,7 @@ def _asked(
     locate: Callable[[FieldResult], str | None] | None = None,
     *,
     suggests: bool = False,
+    source: RuleSource | None = None,
 ) -> _Asked:
     """Return what is asked of a comparison, with the defaults for what it does not say itself."""
     __tracebackhide__ = True
@@ -161,15 +186,21 @@ def _asked(
     return _Asked(
         default_metric if metric is None else metric,
         limits,
-        _with_triage({**fallback, **options}, limits),
+        {"validate": "report", **_with_triage({**fallback, **options}, limits)},
         name,
         locate,
         suggests,
+        {
+            kind: source
+            for kind in ("fields", "accept", "threshold")
+            if (threshold is not None if kind == "threshold" else kind in options)
+        },
     )
 
 
-_ARGUMENTS: Final = ("metric", "threshold", "name")
-_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair"})
+_TEXT: Final = (str, bytes, bytearray)
+_ARGUMENTS: Final = ("metric", "threshold", "name", "validate")
+_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair", "validate"})
 """Options that are no metric's."""
 
 
@@ -185,6 +216,8 @@ class _Asked:
     locate: Callable[[FieldResult], str | None] | None
     suggests: bool
     """Whether a failure says what would let the case pass."""
+    sources: Mapping[str, RuleSource | None]
+    """Where the patterns stand that the caller gave, by the word they are said in; None: in the call."""
 
     def compare(
         self, compare: Callable[..., MatchResult], actual: object, expected: object
@@ -196,20 +229,22 @@ class _Asked:
         try:
             result = compare(actual, expected, metric=self.metric, **self.options)
         except JsonMatchError as error:
-            if test is not None:
-                test.wanted = True
-                if not isinstance(error, ConfigurationError):
-                    self._record_unreadable(compare, expected, error)
+            if test is not None and not isinstance(error, ConfigurationError):
+                self._record_unreadable(compare, actual, expected, error)
             # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         failures = _failures(result, self.limits)
+        refused = self.options["validate"] == "require" and result.valid is False
+        passed = not failures and not result.errors and not refused
         if test is not None:
-            passed = not failures and not result.errors
-            test.record(result, self.limits, self.name, passed=passed, unreadable=None)
-        if not failures and not result.errors:
+            parsed = True if isinstance(actual, _TEXT) else None
+            test.record(result, self.limits, self.name, passed=passed, parsed=parsed)
+            self._look_at_rules(result)
+        if passed:
             return result, None
         lines = [
             self._message(result, failures),
+            *_violations(result, is_reason=refused),
             *_left_open(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
@@ -218,20 +253,34 @@ class _Asked:
         kind = ComparatorError if result.errors else AssertionError
         return result, kind("\n".join(lines))
 
+    def _look_at_rules(self, result: MatchResult) -> None:
+        """Let the running test find out which patterns fit no place."""
+        run = current_run()
+        options, limits = self.options, self.limits.get("fields")
+        rules = ("fields", options.get("fields")), ("accept", options.get("accept")), ("threshold", limits)
+        for kind, given in rules:
+            if isinstance(given, Mapping) and given and run is not None and (test := run.test) is not None:
+                source = self.sources[kind] if kind in self.sources else run.source_of_default(kind)
+                test.look_at_rules(result, kind, given, source)
+
     def _record_unreadable(
-        self, compare: Callable[..., MatchResult], expected: object, error: JsonMatchError
+        self, compare: Callable[..., MatchResult], actual: object, expected: object, error: JsonMatchError
     ) -> None:
         """Record an answer that could not be compared, such as text without JSON: nothing in it is right."""
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         run = current_run()
         test = None if run is None else run.test
+        options = self.options
+        if not isinstance(error, JsonExtractionError):
+            options = {**options, "validate": "off"}  # there may be JSON that the schema allows
         try:
-            result = compare(MISSING, expected, metric=self.metric, **self.options)
+            result = compare(MISSING, expected, metric=self.metric, **options)
         except JsonMatchError:
             return  # not the answer is at fault but the test: its expected data, its options
         if test is not None:
-            test.record(result, self.limits, self.name, passed=False, unreadable=str(error))
+            parsed = not isinstance(error, JsonExtractionError) if isinstance(actual, _TEXT) else None
+            test.record(result, self.limits, self.name, passed=False, parsed=parsed, unreadable=str(error))
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
@@ -313,7 +362,7 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     """Return the figures below their limits: the score first, then fields as they are written."""
     least = limits.get("score")
-    if len(limits) == 1 and isinstance(least, float) and result.score >= least:
+    if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
         return []  # the everyday case
     found = measured(
         limits,
@@ -337,11 +386,20 @@ def _left_open(result: MatchResult) -> Iterator[str]:
         yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
+def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
+    """Yield what in the answer the schema does not allow."""
+    from pytest_jsonmatch.report.escape import printable
+
+    if result.violations:
+        yield "not valid by the schema" + (" (validate: require):" if is_reason else ":")
+        yield from (printable(f"  {each}") for each in result.violations)
+
+
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
     """Return a line about what was most likely not meant."""
     if isinstance(actual, PurePath):
         yield "actual is a path, compared as text; pass what is in the file: path.read_text()"
-    elif result.counts.keys() <= {"match", "hallucination"} and result.counts.get("match"):
+    elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
 
 

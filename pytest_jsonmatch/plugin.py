@@ -76,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.record is not None:
         from pytest_jsonmatch.session.cases import open_writer
 
-        session.outcomes.keep_outputs = open_writer(config, settings.record).write
+        session.writer = open_writer(config, settings.record)
+        session.outcomes.keep_outputs = session.writer.write
     if settings.asks_of_run or settings.stop_when_decided:
         from pytest_jsonmatch.session import verdict
 
@@ -156,6 +157,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.params = parameters(item)
+            item.parent.check_configuration(item)
             item.parent.replay(item, recorder.nodeid)
 
 
@@ -222,11 +224,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Write what was updated, the table of scores by field, and what the run is held against."""
     session = config.stash[_SESSION]
-    if session.settings.writes_cases:
+    settings, is_missing = session.settings, False
+    if settings.needing_cases or settings.needing_comparisons:
+        from pytest_jsonmatch.session import summary
+
+        is_missing = summary.show_missing(terminalreporter, session)
+    if settings.writes_cases and not is_missing:
         from pytest_jsonmatch.session import updating
 
         updating.show(terminalreporter, session)
-    if session.outcomes or session.settings.asks_of_run:
+    if session.outcomes or settings.asks_of_run:
         from pytest_jsonmatch.session import summary
 
         summary.show(terminalreporter, session)

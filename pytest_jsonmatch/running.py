@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
@@ -44,16 +44,60 @@ class CaseFiles(Protocol):
         """How often each case without a recorded answer runs, whatever its file says."""
 
 
+class RuleSource(Protocol):
+    """Where patterns stand that hold for several tests: a golden file, a mark."""
+
+    def key(self, kind: str, pattern: str) -> Hashable:
+        """Return what tells a rule from all others, found quickly.
+
+        `kind` is `fields`, `accept` or `threshold`: the word that the pattern is said in.
+        """
+
+    def place(self, kind: str, pattern: str) -> tuple[str, int]:
+        """Return the file and the line of a rule."""
+
+    def holders(self, kind: str, pattern: str) -> int | None:
+        """Return how many tests a rule holds for; None if nobody knows."""
+
+
 class RunningTest(Protocol):
     """A test while it runs."""
 
-    wanted: bool
-    """Whether it has tried to compare."""
+    def begin(self) -> None:
+        """Take note that the test tries to compare; if `record` does not follow, something is wrong."""
 
     def record(
-        self, result: MatchResult, limits: Limits, name: str | None, *, passed: bool, unreadable: str | None
+        self,
+        result: MatchResult,
+        limits: Limits,
+        name: str | None,
+        *,
+        passed: bool,
+        parsed: bool | None,
+        unreadable: str | None = None,
     ) -> None:
-        """Keep a comparison; `unreadable` says why the answer could not be compared and counts as 0."""
+        """Keep a comparison.
+
+        Args:
+            result: what came of it.
+            limits: what it had to reach.
+            name: what it is called, if it has a name.
+            passed: whether it is good enough.
+            parsed: whether there is JSON in an answer that is text; None for one that is a value.
+            unreadable: why the answer could not be compared; it counts as 0.
+        """
+
+    def look_at_rules(
+        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
+    ) -> None:
+        """Find out which patterns fit no place of what was compared.
+
+        Args:
+            result: the comparison.
+            kind: `fields`, `accept` or `threshold`.
+            patterns: what they were given for.
+            source: where they stand; None: in the test's own call.
+        """
 
 
 class Run(Protocol):
@@ -85,6 +129,9 @@ class Run(Protocol):
 
     def defaults(self) -> Mapping[str, Any]:
         """Return `metric`, `threshold` and options that hold for a comparison that does not say otherwise."""
+
+    def source_of_default(self, name: str) -> RuleSource | None:
+        """Return where one of these defaults stands, if it is a mark."""
 
     def bench(self, judge: object) -> object:
         """Return whom comparators ask; `judge` is what the comparison itself says, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
@@ -77,6 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         parser,
         "--color",
+        "--no-color",
         "--output",
         report=(
             "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
@@ -125,21 +127,33 @@ def _sides(options: Namespace) -> tuple[str, str]:
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
     from pytest_jsonmatch.engine.ask.rounds import answered
+    from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.errors import GoldValidationError, RootTypeError, UnlistedFieldError
+    from pytest_jsonmatch.engine.value.errors import (
+        GoldValidationError,
+        JsonMatchWarning,
+        RootTypeError,
+        UnlistedFieldError,
+    )
 
-    plan = prepare(options.metric, rules_of(options))
+    rules = rules_of(options)
+    plan = prepare(options.metric, rules)
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
-    found, warnings = value_of_answer(actual, right, repair=options.repair)
+    found, notes = value_of_answer(actual, right, repair=options.repair)
     try:
         outcome = answered(plan, right, found, judge, triage)
-        tell_usage(judge, 0 if triage is None else triage.saved)
-        return MatchResult(plan, (right, found), outcome, warnings)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
+    tell_usage(judge, 0 if triage is None else triage.saved)
+    result = MatchResult(plan, (right, found), outcome, notes)
+    patterns = patterns_of(rules)
+    for pattern in result.unmatched(patterns):
+        text = unmatched_text(patterns[pattern], pattern, result.nearest_path(pattern))
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    return result
 
 
 def _limited(result: MatchResult, options: Namespace) -> Measured:
@@ -171,13 +185,13 @@ def _shown(
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json" and result.score < 1.0:
+    if options.report == "json" and result.score != 1.0:
         comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
-    if options.report == "markdown" and (result.score < 1.0 or failures or result.errors or result.warnings):
+    if options.report == "markdown" and (result.score != 1.0 or failures or result.errors or result.warnings):
         return RunView(results, title, differences=_message(result, options, failures, Look(width=100)))
     return RunView(results, title)
 

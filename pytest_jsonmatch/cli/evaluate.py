@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import Markup, StyledLine
@@ -56,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         *RULES,
         "--gate",
+        "--validate",
         id_field="the member by which a record and its answer find each other; without it the position does",
     )
     parser.add_argument(
@@ -75,6 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         parser,
         "--color",
+        "--no-color",
         "--output",
         report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
         verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
@@ -96,11 +99,11 @@ def _run(options: Namespace) -> int:
             options.actual, options.expected, id_field=options.id_field, repair=options.repair
         ) as sides,
     ):
-        run = _evaluated(sides, options, keep)
-    from pytest_jsonmatch.gate.gates import check_gate
+        run = _evaluated(sides, options, keep, gates)
+    from pytest_jsonmatch.gate.gates import check_gates
 
     results = _results(run, sides, options)
-    checks = [check_gate(gate, results) for gate in gates]
+    checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
         from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
@@ -131,11 +134,13 @@ def _check_target(path: Path) -> None:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
+def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
     from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
+    # A gate on it asks for it.
+    validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
     judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
@@ -154,6 +159,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any) -> RunResult:
                 judge=judge,
                 matches=_is_close_look(options),
                 cluster=options.cluster,
+                validate=validate,
                 **rules,
             )
         except GoldValidationError as error:
@@ -195,7 +201,7 @@ def _kept(run: RunResult) -> Sequence[RecordResult]:
 
 def _closely(run: RunResult) -> set[int]:
     """Return which of the records that are kept are looked at closely: the worst ones."""
-    kept = _kept(run)
+    kept = [each for each in _kept(run) if each.score is not None]
     rank = attrgetter("score", "f1", "index")
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
 
@@ -215,9 +221,10 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
 
 
 def _corpus(run: RunResult) -> Corpus:
-    from pytest_jsonmatch.results.model import FIGURES, Corpus
+    from pytest_jsonmatch.results.model import FIGURES, Answers, Corpus
 
-    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if run.total_records else {}
+    is_scored = run.total_records > run.total_unscored
+    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
     return Corpus(
         metric=run.metric,
         signature=str(run.signature),
@@ -226,6 +233,8 @@ def _corpus(run: RunResult) -> Corpus:
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.all_fields),
+        unscored=run.total_unscored,
+        answers=Answers(*run.answer_counts),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )
@@ -237,21 +246,24 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     from pytest_jsonmatch.results.model import Case, CaseRun
 
     name = _name(record.record_id, sides)
-    passed = record.score >= 1.0
+    has_figures = record.score is not None
+    passed = has_figures and record.score >= 1.0
     comparison = Comparison(
         id=name,
         nodeid=name,
         metric=run.metric,
         signature=str(run.signature),
-        score=record.score,
-        precision=record.precision,
-        recall=record.recall,
-        f1=record.f1,
+        score=record.score or 0.0,
+        precision=record.precision or 0.0,
+        recall=record.recall or 0.0,
+        f1=record.f1 or 0.0,
         passed=passed,
+        has_figures=has_figures,
         fields=FieldTable(aggregates({}, record.field_results)).short(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,
+        violations=record.violations,
         arrays={} if record.match is None else record.match.array_counts(),
         approximate=is_approximate(record.warnings),
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import BAD, Parser
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.cli.arguments import Run
 
@@ -67,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_jsonmatch.cli.sources import finding_modules_here
 
     try:
-        with finding_modules_here():
+        with finding_modules_here(), warnings.catch_warnings():
+            warnings.simplefilter("always", JsonMatchWarning)
+            warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             return run(options)
     except (JsonMatchError, OSError) as error:
         return _tell(options.command, _in_a_line(error))
@@ -108,9 +112,23 @@ def _in_a_line(error: Exception) -> str:
     return f"{first} (and {len(others)} more)" if others else first
 
 
+def _show_warning(
+    command: str, usually: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any
+) -> None:
+    """Show a warning of ours as a line of the command, and any other as Python does."""
+    if issubclass(category, JsonMatchWarning):
+        _write(f"{command}: warning: {message}")
+    else:
+        usually(message, category, *place)
+
+
 def _tell(command: str, line: str) -> int:
+    _write(f"{command}: {line}")
+    return BAD
+
+
+def _write(line: str) -> None:
     from pytest_jsonmatch.report.escape import printable
 
     # A line may quote names and data: nothing in them reaches the terminal as more than text.
-    sys.stderr.write(f"{printable(f'{command}: {line}')}\n")
-    return BAD
+    sys.stderr.write(f"{printable(line)}\n")

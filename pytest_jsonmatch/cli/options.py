@@ -102,6 +102,13 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             "default": [],
             "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
         },
+        "--validate": {
+            "choices": ("report", "off"),
+            "help": (
+                "report: answers are held against --schema as JSON Schema too; off is the default, unless "
+                "there is a gate on valid_rate"
+            ),
+        },
         "--id-field": {"metavar": "NAME"},
         "--report": {"choices": FORMS, "default": "text"},
         "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
@@ -109,6 +116,12 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             "choices": ("auto", "always", "never"),
             "default": "auto",
             "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+        },
+        "--no-color": {
+            "dest": "color",
+            "action": "store_const",
+            "const": "never",
+            "help": "as --color never",
         },
         "--output": {
             "flags": ("-o", "--output"),

@@ -122,7 +122,7 @@ def _whole(path: Path) -> ResultSet:
 def _scores(results: ResultSet, options: Namespace) -> dict[str, list[float]]:
     if options.pass_rate is not None:
         return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
-    return {case.id: [run.figure("score") for run in case.runs] for case in results.cases}
+    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
 def _about(sample: Sample, options: Namespace) -> str:

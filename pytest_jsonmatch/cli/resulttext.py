@@ -116,7 +116,7 @@ def _corpus_blocks(
 
     yield corpus_head(corpus, look)
     yield corpus_table(corpus, look)
-    worst = sorted(results.cases, key=lambda case: case.figure("score"))
+    worst = sorted(results.scored, key=lambda case: case.figure("score"))
     records = ((case.id, case.figure("score"), _told(case)) for case in worst[: look.most(_WORST)])
     yield worst_records(list(records), look)
     if verbose:

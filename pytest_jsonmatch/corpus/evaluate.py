@@ -19,14 +19,16 @@ from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.plan.fitting import patterns_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
     from pytest_jsonmatch.corpus.ranges import RangePair
-    from pytest_jsonmatch.corpus.records import Pair, Pairing
+    from pytest_jsonmatch.corpus.records import Pair, Pairing, Unreadable
     from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
@@ -55,6 +57,7 @@ class Evaluation:
     keep: Keep | None
     chunk_size: int
     matches: bool
+    validate: str
     cluster: str | None = None
 
 
@@ -85,6 +88,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         post_process=processors,
         judge=judge_of(plan),
         matches=asked.matches,
+        validate=asked.validate,
         cluster=asked.cluster,
         scores_cluster=asked.cluster is not None and _lists(plan.schema, asked.cluster),
     )
@@ -105,7 +109,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         for chunk in chunks:
             total.add(chunk)
             report(total.sums.records)
-    total.sums.errors += len(pairing.unreadable)
+    _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
@@ -118,7 +122,26 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
+        unmatched_rules=tuple(_unmatched(task, total)),
     )
+
+
+def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:
+    """Count the answers that belong to no record, since they can't be read or have no id."""
+    sums = total.sums
+    sums.errors += len(answers)
+    sums.texts += sum(each.parsed is not None for each in answers)
+    sums.parsed += sum(each.parsed is True for each in answers)
+    if task.validate != "off" and plan.schema is not None:
+        sums.validated += sum(each.parsed is False for each in answers)
+
+
+def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
+    """Yield the patterns of rules that fit no record; the id fits, although it is not scored."""
+    for pattern in patterns_of(task.options):
+        is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
+        if not is_id and pattern in (total.unmatched or ()):
+            yield pattern
 
 
 # -- arguments ---------------------------------------------------------------------------------------------

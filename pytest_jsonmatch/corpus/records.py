@@ -58,6 +58,8 @@ class Pair(NamedTuple):
     """Warnings of reading the answer."""
     is_read: bool = False
     """Whether both sides are JSON values that belong to nobody else, without an id that is not scored."""
+    is_text: bool = False
+    """Whether the answer came as text."""
 
 
 @final
@@ -66,6 +68,8 @@ class Unreadable(NamedTuple):
 
     where: str
     reason: str
+    parsed: bool | None = None
+    """Whether there is JSON in it; None if it is no text."""
 
 
 def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -> GoldValidationError:
@@ -230,6 +234,7 @@ class _Record(NamedTuple):
     """MISSING if it has to be read again."""
     offset: int | None
     warnings: tuple[str, ...] = ()
+    is_text: bool = False
 
     def to_wait(self, others: int) -> _Record:
         """Return the record as it waits for its counterpart, beside others of its side."""
@@ -310,7 +315,7 @@ class Pairing:
             answer = next(answers, nothing)[1]
             if answer is MISSING:
                 self.unmatched_expected.append(index)
-            yield Pair(index, index, answer, record, where)
+            yield Pair(index, index, answer, record, where, is_text=isinstance(answer, TEXT))
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "
@@ -364,16 +369,19 @@ class Pairing:
     def _answers(self, name: str) -> Iterator[_Record]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.place.records):
             why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
+            is_text = isinstance(record, TEXT)
+            parsed = True if is_text else None
             try:
                 record_id, value, warnings = self._answer(record)
             except JsonMatchError as error:
                 record_id, value, warnings, why = None, None, (), str(error)
+                parsed = False if is_text else None
             if record_id is None:
                 place = where or f"actual[{index}]"
                 self.unmatched_actual.append(place)
-                self.unreadable.append(Unreadable(place, why))
+                self.unreadable.append(Unreadable(place, why, parsed))
             else:
-                yield _Record(record_id, index, where, value, offset, warnings)
+                yield _Record(record_id, index, where, value, offset, warnings, is_text)
 
     def _pair(self, gold: _Record, answer: _Record) -> Pair:
         expected, actual, warnings = gold.value, answer.value, answer.warnings
@@ -382,7 +390,8 @@ class Pairing:
         if actual is MISSING and answer.offset is not None:
             _, actual, warnings = self._answer(self.actual.line_at(answer.offset))
         is_read = self._reads and actual is not MISSING
-        return Pair(gold.position, gold.record_id, actual, expected, gold.where, warnings, is_read)
+        place = gold.position, gold.record_id
+        return Pair(*place, actual, expected, gold.where, warnings, is_read, answer.is_text)
 
     def _gold(self, record: Any, where: str | None, index: int) -> _Content:
         return self._content(record, record if type(record) is dict else read_gold(record, index, where))

@@ -7,9 +7,11 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.engine.plan.fitting import nearest_place
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.sums import Figure
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
@@ -62,10 +65,11 @@ class RecordResult:
     """Its id, or its position without an id field."""
     index: int
     """Its position in gold."""
-    precision: float
-    recall: float
-    f1: float
-    score: float
+    precision: Figure
+    """As all its figures: None where batch errors have left nothing to count."""
+    recall: Figure
+    f1: Figure
+    score: Figure
     """The metric's own figure."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
@@ -74,6 +78,8 @@ class RecordResult:
     error: str | None = None
     """Why the answer could not be scored, if so; it then counts as one with nothing right."""
     warnings: tuple[str, ...] = ()
+    violations: tuple[str, ...] = ()
+    """What in the answer the schema does not allow, if `validate` asks for it."""
     cluster: str = ""
     """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
@@ -89,6 +95,7 @@ class RecordResult:
             "field_results": [each.to_dict() for each in self.field_results],
             "error": self.error,
             "warnings": list(self.warnings),
+            "violations": list(self.violations),
         }
 
     def __repr__(self) -> str:
@@ -103,7 +110,8 @@ class RecordResult:
 class RunResult:
     """The figures of a corpus: means over its records, figures over all leaves, and by field.
 
-    Figures are None if there is no record. They never depend on `keep`, on chunks, or on an executor.
+    Figures are None if there is no record, or if batch errors have left nothing to count. They never depend
+    on `keep`, on chunks, or on an executor.
 
     >>> from pytest_jsonmatch import compare_corpus
     >>> run = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}])
@@ -131,6 +139,8 @@ class RunResult:
 
     An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
     """
+    unmatched_rules: tuple[str, ...] = ()
+    """The patterns of `fields` and `accept` that fit no place of any record or of the schema."""
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
@@ -140,8 +150,13 @@ class RunResult:
         return self.signature.metric
 
     def _mean(self, name: str) -> float | None:
-        sums = self._sums
-        return min(sums.figures[name].value / sums.records, 1.0) if sums.records else None
+        scored = self._scored
+        return min(self._sums.figures[name].value / scored, 1.0) if scored else None
+
+    @property
+    def _scored(self) -> int:
+        """The number of records that have figures."""
+        return self._sums.records - self._sums.unscored
 
     @property
     def mean_precision(self) -> float | None:
@@ -166,17 +181,41 @@ class RunResult:
     @property
     def micro_precision(self) -> float | None:
         """Precision over the leaves of all records together."""
-        return self._sums.total.precision if self._sums.records else None
+        return self._sums.total.precision if self._scored else None
 
     @property
     def micro_recall(self) -> float | None:
         """Recall over the leaves of all records together."""
-        return self._sums.total.recall if self._sums.records else None
+        return self._sums.total.recall if self._scored else None
 
     @property
     def micro_f1(self) -> float | None:
         """F1 over the leaves of all records together."""
-        return self._sums.total.f1 if self._sums.records else None
+        return self._sums.total.f1 if self._scored else None
+
+    @property
+    def valid_rate(self) -> float | None:
+        """The share of the validated answers that the schema allows; text without JSON is not valid.
+
+        None without `validate="report"`, or if no answer was validated.
+        """
+        return self._sums.valid / self._sums.validated if self._sums.validated else None
+
+    @property
+    def parse_rate(self) -> float | None:
+        """The share of the answers given as text that have JSON in them; None if none is text."""
+        return self._sums.parsed / self._sums.texts if self._sums.texts else None
+
+    @property
+    def answer_counts(self) -> tuple[int, int, int, int, int]:
+        """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
+        sums = self._sums
+        return sums.texts, sums.parsed, sums.valid, sums.validated, sums.not_validated
+
+    @property
+    def total_not_validated(self) -> int:
+        """The number of answers that can't be validated: over 200 levels, or with halves of characters."""
+        return self._sums.not_validated
 
     @property
     def per_field(self) -> Mapping[str, FieldAggregation]:
@@ -196,6 +235,12 @@ class RunResult:
             self._all_fields = self._sums.per_field()
         return self._all_fields
 
+    def nearest_path(self, pattern: str) -> str | None:
+        """Return the schema path that an unmatched rule was likely meant to be; None if none is near."""
+        leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
+        places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
+        return nearest_place(parse_pattern(pattern), places)
+
     def _count(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.all_fields.values())
 
@@ -208,6 +253,11 @@ class RunResult:
     def total_perfect(self) -> int:
         """The number of records that score 1."""
         return self._sums.perfect_records
+
+    @property
+    def total_unscored(self) -> int:
+        """The number of records without figures: batch errors have left nothing to count."""
+        return self._sums.unscored
 
     @property
     def total_fields(self) -> int:
@@ -280,14 +330,16 @@ class RunResult:
             warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
+            unmatched_rules=tuple(each for each in self.unmatched_rules if each in other.unmatched_rules),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
-        micro = ("micro_precision", "micro_recall", "micro_f1")
+        micro = ("micro_precision", "micro_recall", "micro_f1", "valid_rate", "parse_rate")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-        totals = ("records", "perfect", "fields", *counted, "approximate", "errors", "warnings")
+        others = ("not_validated", "approximate", "errors", "warnings")
+        totals = ("records", "perfect", "unscored", "fields", *counted, *others)
         return {
             "metric": self.metric,
             "signature": str(self.signature),
@@ -300,6 +352,7 @@ class RunResult:
             "warnings": [str(each) for each in self.warnings],
             "unmatched_expected": list(self.unmatched_expected),
             "unmatched_actual": list(self.unmatched_actual),
+            "unmatched_rules": list(self.unmatched_rules),
         }
 
     def to_dataframe(self, library: Library | None = None) -> Any:
@@ -339,7 +392,7 @@ class RunResult:
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
-    return nsmallest(MOST_WORST, records, key=_badness)
+    return nsmallest(MOST_WORST, (each for each in records if each.score is not None), key=_badness)
 
 
 def _badness(record: RecordResult) -> tuple[float, float, int, str]:

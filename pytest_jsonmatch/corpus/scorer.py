@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
+from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -19,6 +20,7 @@ from pytest_jsonmatch.engine.result.figures import (
     plain_matches,
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
@@ -30,6 +32,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     error_text,
 )
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
@@ -37,9 +40,10 @@ from pytest_jsonmatch.reading.extract import extract_json, kind_of
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figures, Sums
+    from pytest_jsonmatch.engine.value.sums import Figure, Figures, Sums
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
@@ -64,6 +68,8 @@ class Task:
     """What comparators that ask a judge are given."""
     matches: bool
     """Whether records that keep their field results keep their comparison too."""
+    validate: str
+    """How answers are held against the schema, as `engine.result.validity` has it."""
     cluster: str | None = None
     """The member of gold records that says what a record belongs to."""
     scores_cluster: bool = False
@@ -104,6 +110,8 @@ class ChunkResult:
     worst: list[RecordResult] = field(default_factory=list)
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
+    unmatched: frozenset[str] | None = None
+    """Patterns of rules that fit no place of any record; None if there is no record."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
@@ -112,6 +120,10 @@ class ChunkResult:
         self.worst = worst_of((*self.worst, *other.worst))
         self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
         self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
+        if self.unmatched is None:
+            self.unmatched = other.unmatched
+        elif other.unmatched is not None:
+            self.unmatched &= other.unmatched
 
 
 def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
@@ -139,6 +151,7 @@ class _Read:
     actual: JsonValue
     error: str | None = None
     warnings: tuple[str, ...] = ()
+    validity: Validity | None = None
     cluster: str = ""
 
 
@@ -168,12 +181,16 @@ def _findings_again(plan: Plan, expected: JsonValue, actual: JsonValue) -> Seque
     return written(plan, score(plan, expected, actual), expected, actual).findings
 
 
+_NO_FIGURES: Final = (None, None, None, None)
+
+
 @final
 class _Candidate(NamedTuple):
     """A record that may be kept; its chunk is still being scored."""
 
     read: _Read
-    figures: Figures
+    figures: Figures | None
+    """None where batch errors have left nothing to count."""
     outcome: Outcome
 
 
@@ -181,15 +198,21 @@ class _Candidate(NamedTuple):
 class _Scorer:
     """Scores the records of one chunk and adds them up."""
 
-    __slots__ = ("_figures", "_findings", "_known", "_made", "_plan", "_seen", "_sums", "_task", "_worst")
+    __slots__ = (
+        *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
+        *("_unscored", "_worst"),
+    )
 
     def __init__(self, task: Task, plan: Plan) -> None:
         self._task = task
         self._plan = plan
         self._made = ChunkResult()
+        self._rules = [parse_pattern(text) for text in patterns_of(task.options)]
+        """Patterns of rules that have fitted nothing so far."""
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
+        self._unscored = 0
         self._seen = Seen()
         self._findings: list[Finding] = []
         self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
@@ -206,7 +229,8 @@ class _Scorer:
                 read = self._taken(pair)
                 self._add(read, _score(plan, read))
         made = self._made
-        made.sums.extend(self._figures, self._sums)
+        made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
+        made.sums.extend(self._figures, self._sums, self._unscored)
         made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
         if self._task.keep == "worst":
             made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
@@ -260,6 +284,11 @@ class _Scorer:
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
+        if pair.is_text:
+            self._made.sums.texts += 1
+            self._made.sums.parsed += read.actual is not MISSING
+        if self._task.validate != "off":
+            self._validate(read)
         if isinstance(outcome, JsonMatchError):
             outcome = self._refused(read, outcome)
         if read.error is not None:
@@ -269,6 +298,9 @@ class _Scorer:
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))
         if read.warnings:
             self._warn(pair, read.warnings)
+        if self._rules:
+            documents, schema = (read.expected, read.actual), self._plan.schema
+            self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
         if self._task.post_process:
             outcome = self._processed(read, outcome)
         self._seen.merge(outcome.seen)
@@ -276,12 +308,29 @@ class _Scorer:
         if outcome.findings:
             for error in errors_of(outcome.findings):
                 self._note(pair, error.path, error.comparator, error.reason)
+        if not outcome.has_figures:
+            self._unscored += 1
+            self._keep(_Candidate(read, None, outcome))
+            return
         figures = self._known.get(outcome.sums)
         if figures is None:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         self._keep(_Candidate(read, figures, outcome))
+
+    def _validate(self, read: _Read) -> None:
+        """Find out whether an answer is valid; one that is missing is no answer."""
+        if read.pair.actual is MISSING and read.actual is MISSING:
+            return
+        read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
+        if read.validity is not None:
+            sums = self._made.sums
+            sums.valid += read.validity.valid is True
+            sums.validated += read.validity.valid is not None
+            sums.not_validated += read.validity.valid is None
+            if read.validity.violations:
+                self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
     def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: one with nothing right."""
@@ -299,17 +348,21 @@ class _Scorer:
         keep, worst = self._task.keep, self._worst
         if keep == "worst":
             figures = candidate.figures
+            if figures is None:
+                return
             rank = figures.score, figures.f1, candidate.read.pair.position
             if len(worst) < MOST_WORST or rank < worst[-1][0]:
                 insort(worst, (rank, candidate))
                 del worst[MOST_WORST:]
         elif keep != "none":
-            fields = keep == "all" or not candidate.outcome.sums.perfect
+            is_perfect = candidate.figures is not None and candidate.outcome.sums.perfect
+            fields = keep == "all" or not is_perfect
             self._made.records.append(self._record(candidate, fields=fields))
 
     def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
         """Return the record to keep, with its field results and its comparison if asked for."""
         read, figures, outcome = candidate
+        shown: tuple[Figure, Figure, Figure, Figure] = _NO_FIGURES if figures is None else figures
         findings: Sequence[Finding] | _Findings = outcome.findings
         counts: dict[str, int] = {}
         for found in outcome.findings:
@@ -321,15 +374,17 @@ class _Scorer:
         if fields and self._task.matches:
             # The comparison adds the warning of an approximate alignment by itself.
             warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
-            match = MatchResult(self._plan, (read.expected, read.actual), outcome, warnings)
+            documents = read.expected, read.actual
+            match = MatchResult(self._plan, documents, outcome, warnings, read.validity)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *figures,
+            *shown,
             counts=counts,
             field_results=FieldResults(findings) if fields else (),
             error=read.error,
             warnings=read.warnings,
+            violations=() if read.validity is None else read.validity.violations,
             match=match,
             cluster=read.cluster,
         )
@@ -342,7 +397,12 @@ class _Scorer:
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:
-                changed = list(process(list(results)))
+                returned: Any = process(list(results))
+                if returned is None:
+                    why = f"the post-processor {name} returned nothing; it has to return the results"
+                    self._note(pair, None, None, why)
+                    continue
+                changed = list(returned)
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
                 why = f"the post-processor {name} raised {error_text(error)}"
                 self._note(pair, None, None, why)
@@ -362,7 +422,7 @@ class _Scorer:
         if len(made.errors) < MAX_ERRORS:
             made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
 
-    def _warn(self, pair: Pair, warnings: tuple[str, ...]) -> None:
+    def _warn(self, pair: Pair, warnings: Sequence[str]) -> None:
         made = self._made
         made.sums.warnings += len(warnings)
         if len(made.warnings) < MAX_ERRORS:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding
 
 _TOTALS: Final = Sums._fields[:3]
+_COUNTS: Final = (
+    *("records", "perfect_records", "unscored", "texts", "parsed", "valid", "validated", "not_validated"),
+    *("approximate", "errors", "warnings"),
+)
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""
 
@@ -117,6 +121,18 @@ class RunSums:
 
     records: int = 0
     perfect_records: int = 0
+    unscored: int = 0
+    """Records of which batch errors have left nothing to count."""
+    texts: int = 0
+    """Answers that are text."""
+    parsed: int = 0
+    """Texts that have JSON in them."""
+    valid: int = 0
+    """Answers that the schema allows."""
+    validated: int = 0
+    """Answers that were held against the schema, or had no JSON in them."""
+    not_validated: int = 0
+    """Answers that the validator can't take."""
     approximate: int = 0
     errors: int = 0
     warnings: int = 0
@@ -129,9 +145,10 @@ class RunSums:
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
 
-    def extend(self, figures: Sequence[Figures], totals: Sequence[Sums]) -> None:
-        """Add records by their figures, and by the totals that these are made of."""
-        self.records += len(totals)
+    def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
+        """Add records by their figures, by the totals that these are made of, and how many have none."""
+        self.records += len(totals) + unscored
+        self.unscored += unscored
         self.perfect_records += sum(each.score >= 1.0 for each in figures)
         self.perfect = self.perfect and all(each.perfect for each in totals)
         for name, column in zip(Figures._fields, zip(*figures)):
@@ -162,7 +179,7 @@ class RunSums:
 
     def merge(self, other: RunSums) -> None:
         """Add another run's sums."""
-        for name in ("records", "perfect_records", "approximate", "errors", "warnings"):
+        for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.perfect = self.perfect and other.perfect
         _merge(self.figures, other.figures)

@@ -112,7 +112,11 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
     both = [name for name in old if name in new]
-    deltas = [Delta(name, old[name].figure("score"), new[name].figure("score")) for name in both]
+    deltas = [
+        Delta(name, old[name].figure("score"), new[name].figure("score"))
+        for name in both
+        if old[name].has_figures and new[name].has_figures
+    ]
     # Of a corpus that keeps only some of its records nobody knows which are new: a case that is not here may
     # only not have been kept.
     partial = before.is_partial or after.is_partial

@@ -23,6 +23,8 @@ SHARES: Final[Mapping[str, str]] = {
     "f1": "the mean F1 of the cases",
     "pass_rate": "the share of the cases that pass",
     "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
+    "valid_rate": "the share of the validated answers that their schema allows",
+    "parse_rate": "the share of the answers given as text that have JSON in them",
     "completeness": "the share of the cases there were to choose from that have come to their end",
 }
 """Figures from 0 to 1, and what they are."""

@@ -8,10 +8,10 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.model import FIGURES, merged_fields, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.results.model import Case
 
@@ -28,15 +28,25 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
     Args:
         cases: of a run.
-        name: one of `FIGURES`, "pass_rate" or "flip_rate".
+        name: one of `FIGURES`, "pass_rate", "flip_rate", "valid_rate" or "parse_rate".
     """
     if name == "pass_rate":
         return [Row(float(case.passed), 1.0, case.unit) for case in cases]
     if name == "flip_rate":
         rates = ((flip_rate(case), case.unit) for case in cases)
         return [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+    if name in {"valid_rate", "parse_rate"}:
+        return [row for case in cases for row in _answer_rows(case, name)]
     figure = next(each for each in FIGURES if each == name)
-    return [Row(case.figure(figure), 1.0, case.unit) for case in cases]
+    return [Row(case.figure(figure), 1.0, case.unit) for case in cases if case.has_figures]
+
+
+def _answer_rows(case: Case, name: str) -> Iterator[Row]:
+    """Yield what the answers of a case add to a share of answers."""
+    found = Answers.of(each for run in case.runs for each in run.comparisons)
+    part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
+    if whole:
+        yield Row(part, whole, case.unit)
 
 
 def leaf_rows(cases: Iterable[Case], name: str, pattern: str | None = None) -> list[Row]:

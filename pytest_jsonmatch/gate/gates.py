@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows, merged
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, merged_fields, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +22,30 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+
+
+_NOTHING_LEFT: Final = "batch errors have left nothing to count"
+_OF_ANSWERS: Final = {
+    "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
+    "parse_rate": "no answer was text",
+}
+"""Figures of answers as such, and what is to be said where there is none."""
+
+
+def check_gates(
+    gates: Sequence[tuple[Gate, bool]], results: ResultSet, confidence: float = 0.95
+) -> list[Check]:
+    """Return whether gates hold, each given with whether it is required.
+
+    Batch errors fail a run that has gates, unless one of these is on `batch_errors` and of all cases.
+    """
+    found = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
+    is_allowed = any(gate.figure == "batch_errors" and gate.cases is None for gate, _ in gates)
+    if gates and results.batch_errors and not is_allowed:
+        allow = parse_gate(f"batch_errors <= {results.batch_errors}").text
+        note = f"a batch comparator failed; the gate {allow!r} would allow it"
+        found.append(replace(check_gate(parse_gate("batch_errors == 0"), results), note=note))
+    return found
 
 
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
@@ -87,6 +113,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         return fsum(case.passed for case in cases) / len(cases), _of(
             cases, sum(case.passed for case in cases)
         )
+    if name in _OF_ANSWERS:
+        return _of_answers(name, Answers.of(_compared(cases)))
     if name == "batch_errors":
         return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
     if name == "approximate":
@@ -95,7 +123,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         unscored = sum(bool(run.error) for case in cases for run in case.runs)
         return sum(len(each.errors) for each in _compared(cases)) + unscored, ""
     rows = case_rows(cases, name)
-    return (fsum(row.part for row in rows) / len(rows), "") if rows else (None, "no case ran twice")
+    nothing = "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
+    return (fsum(row.part for row in rows) / len(rows), "") if rows else (None, nothing)
 
 
 def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
@@ -111,6 +140,8 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
     if name == "pass_rate":
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
+    if name in _OF_ANSWERS:
+        return _of_answers(name, corpus.answers)
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -118,7 +149,19 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         "approximate": corpus.approximate,
         "errors": corpus.errors,
     }
-    return (counts[name] if name in counts else corpus.means.get(name)), ""
+    if name in counts:
+        return counts[name], ""
+    return corpus.means.get(name), "" if corpus.means else _NOTHING_LEFT
+
+
+def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
+    value = answers.rates.get(name)
+    if value is None:
+        return None, _OF_ANSWERS[name]
+    if name == "parse_rate":
+        return value, f"{answers.parsed:,} of {answers.texts:,} texts"
+    also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
+    return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
 
 
 def _of(cases: Sequence[Case], number: int) -> str:

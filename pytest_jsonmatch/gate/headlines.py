@@ -34,7 +34,11 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     if not cases:
         return []
-    found = [Headline(name, ratio_interval(case_rows(cases, name), confidence)) for name in FIGURES]
+    found = [
+        Headline(name, ratio_interval(case_rows(cases, name), confidence))
+        for name in FIGURES
+        if results.scored
+    ]
     return [*found, Headline("pass_rate", pass_rate_interval(case_rows(cases, "pass_rate"), confidence))]
 
 
@@ -129,7 +133,7 @@ def clusters_of(*runs: ResultSet) -> dict[str, str]:
 
 
 def _scores(results: ResultSet) -> dict[str, list[float]]:
-    return {case.id: [run.figure("score") for run in case.runs] for case in results.cases}
+    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
 def _passes(results: ResultSet) -> dict[str, list[float]]:

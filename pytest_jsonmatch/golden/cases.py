@@ -14,7 +14,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
+
+
+_COMPARING: Final = (
+    *("metric", "threshold", "options", "fields", "accept", "schema", "validate", "judge_triage", "marks"),
+)
+"""The keys that say how a case is compared."""
 
 
 @final
@@ -103,6 +109,16 @@ class GoldenCase:
     def judge_triage(self) -> bool | None:
         """Whether a judge is asked only what can change whether the case passes; None if it does not say."""
         return self._given.get("judge_triage")
+
+    @property
+    def validate(self) -> str | None:
+        """How the answer is held against the schema: report, require or off; None if it does not say."""
+        return self._given.get("validate")
+
+    def configuration(self) -> Hashable:
+        """Return what says how the case is compared, so that cases which share it can be told."""
+        given = (self._given.get(key) for key in _COMPARING)
+        return tuple(value if isinstance(value, (str, int, float)) else id(value) for value in given)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -227,6 +243,29 @@ class GoldenCase:
         if where and keys and keys[0] not in self._own():
             where = () if keys[0] in self._document.value else where
         return self._document.position((*where, *keys))
+
+    def trail_of_rule(self, kind: str, pattern: str) -> Trail:
+        """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
+        keys = (kind, "fields", pattern) if kind == "threshold" else (kind, pattern)
+        found: Any = self._own()
+        for key in keys:
+            if type(found) is not dict or key not in found:
+                return keys
+            found = found[key]
+        return (*self._where, *keys)
+
+    def trails_of_rules(self) -> Iterator[Trail]:
+        """Yield where each pattern of `fields`, `accept` and `threshold` stands."""
+        threshold = self._given.get("threshold")
+        limits = threshold.get("fields") if type(threshold) is dict else None
+        own = ((kind, self._given.get(kind)) for kind in ("fields", "accept"))
+        for kind, patterns in (*own, ("threshold", limits)):
+            for pattern in patterns or ():
+                yield self.trail_of_rule(kind, pattern)
+
+    def line_of(self, trail: Trail) -> int:
+        """Return the line on which something stands in the YAML file, or the nearest around it."""
+        return self._document.position(trail).line
 
     def error(self, reason: str, *keys: str | int) -> GoldenFileError:
         """Return the error that says `reason` about a key of the case, or about the case."""

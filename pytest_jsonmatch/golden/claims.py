@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_OWN: Final = (".golden.yaml", ".golden.yml")
+OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
+"""How names of golden files end. JSON is YAML as well: one reader takes both."""
 _YAML: Final = (".yaml", ".yml")
 
 
@@ -28,7 +29,7 @@ def is_golden(path: Path, globs: Sequence[str] = (), *, explicit: bool = False) 
     (True, False, True)
     """
     name = path.name
-    if name.endswith(_OWN) or (explicit and name.endswith(_YAML)):
+    if name.endswith(OWN) or (explicit and name.endswith(_YAML)):
         return True
     return any(_matches(path, glob) for glob in globs)
 

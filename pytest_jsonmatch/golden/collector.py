@@ -6,9 +6,10 @@ import inspect
 import linecache
 import os
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 import pytest
 
@@ -34,18 +35,20 @@ from pytest_jsonmatch.golden.yamlevents import paused_collection
 from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
     from pathlib import Path
     from types import CodeType
 
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.bounds import Bounds
+    from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.running import RuleSource
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -53,18 +56,25 @@ FILE_ERROR: Final = "(file error)"
 # A global of each file's module, under a name that no case can have.
 _RUN: Final = "__jsonmatch_run__"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
+_LEFT_OUT: Final = ("skip", "skipif", "xfail")
+"""Marks that are heeded before anything is wrong with a case."""
 
 
 class Check(Protocol):
     """Compares what a case expects with what came."""
 
     def __call__(
-        self, case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None]
+        self,
+        case: GoldenCase,
+        actual: object,
+        *,
+        locate: Callable[[FieldResult], str | None],
+        rules: RuleSource,
     ) -> tuple[JsonValue, Exception | None]:
         """Return the answer as JSON and, if it is not good enough, the error that says so.
 
-        `locate` gives the places of fields; it is asked for the worst first. Raises JsonMatchError for what
-        can't be compared.
+        `locate` gives the places of fields; it is asked for the worst first. `rules` says where the case's
+        patterns stand. Raises JsonMatchError for what can't be compared.
         """
 
 
@@ -75,6 +85,7 @@ class CaseRules:
 
     Args:
         check: compares, and says what is wrong.
+        check_configuration: raises JsonMatchError for what is wrong with how a case is compared.
         bounds: what golden files must keep to.
         repeat: how often each case without a recorded answer runs, whatever its file says.
         updater: lets what came become what is expected.
@@ -85,6 +96,7 @@ class CaseRules:
     """
 
     check: Check
+    check_configuration: Callable[[GoldenCase], None]
     bounds: Bounds
     repeat: int | None = None
     updater: Updater | None = None
@@ -128,6 +140,14 @@ class GoldenFile(pytest.Module):
     _module: ModuleType | None = None
     _names: dict[str, Any]
     """The module's namespace."""
+    _tests: list[str]
+    """The case of each test: a fixture with parameters makes several of one."""
+    _sound: set[Hashable]
+    """What says how cases are compared, where nothing is wrong with it."""
+    _told: dict[str, str]
+    """What is wrong elsewhere, and the case that said so first."""
+    _holders: Counter[Trail] | None = None
+    """How many tests have each rule, by its place; counted when it is needed."""
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -146,15 +166,44 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
+        self._tests, self._sound, self._told = [], set(), {}
         # All of the many objects made here stay.
         with paused_collection():
             items = list(super().collect())
             path = relative(self.path, self.config.rootpath)
             for item in items:
                 if isinstance(item, pytest.Function):
-                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name.
-                    item.location = (path, item.function.__code__.co_firstlineno - 1, item.name)
+                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
+                    # pytest takes dots in a name that ends the node id for those between classes.
+                    shown = f"{item.name} " if "." in item.name else item.name
+                    item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
+                    self._tests.append(item.originalname)
         return items
+
+    def check_configuration(self, item: pytest.Function) -> None:
+        """Raise what is wrong with how a case is compared, from the line that says it."""
+        __tracebackhide__ = True
+        case = self.cases.get(item.originalname)
+        if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
+            return
+        key = case.configuration()
+        if key in self._sound:
+            return
+        try:
+            self.rules.check_configuration(case)
+        except JsonMatchError as error:
+            failing = _failing(case, error, None, self._told)
+        else:
+            self._sound.add(key)
+            return
+        failing()
+
+    def holders(self, trail: Trail) -> int:
+        """Return how many tests of the file have the rule that stands at a place of it."""
+        if self._holders is None:
+            cases = (self.cases[name] for name in self._tests if name in self.cases)
+            self._holders = Counter(each for case in cases for each in case.trails_of_rules())
+        return self._holders[trail]
 
     def replay(self, item: pytest.Function, nodeid: str) -> None:
         """Let a case have the answer that was kept of it, if it is to; what would make one is not set up.
@@ -266,7 +315,7 @@ class GoldenFile(pytest.Module):
             return case.locate_expected(trail)
 
         try:
-            answer, failure = self.rules.check(case, actual, locate=locate)
+            answer, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
         except JsonMatchError as error:
             failing = _failing(case, error, None)
         else:
@@ -308,6 +357,26 @@ def golden_case_of(item: pytest.Item) -> GoldenCase | None:
         return item.parent.cases.get(getattr(item, "originalname", item.name))
     params = getattr(getattr(item, "callspec", None), "params", {})
     return next((value for value in params.values() if type(value) is GoldenCase), None)
+
+
+@final
+class _RulesOf(NamedTuple):
+    """The rules of a golden case, as a `running.RuleSource`: its own, and those beside `cases`."""
+
+    file: GoldenFile
+    case: GoldenCase
+
+    def key(self, kind: str, pattern: str) -> Hashable:
+        """Return what tells a rule from all others."""
+        return self.file.nodeid, *self.case.trail_of_rule(kind, pattern)
+
+    def place(self, kind: str, pattern: str) -> tuple[str, int]:
+        """Return the file and the line of a rule."""
+        return str(self.case.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))
+
+    def holders(self, kind: str, pattern: str) -> int:
+        """Return how many tests a rule holds for."""
+        return self.file.holders(self.case.trail_of_rule(kind, pattern))
 
 
 def turn_of(item: pytest.Item, nodeid: str) -> Turn | None:
@@ -431,8 +500,13 @@ _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
 )
 
 
-def _failing(case: GoldenCase, error: JsonMatchError, line: int | None) -> FunctionType:
-    """Return the function that raises one of our own errors from the line of the case that it is about."""
+def _failing(
+    case: GoldenCase, error: JsonMatchError, line: int | None, told: dict[str, str] | None = None
+) -> FunctionType:
+    """Return the function that raises one of our own errors from the line of the case that it is about.
+
+    `told` has the errors that need not be told again, each with the case that had it first.
+    """
     message = str(error)
     if isinstance(error, GoldenFileError):
         line = error.line
@@ -445,6 +519,9 @@ def _failing(case: GoldenCase, error: JsonMatchError, line: int | None) -> Funct
             message = f"schema: {message}"
         placed = case.error(message, *blamed)
         message, line = str(placed), placed.line
+    first = case.id if told is None else told.setdefault(message, case.id)
+    if first != case.id:
+        message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
     cause = error.__cause__
     return raiser(message, path=str(case.path), line=line, first=case.line, name=case.id, cause=cause)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
+from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -167,7 +168,7 @@ def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: ob
 def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
-        if name in {"metric", "threshold", "schema", "fields", "accept"}:
+        if name in {"metric", "threshold", "schema", "fields", "accept", "validate"}:
             raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
@@ -191,6 +192,11 @@ def _schema(value: JsonValue) -> None:
         raise InvalidValueError("is neither the path of a JSON file nor a schema")
     if type(value) is str:
         _file(value)
+
+
+def _validate(value: JsonValue) -> None:
+    if value not in VALIDATE:
+        raise InvalidValueError(f"has to be {' or '.join(VALIDATE)}, not {render(value, 40)}")
 
 
 def _producer(value: JsonValue) -> None:
@@ -307,6 +313,13 @@ _ROWS: Final[dict[str, Key]] = {
         _schema,
         "schema",
         "An eval schema: the path of a JSON file, relative to this one, or the schema itself.",
+        file_wide=True,
+    ),
+    "validate": Key(
+        _validate,
+        {"enum": list(VALIDATE)},
+        "Whether the answer is held against the schema, as JSON Schema too: report (the default) what is not "
+        "valid, require it to be valid, or off.",
         file_wide=True,
     ),
     "producer": Key(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -79,9 +80,22 @@ def load_cases(
     >>> [(case.id, case.line, case.expected) for case in loaded.by_id.values()]
     [('a', 2, 1), ('case-2', 3, 2)]
     """
+    if path.suffix.lower() == ".json":
+        data = _PAIR.sub(_joined, data)
     document = load(data, name, limit=bounds.size)
     document.bounds = bounds
     return _Reader(document, path, may_lack_expected=may_lack_expected, repeat=repeat).read()
+
+
+# JSON escapes a character beyond the basic plane as two halves, which YAML has no escapes for.
+_PAIR: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89abAB][0-9a-fA-F]{2})(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
+)
+
+
+def _joined(pair: re.Match[bytes]) -> bytes:
+    character: str = json.loads(b'"%b"' % pair[2])
+    return pair[1] + character.encode()
 
 
 @final
@@ -269,6 +283,6 @@ def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
 
 def _id_of_file(path: Path) -> str:
     """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
-    stem = re.sub(r"(\.golden)?\.(yaml|yml)$", "", path.name, flags=re.IGNORECASE)
+    stem = re.sub(r"(\.golden)?\.(yaml|yml|json)$", "", path.name, flags=re.IGNORECASE)
     case_id = re.sub(r"[^\w.@+-]+", "-", stem).strip("-.")
     return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")

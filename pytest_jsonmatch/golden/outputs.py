@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -111,8 +112,8 @@ class OutputWriter:
     """Writes lines one by one; the file takes its name when the run is over.
 
     Until then they stand in a file beside it that no other run writes to, `FILE.PID.partial`. So a run that
-    dies loses nothing, and the file is always that of one whole run: an older one, until a run has answers.
-    To be registered as a plugin.
+    dies or is interrupted loses nothing, and the file is always that of one whole run: an older one, until a
+    run with answers has come to its end. To be registered as a plugin.
     """
 
     def __init__(self, path: Path) -> None:
@@ -124,6 +125,9 @@ class OutputWriter:
                 f"No such file or directory: {str(path.parent)!r}; make the folder first"
             )
         self.path = path
+        self.problem = ""
+        """Why the answers could not be written; empty as long as they can."""
+        self._note = ""
         self._partial: Path | None = None
         self._file: BinaryIO | None = None
         self._is_empty = True
@@ -142,31 +146,63 @@ class OutputWriter:
             return
 
     def write(self, lines: Iterable[str]) -> None:
-        """Write lines, each made by `output_line`."""
+        """Write lines, each made by `output_line`; after one that can't be written there are no more."""
         if self._file is None:
             return
-        for line in lines:
-            self._file.write(line.encode("ascii") + b"\n")
-            self._is_empty = False
-        self._file.flush()
+        try:
+            for line in lines:
+                self._file.write(line.encode("ascii") + b"\n")
+                self._is_empty = False
+            self._file.flush()
+        except OSError as error:
+            self._give_up(error)
 
-    def pytest_sessionfinish(self) -> None:
-        """Give the file its name, if there is anything in it."""
-        self._close()
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Give the file its name, if there is anything in it and the run has come to its end."""
+        is_over = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+        self.close(is_whole=is_over and not (session.shouldfail or session.shouldstop))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say why the file is not there, or not the one of this run."""
+        if self.problem:
+            terminalreporter.write_line(f"--jsonmatch-record: {self.problem}", red=True)
+        elif self._note:
+            terminalreporter.write_line(f"--jsonmatch-record: {self._note}", yellow=True)
 
     def pytest_unconfigure(self) -> None:
         """Leave no file open, nor an empty one, if the session has not come to its end."""
-        self._close()
+        self.close(is_whole=False)
 
-    def _close(self) -> None:
+    def close(self, *, is_whole: bool) -> None:
+        """Give the file its name if it is that of a whole run; else say where it is."""
         if self._file is None or self._partial is None:
             return
-        self._file.close()
-        self._file = None
-        if self._is_empty:
-            self._partial.unlink()
-        else:
-            self._partial.replace(self.path)
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+            if self._is_empty:
+                self._partial.unlink()
+            elif is_whole:
+                self._partial.replace(self.path)
+            else:
+                self._note = f"the run did not come to its end; its answers so far are in {self._partial}"
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """Write no more, and leave nothing of this run: a file that was there before stays as it is."""
+        if self._file is not None:
+            with suppress(OSError):  # closing tries to write what is left once more
+                self._file.close()
+            self._file = None
+        if self._partial is not None:
+            with suppress(OSError):
+                self._partial.unlink()
+        reason = (error.strerror or str(error)).lower()
+        left = "; the one of an earlier run stays as it was" if self.path.exists() else ""
+        self.problem = f"{self.path} can't be written: {reason}{left}"
 
 
 @final
@@ -228,7 +264,10 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         entry = _read(line)
     except JsonMatchError:
-        entry = None
+        message = (
+            f"{path}:{number} is not whole: the file is torn; delete the line, or record the answers again"
+        )
+        raise ConfigurationError(message) from None
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         message = f"{path}:{number} is no output that --jsonmatch-record wrote"
         raise ConfigurationError(message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.raising import raiser
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_jsonmatch.golden.cases import GoldenCase
+
+
+_MOST_FUNCTIONS: Final = 20
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
@@ -90,14 +93,29 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            public = [name for name in dir(found) if not name.startswith("_")]
-            hint = did_you_mean(attribute, public) if len(public) < 50 else ""
-            reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}{hint}"
-            raise case.error(reason, "producer") from None
+            reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}"
+            raise case.error(reason + _functions_in(found, attribute), "producer") from None
     if not callable(found):
         raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
     function: Callable[[object], Any] = found
     return function
+
+
+def _functions_in(holder: object, meant: str) -> str:
+    """Return, as the end of a message, which function may have been meant, and which there are."""
+    home = (
+        getattr(holder, "__name__", None) if inspect.ismodule(holder) else getattr(holder, "__module__", None)
+    )
+    functions = [
+        name
+        for name, value in vars(holder).items()
+        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == home
+    ]
+    if not functions:
+        return "; it has no function of its own"
+    listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
+    near = nearest(meant, functions)
+    return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
 
 
 def _not_found(case: GoldenCase, module_name: str, missing: str) -> GoldenFileError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import whole_corpus
@@ -27,27 +27,35 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     if not corpus.records:
         return [[(f"{metric}: no records", BOLD)]]
     means = corpus.means
+    score = means.get("score")
     first: StyledLine = [
         (f"{metric}, {count(corpus.records, 'record')}: mean score ", BOLD),
-        (look.score(means["score"]), score_markup(means["score"])),
+        (look.score(score), score_markup(score)),
     ]
     if failed := sum(each.batch_errors for each in corpus.fields.values()):
         first.append((f", {count(failed, 'batch error')}", RED))
     lines = [first]
     for label, values in (
-        ("mean of the records", (means["precision"], means["recall"], means["f1"])),
+        ("mean of the records", (means.get("precision"), means.get("recall"), means.get("f1"))),
         ("all leaves together", _micro(corpus)),
     ):
         precision, recall, f1 = map(look.score, values)
         lines.append([(f"  {label}: precision {precision}, recall {recall}, F1 {f1}", PLAIN)])
     parts = [f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1"]
+    if corpus.unscored:
+        parts.append(f"{count(corpus.unscored)} without figures (batch errors)")
     if missing := corpus.records - corpus.answered:
         parts.append(f"{count(missing)} without an answer")
-    return [*lines, [(f"  {', '.join([*parts, *also])}", PLAIN)]]
+    lines.append([(f"  {', '.join([*parts, *also])}", PLAIN)])
+    if note := answers_note(corpus.answers):
+        lines.append([(f"  {note}", PLAIN)])
+    return lines
 
 
-def _micro(corpus: Corpus) -> tuple[float, ...]:
-    """Return precision, recall and F1 over all leaves; 0/0 is 1."""
+def _micro(corpus: Corpus) -> tuple[float | None, ...]:
+    """Return precision, recall and F1 over all leaves; 0/0 is 1, but None if no record has figures."""
+    if corpus.unscored == corpus.records:
+        return None, None, None
     fields = corpus.fields.values()
     score = fsum(each.weighted_score for each in fields)
     expected = fsum(each.expected_weight for each in fields)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.results.model import blended, segments_of
+from pytest_jsonmatch.report.figures import answers_note, count
+from pytest_jsonmatch.results.model import Answers, blended, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -384,6 +384,8 @@ def is_perfect(figures: FieldAggregation) -> bool:
 
 def _below(comparison: Comparison) -> BelowLimit:
     """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
+    if not comparison.has_figures:
+        return BelowLimit(comparison.id, "nothing but batch errors", None, None)
     lowest: BelowLimit | None = None
     for what, value, limit in _measured(comparison):
         if value is None or value < limit:
@@ -392,6 +394,8 @@ def _below(comparison: Comparison) -> BelowLimit:
                 return found
             if lowest is None or (value or 0.0) < (lowest.value or 0.0):
                 lowest = found
+    if lowest is None and comparison.validity == "invalid":
+        return BelowLimit(comparison.id, "not valid by the schema", None, None)
     if lowest is None and comparison.errors:
         return BelowLimit(comparison.id, "comparator error", None, None)
     return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
@@ -433,7 +437,12 @@ def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
     if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
-        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed"
+        unscored = sum(not each.has_figures for each in comparisons)
+        also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""
+        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed{also}"
+    if note := answers_note(Answers.of(comparisons)):
+        violations = [f"{entry} ({each.id})" for each in comparisons for entry in each.violations]
+        yield f"{note}, the first violation: {violations[0]}" if violations else note
     errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
     warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
     for entries, noun in ((errors, "comparator error"), (warnings, "warning")):

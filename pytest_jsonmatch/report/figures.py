@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6
 
@@ -112,3 +115,20 @@ def _is_honest(score: float, text: str) -> bool:
 
 def _order(left: float, right: float) -> int:
     return (left > right) - (left < right)
+
+
+def answers_note(answers: Answers) -> str:
+    """Return what is to be said of answers that are not valid, or have no JSON in them; empty for nothing.
+
+    >>> from pytest_jsonmatch.results.model import Answers
+    >>> answers_note(Answers(texts=4, parsed=3, valid=1, validated=2))
+    'valid by the schema: 1 of 2 answers; JSON found in 3 of 4 texts'
+    """
+    notes = []
+    if answers.valid < answers.validated or answers.not_validated:
+        note = f"valid by the schema: {count(answers.valid)} of {count(answers.validated, 'answer')}"
+        also = f" ({count(answers.not_validated)} not validated)" if answers.not_validated else ""
+        notes.append(note + also)
+    if answers.parsed < answers.texts:
+        notes.append(f"JSON found in {count(answers.parsed)} of {count(answers.texts, 'text')}")
+    return "; ".join(notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import summarize
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import answers_note, count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
 
@@ -272,8 +272,13 @@ def left_out_note(results: ResultSet) -> str:
     >>> left_out_note(ResultSet())
     ''
     """
-    failed = results.batch_errors
-    return f"{count(failed, 'result')} left out of the figures: the batch comparator failed" if failed else ""
+    failed, unscored = results.batch_errors, results.unscored
+    notes = [answers_note(results.answers)]
+    if failed:
+        notes.append(f"{count(failed, 'result')} left out of the figures: the batch comparator failed")
+    if unscored:
+        notes.append(f"{count(unscored, 'case' if results.corpus is None else 'record')} without any figure")
+    return "; ".join(filter(None, notes))
 
 
 def whole_corpus(corpus: Corpus) -> Comparison:

@@ -62,6 +62,14 @@ class Comparison:
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    parsed: bool | None = None
+    """Whether an answer that is text has JSON in it; None for one that is a value."""
+    validity: str = ""
+    """`valid`, `invalid` or `not validated` by its schema; empty where nobody asks."""
+    violations: tuple[str, ...] = ()
+    """What in the answer the schema does not allow."""
+    has_figures: bool = True
+    """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
 
     @classmethod
     def of(
@@ -81,11 +89,12 @@ class Comparison:
             nodeid=nodeid,
             metric=result.metric,
             signature=str(result.signature),
-            score=result.score,
-            precision=result.precision,
-            recall=result.recall,
-            f1=result.f1,
+            score=result.score or 0.0,
+            precision=result.precision or 0.0,
+            recall=result.recall or 0.0,
+            f1=result.f1 or 0.0,
             passed=passed,
+            has_figures=result.has_figures,
             threshold=dict(threshold),
             fields=result.per_field.short(_SHOWN_LEVELS),
             counts=result.counts,
@@ -95,6 +104,8 @@ class Comparison:
             approximate=result.alignment == "approximate",
             case=case,
             params=params or {},
+            validity="" if result.validity is None else _VALIDITY[result.validity.valid],
+            violations=result.violations,
         )
 
     def audited(self, result: MatchResult) -> Comparison:
@@ -111,9 +122,14 @@ class Comparison:
             payload["params"] = self.params
         for name in _ALWAYS:
             payload[name] = getattr(self, name)
+        if not self.has_figures:
+            payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
         if self.approximate:
             payload["approximate"] = True
+        for name in ("parsed", "validity", "violations"):
+            if (value := getattr(self, name)) not in (None, "", ()):
+                payload[name] = value
         if self.audit:
             payload["audit"] = [each.to_dict() for each in self.audit]
         return payload
@@ -126,9 +142,11 @@ class Comparison:
     def from_text(cls, text: str) -> Comparison:
         """Return the comparison that `to_text` gave."""
         payload = json.loads(text)
+        if payload["score"] is None:
+            payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
-        for name in ("errors", "warnings"):
-            payload[name] = tuple(payload[name])
+        for name in ("errors", "warnings", "violations"):
+            payload[name] = tuple(payload.get(name, ()))
         for name in ("arrays", "params"):
             payload[name] = {key: tuple(row) for key, row in payload.get(name, {}).items()}
         if "audit" in payload:
@@ -138,8 +156,10 @@ class Comparison:
         return cls(**payload)
 
 
+_VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
+_FIGURES: Final = ("score", "precision", "recall", "f1")
 _ALWAYS: Final = (
-    *("metric", "signature", "score", "precision", "recall", "f1", "passed", "threshold"),
+    *("metric", "signature", *_FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays"),
 )
 """What a payload has of every comparison, in this order."""

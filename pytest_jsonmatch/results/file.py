@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,6 +37,8 @@ _MOST: Final = 2**53
 _LARGEST: Final = 1e200
 """How large numbers may be: sums over any number of cases are numbers still."""
 _COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
+_UNSCORED: Final = "unscored"
+"""Of a corpus too, but only where there are such records."""
 
 
 def to_text(results: ResultSet) -> str:
@@ -66,6 +68,8 @@ def to_text(results: ResultSet) -> str:
             "pass_rate": results.pass_rate,
             **{str(name): results.mean(name) for name in FIGURES},
             **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
+            **({_UNSCORED: results.unscored} if results.unscored else {}),
+            **results.answers.rates,
         },
         "signatures": list(signatures),
     }
@@ -87,7 +91,12 @@ def _members(pairs: Mapping[str, object]) -> str:
 
 def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> Iterator[str]:
     own: dict[str, object] = {name: getattr(corpus, name) for name in _COUNTS_OF_CORPUS}
-    own.update(metric=corpus.metric, signature=signatures[corpus.signature], **corpus.means)
+    if corpus.unscored:
+        own[_UNSCORED] = corpus.unscored
+    own.update((name, number) for name, number in corpus.answers._asdict().items() if number)
+    own.update(metric=corpus.metric, signature=signatures[corpus.signature])
+    if corpus.records:
+        own.update((name, corpus.means.get(name)) for name in FIGURES)
     yield f'  "corpus": {{{_members(own)},'
     yield '    "fields": {'
     yield from _fields(corpus.fields, "      ")
@@ -104,7 +113,7 @@ def _fields(fields: Mapping[str, FieldAggregation], indent: str) -> Iterator[str
 def _case(case: Case, signatures: Mapping[str, int]) -> Iterator[str]:
     """Yield the lines of a case, but for the comma after it."""
     own: dict[str, object] = {"id": case.id, "passed": case.passed}
-    own.update((name, case.figure(name)) for name in FIGURES)
+    own.update((name, case.figure(name) if case.has_figures else None) for name in FIGURES)
     if case.of > 1:
         own.update(of=case.of, pass_rate=case.pass_rate)
     if case.min_pass_rate is not None:
@@ -243,12 +252,15 @@ class _Reader:
 
     def _corpus(self, found: dict[str, Any]) -> Corpus:
         counts = {name: _count(found[name]) for name in _COUNTS_OF_CORPUS}
-        means = {str(name): _figure(name, found[name]) for name in FIGURES} if counts["records"] else {}
+        figures = {str(name): found[name] for name in FIGURES} if counts["records"] else {}
+        means = {name: _figure(name, value) for name, value in figures.items() if value is not None}
         return Corpus(
             metric=_as(str, found["metric"]),
             signature=self._signature(found["signature"]),
             means=means,
             fields=self._fields(found["fields"]),
+            unscored=_count(found.get(_UNSCORED, 0)),
+            answers=Answers(*(_count(found.get(name, 0)) for name in Answers._fields)),
             **counts,
         )
 
@@ -263,8 +275,11 @@ class _Reader:
 
     def _case(self, found: dict[str, Any]) -> Case:
         name = _as(str, found["id"])
-        for figure in (*FIGURES, *(["pass_rate"] if "pass_rate" in found else [])):
-            _figure(figure, found[figure])
+        for figure in FIGURES:
+            if found[figure] is not None:
+                _figure(figure, found[figure])
+        if "pass_rate" in found:
+            _figure("pass_rate", found["pass_rate"])
         _as(bool, found["passed"])
         runs = tuple(self._run(_as(dict, run)) for run in _as(list, found["runs"]))
         if not runs:
@@ -283,6 +298,7 @@ class _Reader:
 
     def _comparison(self, found: dict[str, Any]) -> Comparison:
         name = _as(str, found["id"])
+        figures = {str(figure): found[figure] for figure in FIGURES}
         return Comparison(
             id=name,
             nodeid=_as(str, found["nodeid"]),
@@ -299,7 +315,11 @@ class _Reader:
             case=_as(str, found.get("case", "")),
             params={each: _label(label) for each, label in _as(dict, found.get("params", {})).items()},
             audit=_read_audits(_as(list, found.get("audit", []))),
-            **{str(figure): _figure(figure, found[figure], name) for figure in FIGURES},
+            parsed=_as(bool, found["parsed"]) if "parsed" in found else None,
+            validity=_validity(found.get("validity", "")),
+            violations=_texts(found.get("violations", [])),
+            has_figures=figures["score"] is not None,
+            **{each: 0.0 if value is None else _figure(each, value, name) for each, value in figures.items()},
         )
 
 
@@ -318,6 +338,10 @@ def _check_head(figures: dict[str, Any]) -> None:
     """Check the figures that follow from the cases: they are there for people and other programs."""
     _count(figures["cases"])
     _count(figures.get("batch_errors", 0))
+    _count(figures.get(_UNSCORED, 0))
+    for name in ("parse_rate", "valid_rate"):
+        if name in figures:
+            _figure(name, figures[name])
     for name in ("pass_rate", *FIGURES):
         if figures[name] is not None:
             _figure(name, figures[name])
@@ -366,6 +390,12 @@ def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:
         for name in ("pairs", "unmatched_expected", "unmatched_actual"):
             _as(list, _as(dict, each)[name])
     return tuple(map(ArrayAudit.from_dict, found))
+
+
+def _validity(found: Any) -> str:
+    if found not in {"", "valid", "invalid", "not validated"}:
+        raise ValueError(f"{short(found)} is no validity")
+    return str(found)
 
 
 def _texts(found: Any) -> tuple[str, ...]:

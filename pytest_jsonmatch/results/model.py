@@ -6,9 +6,10 @@ one: means are per run first, then per case, then over cases.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -37,7 +38,7 @@ class CaseRun:
         number: which of the case's runs, counted from 1.
         passed: whether its test passed.
         comparisons: what was compared, in order.
-        error: why nothing was, such as a producer that raised; then every figure is 0.
+        error: what came to no figures, such as a producer that raised; then every figure is 0.
     """
 
     number: int
@@ -46,8 +47,15 @@ class CaseRun:
     error: str = ""
 
     def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over what was compared; 0 where nothing was."""
-        return _mean([getattr(comparison, name) for comparison in self.comparisons]) or 0.0
+        """Return the mean of a figure over what was compared; 0 after an error."""
+        if self.error:
+            return 0.0
+        return _mean([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
+        return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
 
 
 @final
@@ -103,13 +111,65 @@ class Case:
         return self.pass_rate >= wanted - _SLACK
 
     def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over the runs."""
-        return _mean([run.figure(name) for run in self.runs]) or 0.0
+        """Return the mean of a figure over the runs that have figures."""
+        return _mean([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any run has figures; a case without is left out of means."""
+        return any(run.has_figures for run in self.runs)
 
     @property
     def is_complete(self) -> bool:
         """Whether all runs have come to their end, and compared something."""
         return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
+
+
+@final
+class Answers(NamedTuple):
+    """What is said of answers as such, beside how right they are.
+
+    >>> Answers(texts=4, parsed=3, valid=1, validated=2).rates
+    {'parse_rate': 0.75, 'valid_rate': 0.5}
+    """
+
+    texts: int = 0
+    """How many are text."""
+    parsed: int = 0
+    """How many of these have JSON in them."""
+    valid: int = 0
+    """How many their schema allows."""
+    validated: int = 0
+    """How many were held against a schema, or had no JSON that could be."""
+    not_validated: int = 0
+    """How many the validator can't take."""
+
+    @classmethod
+    def of(cls, comparisons: Iterable[Comparison]) -> Answers:
+        """Return what comparisons say of their answers."""
+        listed = list(comparisons)
+        parsed = Counter(each.parsed for each in listed)
+        valid = Counter(each.validity for each in listed)
+        return cls(
+            texts=parsed[True] + parsed[False],
+            parsed=parsed[True],
+            valid=valid["valid"],
+            validated=valid["valid"] + valid["invalid"],
+            not_validated=valid["not validated"],
+        )
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """`parse_rate` and `valid_rate`, where there is anything to divide by."""
+        found = {}
+        if self.texts:
+            found["parse_rate"] = self.parsed / self.texts
+        if self.validated:
+            found["valid_rate"] = self.valid / self.validated
+        return found
+
+
+_NO_ANSWERS: Final = Answers()
 
 
 @final
@@ -123,10 +183,12 @@ class Corpus:
         records: how many gold records there are.
         answered: how many of them have an answer.
         perfect: how many score 1.
-        means: the mean of each figure over the records; empty without records.
+        means: the mean of each figure over the records that have figures; empty without any.
         fields: aggregates by schema path, over all records.
         errors: how much went wrong without ending the run.
         approximate: how many records have an array that was too large to be paired exactly.
+        unscored: how many records have no figures: batch errors have left nothing to count.
+        answers: what is said of answers as such.
     """
 
     metric: str
@@ -138,6 +200,8 @@ class Corpus:
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     errors: int = 0
     approximate: int = 0
+    unscored: int = 0
+    answers: Answers = _NO_ANSWERS
 
 
 @final
@@ -174,10 +238,22 @@ class ResultSet:
         return self.number > len(self.cases)
 
     def mean(self, name: Figure) -> float | None:
-        """Return the mean of a figure over the cases; None without cases."""
+        """Return the mean of a figure over the cases that have figures; None without any."""
         if self.corpus is not None:
             return self.corpus.means.get(name)
-        return _mean([case.figure(name) for case in self.cases])
+        return _mean([case.figure(name) for case in self.scored])
+
+    @property
+    def scored(self) -> tuple[Case, ...]:
+        """The cases that have figures: where batch errors have left nothing to count, there are none."""
+        return tuple(case for case in self.cases if case.has_figures)
+
+    @property
+    def unscored(self) -> int:
+        """How many cases or records have no figures."""
+        if self.corpus is not None:
+            return self.corpus.unscored
+        return len(self.cases) - len(self.scored)
 
     @property
     def pass_rate(self) -> float | None:
@@ -190,6 +266,11 @@ class ResultSet:
     def comparisons(self) -> Iterable[Comparison]:
         """Everything that was compared."""
         return (each for case in self.cases for run in case.runs for each in run.comparisons)
+
+    @property
+    def answers(self) -> Answers:
+        """What is said of all answers as such."""
+        return Answers.of(self.comparisons) if self.corpus is None else self.corpus.answers
 
     @property
     def completeness(self) -> float | None:

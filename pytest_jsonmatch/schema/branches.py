@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
-from urllib.parse import quote
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.schema.documents import json_copy
 from pytest_jsonmatch.schema.places import AllOf, AnyOf
+from pytest_jsonmatch.schema.validation import Validators, is_validatable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.schema.documents import Schema
     from pytest_jsonmatch.schema.places import Alternative, Place, Reader
-
-_DEEPEST: Final = 200
-"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
 
 
 @final
@@ -27,6 +19,7 @@ class Tests:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._validators = Validators(reader.documents)
 
     def of(self, alternative: Alternative) -> Callable[[Any], bool]:
         """Return the test of one alternative.
@@ -50,87 +43,11 @@ class Tests:
         schema = place.schema
         if isinstance(schema, bool):
             return lambda _: schema
-        return self._validator(schema)
-
-    def _validator(self, schema: dict[str, Any]) -> Callable[[Any], bool]:
-        """Return the validator of a schema in one of the documents."""
-        import jsonschema_rs
-
         # By its address, so that the references in it are resolved as where it stands.
-        reference = {"$ref": self._reader.documents.location(schema), **self._dialect}
-        try:
-            validator = jsonschema_rs.validator_for(reference, registry=self._registry)
-        except jsonschema_rs.ValidationError as error:
-            at = "".join(f"/{key}" for key in error.instance_path)
-            message = f"not a valid JSON Schema: {error.message} (at {at})"
-            raise ConfigurationError(message) from None
-        except ValueError as error:
-            raise ConfigurationError(str(error)) from None
-        return validator.is_valid
-
-    @cached_property
-    def _dialect(self) -> dict[str, str]:
-        root = _prepared(self._reader.documents.root)
-        return {"$schema": root["$schema"]} if isinstance(root, dict) and "$schema" in root else {}
-
-    @cached_property
-    def _registry(self) -> Any:
-        """The registry of the documents, which reads other files."""
-        import jsonschema_rs
-
-        documents = self._reader.documents
-        return jsonschema_rs.Registry(
-            [(address, _prepared(document)) for address, document in documents.by_address.items()],
-            retriever=lambda address: _prepared(documents.read(address)),
-        )
-
-
-def _prepared(document: Schema) -> Any:
-    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
-    copy = json_copy(document)
-    if not is_validatable(copy):
-        message = f"alternatives here need a validator, which takes schemas of up to {_DEEPEST} levels"
-        raise ConfigurationError(message)
-    if isinstance(copy, dict) and "json-schema.org/" not in str(copy.get("$schema")):
-        copy.pop("$schema", None)
-    waiting = [copy]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is dict:
-            waiting.extend(value.values())
-            if isinstance(reference := value.get("$ref"), str):
-                # The validator takes addresses in ASCII only.
-                value["$ref"] = quote(reference, safe=_ADDRESS)
-        elif type(value) is list:
-            waiting.extend(value)
-    return copy
-
-
-def is_validatable(value: Any) -> bool:
-    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
-
-    >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
-    (True, False)
-    """
-    level = [value]
-    for _ in range(_DEEPEST + 1):
-        below: list[Any] = []
-        for item in level:
-            if type(item) is dict:
-                below.extend(item)
-                below.extend(item.values())
-            elif type(item) is list:
-                below.extend(item)
-            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
-                return False
-        if not below:
-            return True
-        level = below
-    return False
-
-
-_ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+        is_valid: Callable[[Any], bool] = self._validators.of(
+            self._reader.documents.location(schema)
+        ).is_valid
+        return is_valid
 
 
 def fits_types(value: Any, types: frozenset[str]) -> bool:

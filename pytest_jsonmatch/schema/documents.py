@@ -56,6 +56,7 @@ class Documents:
 
     def __init__(self, root: Schema, path: Path | None) -> None:
         self.root = root
+        self.path = path
         self.by_address: dict[str, Schema] = {}
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""

@@ -19,6 +19,7 @@ from pytest_jsonmatch.schema.defaults import check_type_defaults, fitted_default
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
 from pytest_jsonmatch.schema.rules import bind_rules
+from pytest_jsonmatch.schema.validation import Violations
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
@@ -129,6 +130,7 @@ def _parsed(source: SchemaSource) -> _Parsed:
     reader = open_reader(source)
     node = _node_tree(reader)
     node.digest = reader.documents.digest()
+    node.violations = Violations(reader.documents.root, reader.documents.path)
     made = _Parsed(node, state, reader.documents.contents)
     if key is not None:
         if len(_kept) >= _MAX_KEPT:

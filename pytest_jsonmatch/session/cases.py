@@ -34,7 +34,7 @@ def case_rules(session: Session) -> CaseRules:
 
 
 def _made(session: Session) -> CaseRules:
-    from pytest_jsonmatch.assertions import check_case
+    from pytest_jsonmatch.assertions import check_case, check_configuration
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import CaseRules
 
@@ -55,6 +55,7 @@ def _made(session: Session) -> CaseRules:
             raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
     return CaseRules(
         check_case,
+        check_configuration,
         Bounds.of(settings),
         settings.repeat,
         _updater(session) if settings.writes_cases else None,

@@ -209,7 +209,7 @@ OPTIONS: Final = (
         default=(),
         accepts="a list of glob patterns",
         convert=_strings,
-        help="globs of YAML files that hold golden cases, beside *.golden.yaml and *.golden.yml",
+        help="globs of YAML files that hold golden cases, beside *.golden.yaml, *.golden.yml, *.golden.json",
     ),
     Option(
         name="jsonmatch_memory_limit",
@@ -346,6 +346,31 @@ class Settings:
     def writes_cases(self) -> bool:
         """Whether golden files are rewritten."""
         return self.review or self.update is not None
+
+    @property
+    def needing_cases(self) -> tuple[str, ...]:
+        """The options in use that mean nothing without golden cases."""
+        found = {
+            "--jsonmatch-update": self.update is not None,
+            "--jsonmatch-review": self.review,
+            "--jsonmatch-record": self.record is not None,
+            "--jsonmatch-replay": self.replay is not None,
+            "--jsonmatch-repeat": self.repeat is not None,
+        }
+        return tuple(name for name, is_used in found.items() if is_used)
+
+    @property
+    def needing_comparisons(self) -> tuple[str, ...]:
+        """The options in use that mean nothing where nothing is compared."""
+        found = {
+            "--jsonmatch-gate": self.asked_gates,
+            "--jsonmatch-baseline": self.baseline,
+            "--jsonmatch-save": self.save,
+            "--jsonmatch-json": self.json,
+            "--jsonmatch-html": self.html,
+            "--jsonmatch-markdown": self.markdown,
+        }
+        return tuple(name for name, is_used in found.items() if is_used)
 
     @property
     def asks_of_run(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.running import Turn
 from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
+from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pytest
 
@@ -33,6 +36,8 @@ class _Test:
     """What the reports of one item have said so far."""
 
     comparisons: dict[str, str] = field(default_factory=dict)
+    broken: bool = False
+    """Whether it tried to compare, and that came to no figures."""
     details: dict[tuple[str, str], str] = field(default_factory=dict)
     updates: list[str] = field(default_factory=list)
     xfail: bool = False
@@ -79,7 +84,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
             continue
         run = test.turn or Turn(nodeid, 1, 1, None)
-        error = "" if compared else "failed before comparing"
+        error = "" if compared and not test.broken else "failed before comparing"
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
@@ -108,6 +113,8 @@ class Outcomes:
         """What judges did, part by part, in all processes; of tests that ran again each time."""
         self._by_case: dict[str, list[str]] = {}
         self._failed_otherwise: set[str] = set()
+        self.rules = RulesOfRun()
+        """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
         """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
 
@@ -133,6 +140,7 @@ class Outcomes:
             test.comparisons.update(carried.get("comparisons", ()))
             test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
+            test.broken |= bool(carried.get("broken"))
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
@@ -140,6 +148,7 @@ class Outcomes:
                 test.cluster, test.input_file = carried["cluster"]
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
+            self.rules.take(report.nodeid, carried.get("rules", ()))
             if "planned" in carried:
                 self.planned = carried["planned"]
             if carried.get("tolerated"):
@@ -252,7 +261,7 @@ class Outcomes:
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
             "failed before comparing": sum(
-                test.failed and not test.comparisons for _, test in self._counted()
+                test.failed and (test.broken or not test.comparisons) for _, test in self._counted()
             ),
         }
         return {reason: count for reason, count in counts.items() if count}
@@ -261,6 +270,11 @@ class Outcomes:
     def ended(self) -> int:
         """How many tests that are there to compare have run."""
         return sum(test.ended or test.skipped for test in self._tests.values())
+
+    def has_golden(self, files: Sequence[str]) -> bool:
+        """Tell whether a golden case was there; `files` are globs of golden files."""
+        paths = {nodeid.partition("::")[0] for nodeid in self._tests}
+        return any(is_golden(Path(path), files, explicit=True) for path in paths)
 
     @property
     def has_runs(self) -> bool:

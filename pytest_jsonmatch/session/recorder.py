@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.running import Turn
+    from pytest_jsonmatch.running import RuleSource, Turn
+    from pytest_jsonmatch.session.rules import SharedRules
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
 """Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
@@ -25,6 +26,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
 `updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
 `cluster`: what the case belongs to, and the file with its input;
+`rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
 
 A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
@@ -33,7 +35,7 @@ A comparison is one ASCII string, and not a tree of dicts: it passes between pro
 
 _Carried: TypeAlias = "dict[str, object]"
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", "jsonmatch_judge"})
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:
@@ -53,9 +55,17 @@ class Recorder:
         item: the test.
         keeps_details: whether a report will show values.
         keeps_audit: whether a result file will say what pairs of arrays could have been instead.
+        shared_rules: gives the rules of this process that hold for several tests.
     """
 
-    def __init__(self, item: pytest.Item, *, keeps_details: bool = False, keeps_audit: bool = False) -> None:
+    def __init__(
+        self,
+        item: pytest.Item,
+        *,
+        keeps_details: bool = False,
+        keeps_audit: bool = False,
+        shared_rules: Callable[[], SharedRules],
+    ) -> None:
         self.item = item
         self.nodeid = _plain_nodeid(item)
         self.request: pytest.FixtureRequest | None = None
@@ -74,19 +84,26 @@ class Recorder:
         """What setting the item's fixtures up took."""
         self._keeps_details = keeps_details
         self._keeps_audit = keeps_audit
+        self._shared_rules = shared_rules
         self._lock = Lock()
         self._properties: list[tuple[str, object]] = []
         self._forget()
 
     def _forget(self) -> None:
-        self.wanted = False
-        """Whether the item tried to compare."""
+        self.begun = 0
+        """How often the item tried to compare."""
+        self._own_rules: dict[tuple[str, str], str | None] = {}
+        """Rules of the item's own calls that have fitted nothing so far, each with the nearest path."""
+        self._fitted: set[tuple[str, str]] = set()
+        self._is_ending = False
+        """Whether the item is being torn down: it takes no more finalizers."""
         self._under = False
         """Whether an answer was not good enough."""
         self._names: set[str] = set()
         self._count = 0
         self._sums = [0.0] * len(_FIGURES)
         self._compared = 0
+        self._scored = 0
         self._pending: dict[str, list[object]] = {}
 
     def restart(self) -> None:
@@ -94,6 +111,11 @@ class Recorder:
         with self._lock:
             self._take_properties_away()
             self._forget()
+
+    def begin(self) -> None:
+        """Take note that the item tries to compare; if `record` does not follow, something is wrong."""
+        with self._lock:
+            self.begun += 1
 
     def send(self, kind: str, entry: object) -> None:
         """Let the next report take something along, such as a line for a file of outputs."""
@@ -107,6 +129,7 @@ class Recorder:
         name: str | None,
         *,
         passed: bool,
+        parsed: bool | None = None,
         unreadable: str | None = None,
     ) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
@@ -120,6 +143,8 @@ class Recorder:
             self._names.add(short)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
         comparison = self._comparison(identity, result, limits, passed=passed)
+        if parsed is not None:
+            comparison = replace(comparison, parsed=parsed)
         if unreadable is not None:
             warnings = (*comparison.warnings, unreadable)
             comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
@@ -131,11 +156,49 @@ class Recorder:
         self.send("comparisons", (comparison.id, comparison.to_text()))
         with self._lock:
             self._under |= not comparison.passed and not comparison.errors
-            self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
             self._compared += 1
-            self._put_properties()
+            if comparison.has_figures:
+                self._scored += 1
+                self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
+                self._put_properties()
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
+
+    def look_at_rules(
+        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
+    ) -> None:
+        """Find out which patterns fit no place of what was compared.
+
+        Those of the test's own calls are warned of when it ends, all others when the run does.
+        """
+        if source is None:
+            self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
+        else:
+            for row in self._shared_rules().look(result, kind, patterns, source):
+                self.send("rules", row)
+
+    def _look_at_own(self, result: MatchResult, kind: str, patterns: list[str]) -> None:
+        unmatched = result.unmatched(patterns)
+        for pattern in patterns:
+            rule = kind, pattern
+            if pattern not in unmatched:
+                self._fitted.add(rule)
+                self._own_rules.pop(rule, None)
+            elif not self._is_ending:
+                if not self._own_rules:
+                    self.item.addfinalizer(self._warn_of_rules)
+                self._own_rules[rule] = self._own_rules.get(rule) or result.nearest_path(pattern)
+
+    def _warn_of_rules(self) -> None:
+        """Warn of rules in the test's own calls; under `-W error` tearing the test down fails."""
+        __tracebackhide__ = True
+        from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+        from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
+        rules, self._own_rules = self._own_rules, {}
+        texts = [unmatched_text(*rule, near) for rule, near in rules.items()]
+        if texts:
+            self.item.warn(JsonMatchWarning("\n".join(texts)))
 
     def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
@@ -149,7 +212,7 @@ class Recorder:
             case="" if self.turn is None else self.turn.case,
             params=self.params,
         )
-        return made.audited(result) if self._keeps_audit and result.score < 1.0 else made
+        return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
 
     def _put_properties(self) -> None:
         """Put the figures of the test among its properties, where JUnit files and others find them.
@@ -157,7 +220,7 @@ class Recorder:
         They are four, however much a test compares: the means of its comparisons, as gates have them.
         """
         self._take_properties_away()
-        means = (total / self._compared for total in self._sums)
+        means = (total / self._scored for total in self._sums)
         self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
         self.item.user_properties += self._properties
 
@@ -176,6 +239,7 @@ class Recorder:
 
     def hand_over(self, report: pytest.TestReport) -> None:
         """Give a report what there is since the last one: everything travels once, but for the turn."""
+        self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
             carried: _Carried = {**self._pending}
             self._pending = {}
@@ -186,8 +250,10 @@ class Recorder:
         if self.planned is not None:
             carried["planned"], self.planned = dict(self.planned), None
         # A run that was there to compare and has not is worth a note.
-        if not report.passed and not carried and (self.wanted or is_there_to_compare(self.item)):
+        if not report.passed and not carried and (self.begun or is_there_to_compare(self.item)):
             carried["comparisons"] = []
+        if report.failed and self.begun > self._compared:
+            carried["broken"] = True
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import pytest
 
@@ -16,10 +16,13 @@ from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.running import RuleSource
     from pytest_jsonmatch.session.finished import Baseline, FinishedRun
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.rules import SharedRules
     from pytest_jsonmatch.session.stopping import Stopper
     from pytest_jsonmatch.triage import Triage
 
@@ -59,6 +62,10 @@ class Session:
         """Ends the run once its gates are decided, if that is asked for."""
         self.finished: FinishedRun | None = None
         """The run once it has come to its end, if anything is said of it."""
+        self.writer: OutputWriter | None = None
+        """Keeps the answers of golden cases in a file, if that is asked for."""
+        self.rule_errors: list[str] = []
+        """Rules that fit no place, where a filter makes that an error."""
         self.updates: list[FileUpdate] | None = None
         """Which golden files were rewritten, and how."""
         decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
@@ -140,10 +147,19 @@ class Session:
         """Return a recorder for a test that is about to run."""
         settings = self.settings
         recorder = Recorder(
-            item, keeps_details=settings.html is not None, keeps_audit=settings.json is not None
+            item,
+            keeps_details=settings.html is not None,
+            keeps_audit=settings.json is not None,
+            shared_rules=lambda: self._shared_rules,
         )
         recorder.planned, self.planned = self.planned, None
         return recorder
+
+    @cached_property
+    def _shared_rules(self) -> SharedRules:
+        from pytest_jsonmatch.session.rules import SharedRules
+
+        return SharedRules()
 
     @property
     def test(self) -> Recorder | None:
@@ -170,6 +186,16 @@ class Session:
             # None is how the assertion's own signature says "not given".
             chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
         return chosen
+
+    def source_of_default(self, name: str) -> RuleSource | None:
+        """Return the running test's closest mark that gives one of these defaults."""
+        test = self.test
+        for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
+            if mark.kwargs.get(name) is not None:
+                from pytest_jsonmatch.session.rules import MarkedRules
+
+                return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
+        return None
 
     # -- gates ---------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class Stopper:
         if left_out is not None:
             self._left_out.add(left_out)
         case = outcomes.case_of(report.nodeid)
-        if case is None or len(case.runs) < case.of or case.id in self._done:
+        if case is None or not case.has_figures or len(case.runs) < case.of or case.id in self._done:
             return
         self._done[case.id] = case
         for name in self._sums:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.golden.claims import OWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -42,6 +44,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     comparisons = [] if silent else session.outcomes.comparisons()
     lines = _table(session, comparisons) if comparisons else []
     checks: list[StyledLine] = []
+    checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
         if comparisons:
             checks += _intervals(session, run)
@@ -65,6 +68,21 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         from pytest_jsonmatch.session import ci
 
         ci.show_annotations(terminalreporter, run, unicode=session.look[1])
+
+
+def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
+    """Say which option had nothing to work on, and where golden cases were looked for; return whether any."""
+    settings = session.settings
+    patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
+    if settings.needing_cases and not session.outcomes.has_golden(settings.files):
+        needed, what = settings.needing_cases, "a golden case, and none has run"
+    elif settings.needing_comparisons and not session.outcomes:
+        needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"
+    else:
+        return False
+    text = f"{', '.join(needed)} needs {what}; golden files are {patterns} (jsonmatch_files names more)"
+    terminalreporter.write_line(text, yellow=True)
+    return True
 
 
 def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[StyledLine]:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
 from pytest_jsonmatch.session.recorder import is_there_to_compare
+from pytest_jsonmatch.session.rules import warn_of_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,6 +138,12 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         session.updates = updating.write(session)
         # A test may have passed because its case was about to be updated.
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
+    failed |= session.writer is not None and bool(session.writer.problem)
+    if not only_shows:
+        whole = not _narrowed(pytest_session, is_decided=False) and not session.outcomes.left_out
+        unmatched = session.outcomes.rules.unmatched(is_whole=whole)
+        session.rule_errors = warn_of_rules(session.config, unmatched)
+        failed |= bool(session.rule_errors)
     if failed and status == pytest.ExitCode.OK:
         status = pytest.ExitCode.TESTS_FAILED
     pytest_session.exitstatus = status
@@ -159,7 +166,7 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 
 def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     """Return what all tests together come to."""
-    from pytest_jsonmatch.gate.gates import check_gate
+    from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks
@@ -176,10 +183,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
     )
     found = repeats(cases)
-    gates = [
-        check_gate(gate, results, required=asked, confidence=settings.confidence)
-        for gate, asked in session.gates
-    ]
+    gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
     baseline = [*_baseline_checks(session, diff, change)]
     run = FinishedRun(

@@ -356,3 +356,29 @@ def test_an_encoder_of_the_current_folder(tmp_path):
         "",
         "leaf_f1 score 1.00 (limit 1.0)",
     )
+
+
+def test_rules_that_fit_no_place_are_told(write, command):
+    write(right_json=RIGHT, rules_json={"fields": {"items.name": {"skip": True}, "total": {"weight": 2}}})
+    ran = command("compare right.json right.json --config rules.json")
+    message = "fields: 'items.name' fits no place of expected, actual or schema; did you mean 'items[].name'?"
+    assert (ran.code, ran.err) == (0, f"jsonmatch compare: warning: {message}\n")
+
+
+def test_a_configuration_of_structeval_may_say_null_for_nothing(write, command):
+    given = {
+        "string_evaluation_type": None,
+        "array_matching_threshold": None,
+        "integer_evaluation_type": None,
+    }
+    write(right_json=RIGHT, config_json=given)
+    assert (
+        command("compare --test right.json --gt right.json --metric structeval --config config.json").code
+        == 0
+    )
+
+
+def test_no_color_is_color_never(files, command, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" in command("compare wrong.json right.json").out
+    assert "\x1b" not in command("compare wrong.json right.json --no-color").out

@@ -557,3 +557,54 @@ def test_what_stands_beside_the_figures_is_on_the_page(sides, command):
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_scored(sides, refused, name, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._evaluated", None)
     refused(f"{SIDES} --report html --output {name}")
+
+
+def test_rules_that_fit_no_record_are_told(sides, write, command):
+    write(rules_json={"fields": {"aa": {"skip": True}, "id": {"skip": True}}})
+    ran = command(f"{SIDES} --config rules.json")
+    message = "fields: 'aa' fits no place of expected, actual or schema; did you mean 'a'?"
+    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {message}\n")
+
+
+NO_NETWORK = """
+def unreachable(items):
+    raise RuntimeError("no network")
+
+def pytest_jsonmatch_register(registry):
+    registry.comparator("unreachable", unreachable)
+"""
+
+
+def test_batch_errors_alone_are_no_figures(write, command):
+    write(
+        gold_jsonl=[{"a": "x"}, {"a": "y"}],
+        rules_json={"fields": {"a": {"compare": "unreachable"}}},
+        ours_py=NO_NETWORK,
+    )
+    ran = command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours", "--gate", "f1 >= 0.9")
+    assert ran.code == 1
+    assert "0 of 2 records with score 1, 2 without figures (batch errors)" in ran.out
+    assert "FAILED   f1 >= 0.9          batch errors have left nothing to count" in ran.out
+    assert "FAILED   batch_errors == 0  2" in ran.out
+    assert command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours").code == 0
+
+
+VALIDATED = {"schema_json": {"properties": {"a": {"type": "integer", "maximum": 2}, "b": {}}}}
+
+
+def test_answers_are_validated_if_asked(sides, write, command):
+    write(**VALIDATED)
+    ran = command(f"{SIDES} --schema schema.json --validate report")
+    assert "  valid by the schema: 1 of 2 answers\n" in ran.out
+    assert "note: record 'r3': not valid: a: 4 is greater than the maximum of 2\n" in ran.out
+    assert "valid by the schema" not in command(f"{SIDES} --schema schema.json").out
+
+
+def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
+    write(**VALIDATED)
+    ran = command(f"{SIDES} --schema schema.json --json out.json", "--gate", "valid_rate >= 0.5")
+    assert (ran.code, "valid_rate >= 0.5  0.50  slack 0.00 (1 of 2 answers)" in ran.out) == (0, True)
+    assert from_text(Path("out.json").read_text(), "out.json").answers.rates == {
+        "parse_rate": 1.0,
+        "valid_rate": 0.5,
+    }

@@ -100,7 +100,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         True,
     )
     assert "FAILED   batch_errors == 0" in corpus.out
-    assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score 1.00, 3 batch errors"
+    assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score –, 3 batch errors"
 
 
 def test_off_asks_nobody(plugin, command):

@@ -136,3 +136,22 @@ def test_a_replaced_result_has_to_make_sense():
         field.replaced(status="good")
     with pytest.raises(ValueError, match=r"^score is 2; it is a number from 0 to 1$"):
         field.replaced(score=2)
+
+
+def test_a_result_is_replaced_and_not_changed():
+    def changing(results):
+        results[0].status = "skipped"
+
+    (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=changing).errors
+    assert (
+        "AttributeError: a result can't be changed; a post-processor returns field.replaced(status=...)"
+        in str(error)
+    )
+
+
+def test_a_post_processor_has_to_return_something():
+    def silent(results):
+        pass
+
+    (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=silent).errors
+    assert str(error) == "record 0: the post-processor silent returned nothing; it has to return the results"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 from fractions import Fraction
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
     ConfigurationError,
+    JsonMatchWarning,
     NullHandling,
     compare_corpus,
     compare_json,
@@ -212,3 +214,100 @@ def test_handling_of_nulls_swaps_with_the_sides():
     other = compare_corpus(gold, extracted, post_process=handle)
     assert (one.micro_precision, one.micro_recall) == (1 / 2, 1 / 4)
     assert (other.micro_precision, other.micro_recall) == (one.micro_recall, one.micro_precision)
+
+
+RULES = {
+    "a": {"weight": 2},
+    "b[].c": {"skip": True},
+    "b.c": {"skip": True},
+    "id": {"skip": True},
+    "z": {"skip": True},
+}
+DOCUMENTS = [{"id": number, **({"b": [{"c": 1}]} if number == 7 else {"a": 1})} for number in range(10)]
+
+
+@pytest.mark.parametrize("chunk_size", [1, 3, 256])
+def test_rules_that_fit_no_record_are_told(chunk_size):
+    with pytest.warns(JsonMatchWarning) as caught:
+        run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id_field="id", chunk_size=chunk_size)
+    assert run.unmatched_rules == ("b.c", "z")
+    assert [str(each.message) for each in caught] == [
+        "fields: 'b.c' fits no place of expected, actual or schema; did you mean 'b[].c'?",
+        "fields: 'z' fits no place of expected, actual or schema",
+    ]
+
+
+def test_rules_that_fit_one_of_two_runs_fit_both_together():
+    runs = []
+    for document in ({"a": 1}, {"b": 1}):
+        with pytest.warns(JsonMatchWarning):
+            runs.append(
+                compare_corpus([document], [document], fields={"a": {"weight": 2}, "b": {"weight": 2}})
+            )
+    assert (runs[0].unmatched_rules, runs[1].unmatched_rules) == (("b",), ("a",))
+    assert runs[0].merge(runs[1]).unmatched_rules == ()
+
+
+def unreachable(items):
+    if any("bad" in item.expected for item in items):
+        message = "no network"
+        raise RuntimeError(message)
+    return [0.5 for _ in items]
+
+
+@pytest.fixture
+def judged():
+    """Records of which a batch comparator leaves nothing to count, and others."""
+    register_comparator("unreachable", unreachable, overwrite=True)
+    return {"fields": {"a": {"compare": "unreachable"}}}
+
+
+def test_a_record_of_batch_errors_alone_has_no_figures(judged):
+    gold = [{"a": "bad"}, {"a": "good"}, {"a": "bad", "b": 1}]
+    run = compare_corpus(gold, gold, **judged)
+    assert [each.f1 for each in run.records] == [None, 0.5, 1.0]
+    assert (run.mean_f1, run.micro_f1, run.total_records, run.total_unscored) == (0.75, 0.75, 3, 1)
+    assert (run.total_perfect, run.total_batch_errors) == (1, 2)
+    assert [each.record_id for each in run.worst] == [1, 2]
+    assert run.to_dict()["records"][0]["score"] is None
+
+
+def test_a_run_of_batch_errors_alone_has_no_figures(judged):
+    gold = [{"a": "bad"}, {"a": "very bad"}]
+    run = compare_corpus(gold, gold, keep="worst", **judged)
+    assert (run.mean_score, run.micro_precision, run.total_perfect, run.worst) == (None, None, 0, ())
+    with_another = run.merge(compare_corpus([{"a": "good"}], [{"a": "good"}], **judged))
+    assert (with_another.mean_score, with_another.total_unscored) == (0.5, 2)
+
+
+def test_a_comparison_of_batch_errors_alone_has_no_figures(judged):
+    result = compare_json({"a": "bad"}, {"a": "bad"}, **judged)
+    assert not result.has_figures
+    assert (result.score, result.precision, result.recall, result.f1, result.f_beta(2)) == (None,) * 5
+    assert compare_json({"a": "bad", "b": 1}, {"a": "bad", "b": 1}, **judged).score == 1.0
+
+
+TEXTS = ['{"id": 1, "a": 1}', '{"id": 2, "a": -1}', '{"id": 3, ', '{"id": 4, "a": 1}']
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+@pytest.mark.parametrize("kind", [list, "file"])
+@pytest.mark.parametrize("chunk_size", [1, 256])
+def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
+    expected = [{"id": number, "a": 1} for number in range(1, 5)]
+    schema = {"properties": {"id": {}, "a": {"minimum": 0}}}
+    answers, gold = TEXTS, expected
+    if kind == "file":
+        answers, gold = tmp_path / "a.jsonl", tmp_path / "g.jsonl"
+        answers.write_text("\n".join(TEXTS))
+        gold.write_text("\n".join(map(json.dumps, expected)))
+    run = compare_corpus(
+        answers,
+        gold,
+        schema=schema,
+        validate="report",
+        id_field="id" if by_id else None,
+        chunk_size=chunk_size,
+    )
+    assert (run.valid_rate, run.parse_rate) == (0.5, 0.75)
+    assert run.merge(run).valid_rate == 0.5

@@ -10,14 +10,14 @@ from pytest_jsonmatch.golden import claims
 from pytest_jsonmatch.golden.claims import is_golden
 
 
-@pytest.mark.parametrize("name", ["a.golden.yaml", "a.golden.yml", ".golden.yaml", "a.b.golden.yaml"])
+@pytest.mark.parametrize(
+    "name", ["a.golden.yaml", "a.golden.yml", ".golden.yaml", "a.b.golden.yaml", "a.golden.json"]
+)
 def test_golden_by_name(name):
     assert is_golden(Path("/folder") / name)
 
 
-@pytest.mark.parametrize(
-    "name", ["a.yaml", "golden.yaml", "a.golden.json", "a.golden.yaml.bak", "A.GOLDEN.YAML"]
-)
+@pytest.mark.parametrize("name", ["a.yaml", "golden.yaml", "a.json", "a.golden.yaml.bak", "A.GOLDEN.YAML"])
 def test_not_golden_by_name(name):
     assert not is_golden(Path("/folder") / name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_golden_files_anywhere_and_nothing_else(pytester, write):
     write("deep/er/b.golden.yml", TWO)
     write("c.yaml", ONE)
     write("golden.yaml", ONE)
-    write("d.golden.json", "{}")
+    write("d.json", "{}")
     assert collected(pytester) == [
         "a.golden.yaml::a",
         "deep/er/b.golden.yml::first",
@@ -203,3 +204,28 @@ def test_a_file_on_another_drive_is_named_in_full(monkeypatch):
 
     monkeypatch.setattr(naming.os.path, "relpath", other_drive)
     assert naming.display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"
+
+
+def test_a_golden_file_can_be_json_and_is_updated_as_json(pytester):
+    pytester.makefile(
+        ".golden.json", a='{"cases": [\n\t{"id": "one", "expected": {"e": 2}, "actual": {"e": 1}}\n]}'
+    )
+    pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1)
+    updated = '{"cases": [\n\t{"id": "one", "expected": {"e": 1}, "actual": {"e": 1}}\n]}'
+    assert (pytester.path / "a.golden.json").read_text(encoding="utf-8").strip() == updated
+
+
+def test_two_halves_of_a_character_in_json_are_that_character(pytester):
+    value = {"e": "\N{GRINNING FACE}", "f": r"\ud83d\ude00"}
+    escaped, plain = json.dumps(value), json.dumps(value, ensure_ascii=False)
+    pytester.makefile(".golden.json", a=f'{{"expected": {escaped}, "actual": {plain}}}')
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_an_id_with_dots_is_shown_so_that_it_can_be_pasted_back(pytester):
+    pytester.makefile(
+        ".golden.yaml", a="cases:\n- {id: v1.2, expected: 1, actual: 1}\n- {id: v1.3, expected: 1, actual: 2}"
+    )
+    result = pytester.runpytest("-v")
+    result.stdout.fnmatch_lines(["a.golden.yaml::v1.2 PASSED*", "a.golden.yaml::v1.3 FAILED*", "_* v1.3  *_"])
+    pytester.runpytest("a.golden.yaml::v1.2").assert_outcomes(passed=1)

@@ -287,6 +287,7 @@ GOOD = {
     "fields": st.dictionaries(patterns, rules, max_size=3),
     "accept": st.dictionaries(patterns, accepted, max_size=2),
     "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),
+    "validate": st.sampled_from(["report", "require", "off"]),
     "producer": st.sampled_from(["m:f", "m.n:C.f", "_é:名1"]),
     "repeat": st.sampled_from([1, 2, 3.0]),
     "min_pass_rate": units,

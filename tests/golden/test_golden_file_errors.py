@@ -381,6 +381,7 @@ KEYS = [
     "fields",
     "producer",
     "schema",
+    "validate",
     "marks",
 ]
 

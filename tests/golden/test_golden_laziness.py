@@ -74,6 +74,8 @@ def test_what_a_case_names_is_read_when_it_runs(opened):
         ("collection", "a.golden.yaml"),
         ("first", "expected.json"),
         ("second", "answer.txt"),
+        # Once for what may be wrong with it, once for whether it is still the same.
+        ("third", "schema.json"),
         ("third", "schema.json"),
     ]
 

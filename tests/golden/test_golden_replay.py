@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,12 +146,56 @@ def test_an_older_file_stays_until_the_run_is_over(pytester, write):
     assert len(lines(pytester)) == 1
 
 
-def test_an_interrupted_run_keeps_what_there_is(pytester, write):
+@pytest.mark.parametrize(
+    ("failing", "arguments"), [("raise KeyboardInterrupt", []), ("assert False", ["--maxfail=1"])]
+)
+def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write, failing, arguments):
     write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
-    write("b/test_b.py", "def test_b(): raise KeyboardInterrupt\n")
-    outcome = pytester.runpytest_subprocess("--jsonmatch-record=out.jsonl")
-    assert outcome.ret == pytest.ExitCode.INTERRUPTED
-    assert [entry["case"] for entry in lines(pytester)] == ["a.golden.yaml::a"]
+    write("b/test_b.py", f"def test_b(): {failing}\n\ndef test_c(): pass\n")
+    write("out.jsonl", "old")
+    outcome = pytester.runpytest_subprocess("--jsonmatch-record=out.jsonl", *arguments)
+    assert (pytester.path / "out.jsonl").read_text() == "old"
+    (partial,) = pytester.path.glob("*.partial")
+    assert json.loads(partial.read_text())["case"] == "a.golden.yaml::a"
+    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not come to its end; *{partial.name}"])
+
+
+FULL_DISK = """
+import resource
+
+def pytest_configure():
+    # As on a full disk, no file can be longer; SIGXFSZ is ignored by Python.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of this kind")
+@pytest.mark.parametrize("older", ["old", None])
+def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, older):
+    write("conftest.py", FULL_DISK)
+    write("a.golden.yaml", f"cases:\n- actual: {{ n: {'x' * 5000} }}\n  expected: 1\n  repeat: 9\n")
+    if older is not None:
+        write("out.jsonl", older)
+    outcome = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "--jsonmatch-record=out.jsonl", "--tb=no"
+    )
+    assert outcome.ret == pytest.ExitCode.TESTS_FAILED
+    stays = "; the one of an earlier run stays as it was" if older else ""
+    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: *out.jsonl can't be written: file too large{stays}"])
+    outcome.assert_outcomes(failed=9)
+    found = pytester.path / "out.jsonl"
+    assert (found.read_text() if found.exists() else None) == older
+    assert list(pytester.path.glob("*.partial")) == []
+
+
+def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
+    write("conftest.py", FULL_DISK)
+    write(
+        "a.golden.yaml", f"cases:\n- actual: {{ n: {'x' * 50_000} }}\n  expected: {{ n: {'x' * 50_000} }}\n"
+    )
+    outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-record=out.jsonl")
+    outcome.assert_outcomes(passed=1)
+    assert outcome.ret == pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.mark.parametrize(
@@ -161,11 +206,16 @@ def test_an_interrupted_run_keeps_what_there_is(pytester, write):
             "*--jsonmatch-replay: *nowhere.jsonl can't be read: no such file*",
         ),
         (["--jsonmatch-replay=bad.jsonl"], "*bad.jsonl:2 is no output that --jsonmatch-record wrote"),
+        (
+            ["--jsonmatch-replay=torn.jsonl"],
+            "*torn.jsonl:2 is not whole: the file is torn; delete the line, *",
+        ),
         (["--jsonmatch-record=no/folder/out.jsonl"], "*--jsonmatch-record: *No such file*"),
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(pytester, write, arguments, message):
+    write("torn.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')
     write("a.golden.yaml", "actual: 1\nexpected: 1\n")
     outcome = pytester.runpytest(*arguments)
@@ -380,9 +430,9 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         f"out.jsonl.{os.getpid()}-1.partial",
         f"out.jsonl.{os.getpid()}.partial",
     ]
-    one.pytest_sessionfinish()
+    one.close(is_whole=True)
     assert Outputs(path).find("one2") == ""
-    other.pytest_sessionfinish()
+    other.close(is_whole=True)
     with pytest.raises(LookupError):
         Outputs(path).find("one2")
     assert [Outputs(path).find(f"other{number}") for number in range(3)] == [""] * 3

@@ -85,6 +85,7 @@ def test_a_field_below_its_threshold_is_named():
     assert first_line(error) == 'json_similarity fields["items[].price"] 0.75 < 0.80'
 
 
+@pytest.mark.filterwarnings("ignore::pytest_jsonmatch.JsonMatchWarning")
 def test_a_pattern_without_a_field_fails_and_names_the_nearest():
     with pytest.raises(AssertionError) as error:
         assert_json_match(*ORDERS, metric="json_similarity", threshold={"fields": {"items[].prize": 0.1}})

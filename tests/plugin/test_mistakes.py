@@ -72,3 +72,61 @@ def test_an_option_that_is_misspelt(pytester):
     run = pytester.runpytest("--jsonmatch-gatee=score >= 1")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines("*unknown option '--jsonmatch-gatee'; did you mean '--jsonmatch-gate'?")
+
+
+@pytest.mark.parametrize(
+    "option", ["update", "record=out.jsonl", "repeat=2", "gate=f1 >= 0.9", "json=out.json", "save=main"]
+)
+def test_an_option_that_needs_cases_says_where_they_were_looked_for(pytester, option):
+    pytester.makeini("[pytest]\njsonmatch_files = *.case.yaml")
+    pytester.makepyfile("def test_a(): pass")
+    result = pytester.runpytest(f"--jsonmatch-{option}")
+    patterns = "[*].golden.yaml, [*].golden.yml, [*].golden.json, [*].case.yaml"
+    result.stdout.fnmatch_lines(
+        [
+            f"--jsonmatch-{option.partition('=')[0]} needs *; golden files are {patterns} (jsonmatch_files names more)"
+        ]
+    )
+
+
+def test_an_option_that_has_its_cases_says_nothing(pytester, workers):
+    pytester.makefile(".golden.json", a='{"expected": {"n": 1}, "actual": {"n": 1}}')
+    result = pytester.runpytest("--jsonmatch-record=out.jsonl", "--jsonmatch-gate=f1 >= 0.9", *workers)
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("* needs a *")
+
+
+BAD_CONFIGURATION = """\
+metric: no_such
+cases:
+- {id: one, expected: {n: 1}, actual: {n: 1}}
+- {id: two, expected: {n: 1}, actual: {n: 1}}
+- {id: three, metric: leaf_f1, expected: {n: 1}, actual: {n: 1}}
+- {id: skipped, expected: {n: 1}, actual: {n: 1}, marks: [{skip: later}]}
+- {id: four, metric: leaf_f1, threshold: {score: 1, fields: {n: 1}}, schema: none.json, expected: {n: 1}, actual: {n: 1}}
+"""
+
+
+def test_a_wrong_configuration_is_an_error_told_once_per_file(pytester):
+    pytester.makefile(".golden.yaml", a=BAD_CONFIGURATION)
+    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
+    result.assert_outcomes(passed=1, errors=3, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E   AssertionError: a.golden.yaml:1:1: unknown metric 'no_such'; known: *",
+            "E   AssertionError: a.golden.yaml:1:1: the same error as in the case 'one'",
+            "E   AssertionError: a.golden.yaml:7:*: schema*none.json' does not exist*",
+            "gates, on 4 cases:",
+            "  FAILED   score >= 0.9  0.25 *",
+        ]
+    )
+
+
+def test_a_producer_that_is_not_there_lists_those_that_are(pytester):
+    pytester.makeconftest("from json import dumps\n\ndef receipt(x): return x\n\ndef invoice(x): return x")
+    pytester.makefile(".golden.yaml", a="producer: conftest:model\ninput: 1\nexpected: 1")
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["E *the producer 'conftest:model': 'conftest' has no 'model'; functions there: receipt, invoice"]
+    )

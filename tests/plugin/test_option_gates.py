@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_jsonmatch.results.file import read_results
+
 # Of 10 cases, 8 are right; the two others are good enough for their own threshold.
 SUITE = """\
 import os
@@ -339,3 +341,127 @@ def test_no_figure_looks_like_a_limit_that_it_misses(pytester):
         "FAILED   score >= 0.95  0.9499  slack -0.0001",
         "PASSED   score < 0.95   0.9499  slack +0.0001",
     ]
+
+
+BATCH_ERRORS = """\
+fields: {a: {compare: unreachable}}
+cases:
+- {id: one, expected: {a: bad}, actual: {a: x}}
+- {id: two, expected: {a: good}, actual: {a: x}}
+"""
+
+
+@pytest.fixture
+def batch_errors(pytester):
+    pytester.makeconftest(
+        """
+        def unreachable(items):
+            if any("bad" in item.expected for item in items):
+                raise RuntimeError("no network")
+            return [1.0 for _ in items]
+
+        def pytest_jsonmatch_register(registry):
+            registry.comparator("unreachable", unreachable)
+        """
+    )
+    pytester.makefile(".golden.yaml", r=BATCH_ERRORS)
+
+
+def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
+    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E   AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error",
+            "  nothing but batch errors  r.golden.yaml::one#1",
+            "1 result left out of the figures: the batch comparator failed; 1 comparison",
+            "without any figure",
+            "  PASSED   f1 >= 0.9 *",
+            "  FAILED   batch_errors == 0 *the gate 'batch_errors <= 1' would allow it*",
+        ]
+    )
+
+
+def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
+    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1")
+    result.stdout.fnmatch_lines(["  PASSED   f1 >= 0.9 *", "  PASSED   batch_errors <= 1 *"])
+    result.stdout.no_fnmatch_line("*FAILED   *batch_errors*")
+
+
+def test_a_gate_on_a_figure_that_batch_errors_have_left_out_fails(pytester, batch_errors):
+    gates = ["--jsonmatch-gate=f1 >= 0", "--jsonmatch-gate=batch_errors <= 9"]
+    result = pytester.runpytest(*gates, "-k", "one")
+    result.stdout.fnmatch_lines(["  FAILED   f1 >= 0 *batch errors have left nothing to count*"])
+
+
+def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_errors):
+    pytester.runpytest("--jsonmatch-json=out.json")
+    results = read_results(pytester.path / "out.json")
+    assert [(case.id, case.has_figures, case.figure("f1")) for case in results.cases] == [
+        ("r.golden.yaml::one", False, 0.0),
+        ("r.golden.yaml::two", True, 1.0),
+    ]
+    assert results.mean("f1") == 1.0
+    assert '"unscored": 1' in (pytester.path / "out.json").read_text(encoding="utf-8")
+
+
+BEFORE_SCORING = {
+    "threshold": "assert_json_match({'a': 1}, {'a': 1}, threshold=1.5)",
+    "metric": "assert_json_match({'a': 1}, {'a': 1}, metric='no_such')",
+    "argument": "assert_json_match({'a': 1}, {'a': 1}, treshold=0.5)",
+    "mark": "request.node.add_marker(pytest.mark.jsonmatch(0.5)); assert_json_match({'a': 1}, {'a': 1})",
+    "expected": "assert_json_match({'a': 1}, '[1, ')",
+    "value": "assert_json_match({'a': object()}, {'a': 1})",
+    "after another": "assert_json_match(1, 1); assert_json_match(1, 1, threshold=1.5)",
+}
+
+
+@pytest.mark.parametrize("call", BEFORE_SCORING.values(), ids=BEFORE_SCORING)
+def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester, call):
+    pytester.makepyfile(
+        f"""
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        def test_fine():
+            assert_json_match({{"a": 1}}, {{"a": 1}})
+
+        def test_broken(request):
+            {call}
+        """
+    )
+    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["gates, on 2 cases:", "  FAILED   score >= 0.9  0.50 *"])
+
+
+def test_what_goes_wrong_around_a_comparing_test_counts_as_0(pytester, workers):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.fixture
+        def broken():
+            raise RuntimeError
+
+        def test_fine():
+            assert_json_match({"a": 1}, {"a": 1})
+
+        def test_with_a_fixture_of_ours(assert_json_match, broken):
+            pass
+
+        def test_with_another_fixture_of_ours(jsonmatch_judge):
+            raise RuntimeError
+
+        def test_that_compares_nothing():
+            raise RuntimeError
+
+        def test_that_expects_the_error():
+            with pytest.raises(ValueError):
+                assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
+        """
+    )
+    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9", *workers)
+    result.assert_outcomes(passed=2, failed=2, errors=1)
+    result.stdout.fnmatch_lines(["gates, on 3 cases:", "  FAILED   score >= 0.9  0.33 *"])

@@ -980,12 +980,21 @@ def walk_accepting(
     """Reading 37: the best by score of the expected value and the others, the first among equals; else a predicate."""
     alone = replace(place, weight=1.0, alone=True)
     best, chosen = -1.0, expected
+    refused = list(plan.refused)
+    explicit = plan.rule(place, "compare")
     for value in (expected, *accepted.values):
+        # Reading 38: a value of another type is not taken, even where, without a leaf, it scores 0/0.
+        other = is_container(value) | is_container(actual) and type_of(value) != type_of(actual)
+        if value is not expected and other and not explicit:
+            continue
         score = figures(
             plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
         ).score
         if score > best:
             best, chosen = score, value
+    if plan.refused != refused:
+        plan.doubts.append("what is accepted where members are refused")
+    plan.refused[:] = refused
     seen_actual = actual if is_container(actual) else transform_scalar(actual, place.transforms)
     if best < 1 and accepted.holds(seen_actual):
         row = both_row(place, "match", 1.0, place.weight, place.weight)

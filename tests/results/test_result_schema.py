@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
 
 FIELD = FieldAggregation(
     matches=1,
@@ -37,6 +37,8 @@ AUDIT = ArrayAudit("items", "items", "items", (PAIR,), (1,), (2,), "too many", 3
 
 def comparison(**more: Any) -> Comparison:
     figures = {"score": 0.5, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}
+    if not more.get("has_figures", True):
+        figures = dict.fromkeys(figures, 0.0)
     return Comparison("a#1", "a", "pairwise_f1", "pairwise_f1|options:none", **figures, passed=False, **more)
 
 
@@ -61,8 +63,11 @@ FULL = ResultSet(
                             case="a",
                             params={"model": ("large", 1)},
                             audit=(AUDIT,),
+                            parsed=True,
+                            validity="invalid",
+                            violations=("a: no",),
                         ),
-                        comparison(),
+                        comparison(has_figures=False),
                     ),
                 ),
                 CaseRun(2, passed=False, error="it raised"),
@@ -78,7 +83,19 @@ FULL = ResultSet(
     collected=3,
     narrowed=("-k",),
     corpus=Corpus(
-        "pairwise_f1", "pairwise_f1|options:none", 9, 8, 7, dict.fromkeys(FIGURES, 0.5), {"a": FIELD}, 1, 2
+        *(
+            "pairwise_f1",
+            "pairwise_f1|options:none",
+            9,
+            8,
+            7,
+            dict.fromkeys(FIGURES, 0.5),
+            {"a": FIELD},
+            1,
+            2,
+        ),
+        unscored=1,
+        answers=Answers(5, 4, 2, 3, 1),
     ),
 )
 SMALLEST = ResultSet()
@@ -144,7 +161,8 @@ def test_we_write_all_that_it_says() -> None:
 def test_it_names_every_sum_and_every_key_of_a_comparison() -> None:
     definitions = SCHEMA["$defs"]
     assert set(definitions["field"]["properties"]) == {"score", *FieldAggregation.__dataclass_fields__}
-    own = {each.name for each in fields(Comparison) if each.init}
+    # (Whether there are figures is whether they are null.)
+    own = {each.name for each in fields(Comparison) if each.init} - {"has_figures"}
     assert set(definitions["comparison"]["properties"]) == own
 
 

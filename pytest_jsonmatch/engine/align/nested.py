@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @final
 class Flat(NamedTuple):
-    """The elements of all arrays of one side, those of each array in canonical order."""
+    """The elements of all arrays of one side."""
 
     arrays: Sequence[list[JsonValue]]
-    places: list[list[int]]
-    """For each array the indices of its elements."""
+    orders: list[list[int]]
+    """For each array the indices of its elements in canonical order."""
     codes: list[list[int]]
     """For each array the numbers of its elements' values."""
     keys: list[list[Hashable]]
@@ -39,7 +39,7 @@ class BlockPairs(NamedTuple):
     score: float
     """Σ of the pairs."""
     pairs: list[tuple[int, int]]
-    """Positions in the two arrays' canonical orders."""
+    """Indices in the two arrays."""
 
 
 def flatten(
@@ -52,19 +52,17 @@ def flatten(
     alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
     flat: list[Flat] = []
     for arrays, items, own in zip(sides, elements, keys):
-        places, codes, kept = [], [], []
+        orders, codes, kept = [], [], []
         values: list[JsonValue]
         values, numbers = distinct_values(items) if alike else (items, None)
         start = 0
         for array in arrays:
             end = start + len(array)
-            order = canon.order(element, array, list(range(len(array))))
-            code = [start + at if numbers is None else numbers[start + at] for at in order]
-            places.append(order)
-            codes.append(code)
-            kept.append([own[start + at] for at in order])
+            orders.append(canon.order(element, array, list(range(len(array)))))
+            codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
+            kept.append(own[start:end])
             start = end
-        flat.append(Flat(arrays, places, codes, kept, values))
+        flat.append(Flat(arrays, orders, codes, kept, values))
     return flat[0], flat[1]
 
 
@@ -116,6 +114,7 @@ class Nested:
         pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
         score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
+            rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
             best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
             score += best.score
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
@@ -131,12 +130,18 @@ class Nested:
 
     def keep(self, row: int, column: int) -> None:
         """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
-        found = self.pair(row, column)
         left, right = self.left, self.right
-        places, others = left.places[row], right.places[column]
-        pairs = sorted((places[at], others[to]) for at, to in found.pairs)
+        pairs = sorted(self.pair(row, column).pairs)
         self._aligner.keep(left.arrays[row], right.arrays[column], Pairing(pairs))
         if self.inner.parts:
             codes, other_codes = left.codes[row], right.codes[column]
-            for at, to in found.pairs:
+            for at, to in pairs:
                 self.inner.keep(codes[at], other_codes[to])
+
+
+def _in(order: list[int], some: list[int]) -> list[int]:
+    """Return some indices of an array in its canonical order."""
+    if len(some) == len(order):
+        return order
+    wanted = set(some)
+    return [at for at in order if at in wanted]

@@ -128,8 +128,8 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     changes: dict[str, Any] = {}
     for written, value in given.items():
         name = OPTION_ALIASES.get(written, written)
-        if name in EVALUATION_TYPES:
-            continue
+        if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
+            continue  # (source 4's configurations say null where nothing is said)
         if name not in OPTION_NAMES:
             known = (*OPTION_NAMES, *EVALUATION_TYPES, "array_matching_threshold", "repair")
             raise ConfigurationError(f"unknown option {written!r}{did_you_mean(written, known)}")
@@ -155,7 +155,7 @@ def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     """
     comparators: dict[str, Spec] = dict(_compare("compare", given["compare"])) if "compare" in given else {}
     for written, kind in EVALUATION_TYPES.items():
-        if written in given:
+        if given.get(written) is not None:
             if kind in comparators or (kind == "float" and "compare" in given and "number" in comparators):
                 raise ConfigurationError(
                     f"compare and {written} both say how {kind} values are compared; give one"

@@ -47,3 +47,5 @@ class SchemaNode:
     description: str | None = None
     digest: str = ""
     """On the root: the hash of the whole schema, which results carry in their signature."""
+    violations: Callable[[Any], tuple[str, ...] | None] | None = None
+    """On the root: gives what JSON Schema does not allow in a value, or None if that can't be told."""

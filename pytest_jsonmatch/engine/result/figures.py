@@ -216,12 +216,14 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
     return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
-def short_score(score: float) -> str:
-    """Return a score with up to four digits, never rounded up to 1 or down to 0.
+def short_score(score: float | None) -> str:
+    """Return a score with up to four digits, never rounded up to 1 or down to 0; "–" where there is none.
 
-    >>> short_score(0.123456), short_score(0.99999999), short_score(1.0)
-    ('0.1235', '0.99999999', '1')
+    >>> short_score(0.123456), short_score(0.99999999), short_score(1.0), short_score(None)
+    ('0.1235', '0.99999999', '1', '–')
     """
+    if score is None:
+        return "–"
     text = f"{score:.4g}"
     return repr(score) if (text == "1" and score < 1.0) or (float(text) == 0.0 and score > 0.0) else text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
+from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
@@ -19,19 +20,21 @@ from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
 from pytest_jsonmatch.engine.score.walk import measurer
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Sums
+    from pytest_jsonmatch.engine.value.sums import Figure, Sums
 
 
 @final
@@ -57,6 +60,7 @@ class MatchResult:
         "_outcome",
         "_per_field",
         "_plan",
+        "_validity",
         "_warnings",
     )
 
@@ -66,12 +70,14 @@ class MatchResult:
         documents: tuple[JsonValue, JsonValue],
         outcome: Outcome,
         warnings: tuple[str, ...] = (),
+        validity: Validity | None = None,
     ) -> None:
-        """Take (expected, actual) and what a walk found in them."""
+        """Take (expected, actual), what a walk found in them, and whether actual is valid by the schema."""
         self._plan = plan
         self._documents = documents
         self._outcome = outcome
         self._warnings = warnings
+        self._validity = validity
         self._per_field: FieldTable | None = None
         self._containers: list[ContainerResult] | None = None
         self._alignments: list[ArrayAlignment] | None = None
@@ -83,33 +89,38 @@ class MatchResult:
         return self._plan.metric
 
     @property
-    def score(self) -> float:
+    def has_figures(self) -> bool:
+        """Whether there is anything to count. Where batch errors have left nothing, every figure is None."""
+        return self._outcome.has_figures
+
+    @property
+    def score(self) -> Figure:
         """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit is 1."""
         return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
-    def precision(self) -> float:
+    def precision(self) -> Figure:
         """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
-        return self._sums.precision
+        return self._sums.precision if self.has_figures else None
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> Figure:
         """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
-        return self._sums.recall
+        return self._sums.recall if self.has_figures else None
 
     @property
-    def f1(self) -> float:
+    def f1(self) -> Figure:
         """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
-        return self._sums.f1
+        return self._sums.f1 if self.has_figures else None
 
-    def f_beta(self, beta: float) -> float:
+    def f_beta(self, beta: float) -> Figure:
         """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
 
         >>> from pytest_jsonmatch import compare_json
         >>> compare_json({"a": 1}, {"a": 1, "b": 2}).f_beta(2)
         0.5555555555555556
         """
-        return f_beta(self.precision, self.recall, beta)
+        return f_beta(self.precision, self.recall, beta) if self.has_figures else None
 
     @property
     def _sums(self) -> Sums:
@@ -263,6 +274,43 @@ class MatchResult:
         gap = self.alignment_gap
         return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
 
+    def unmatched(self, patterns: Iterable[str]) -> list[str]:
+        """Return the path patterns that fit no place of expected, of actual or of the schema.
+
+        Most likely they are misspelt: nothing that they say holds anywhere.
+
+        Raises:
+            ConfigurationError: one is no path pattern.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> rules = {"totl": {"weight": 2}, "items[].n": {"skip": True}}
+        >>> answer = {"total": 1, "items": [{"n": 1}]}
+        >>> result = compare_json(answer, answer, fields=rules)
+        >>> [(pattern, result.nearest_path(pattern)) for pattern in result.unmatched(rules)]
+        [('totl', 'total')]
+        """
+        schema = self._plan.schema
+        return [text for text in patterns if not fits(parse_pattern(text), self._documents, schema)]
+
+    def nearest_path(self, pattern: str) -> str | None:
+        """Return the schema path that an unmatched pattern was likely meant to be; None if none is near."""
+        return nearest_place(parse_pattern(pattern), places_in(self._documents, self._plan.schema))
+
+    @property
+    def valid(self) -> bool | None:
+        """Whether actual is valid by the schema (`validate`); None if nobody asks, or it can't be told."""
+        return None if self._validity is None else self._validity.valid
+
+    @property
+    def validity(self) -> Validity | None:
+        """Whether actual is valid, and what is not; None if nobody asks. For programs: `valid` is shorter."""
+        return self._validity
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """What in actual the schema does not allow, each with its path, if `validate` asks for it."""
+        return () if self._validity is None else self._validity.violations
+
     @property
     def signature(self) -> Signature:
         """What the score was made with; equal signatures mean comparable scores."""
@@ -294,6 +342,8 @@ class MatchResult:
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
+            "valid": self.valid,
+            "violations": list(self.violations),
             "alignment": self.alignment,
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],

@@ -145,6 +145,12 @@ class FieldResult(Finding):
             plain["differences"] = [field.to_dict() for field in differences]
         return plain
 
+    def __setattr__(self, name: str, value: object) -> None:
+        message = (
+            f"a result can't be changed; a post-processor returns field.replaced({name}=...) in its place"
+        )
+        raise AttributeError(message)
+
     def replaced(
         self, *, status: str | None = None, score: float | None = None, reason: str | None = None
     ) -> FieldResult:

@@ -250,6 +250,13 @@ class Outcome(NamedTuple):
     questions: Mapping[Place, Asked] = MappingProxyType({})
     """What batch comparators have still to answer."""
 
+    @property
+    def has_figures(self) -> bool:
+        """Tell whether there is anything to count: batch errors may have left nothing."""
+        if self.sums.expected or self.sums.actual:
+            return True
+        return not any(each.status == BATCH_ERROR for each in self.findings)
+
 
 new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
 

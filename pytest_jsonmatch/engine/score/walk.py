@@ -183,6 +183,9 @@ class Walk(Places):
         for number, each in enumerate(accept.alternatives, 1):
             if most == 1.0:
                 return chosen
+            kinds = {type(each.value), type(plain.actual)}
+            if len(kinds) > 1 and kinds & CONTAINERS and plain.node.explicit is None:
+                continue  # nothing in it can be right
             figure = self._figure(plain._replace(expected=each.value, left=each))
             if figure > most:
                 chosen, most = number, figure

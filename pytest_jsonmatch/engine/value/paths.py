@@ -176,6 +176,18 @@ class Pattern:
                 reached.add(state + 1)
         return self._closure(reached)
 
+    def keys_at(self, states: frozenset[int]) -> frozenset[str] | None:
+        """Return the keys that can be stepped to from `states`; None where it can be any key.
+
+        >>> pattern = parse_pattern("items[].*")
+        >>> pattern.keys_at(frozenset({0})), pattern.keys_at(frozenset({1})), pattern.keys_at(frozenset({2}))
+        (frozenset({'items'}), frozenset(), None)
+        """
+        wanted = [self.segments[state] for state in states if state < len(self.segments)]
+        if ANY_KEY in wanted or ANY_DEPTH in wanted:
+            return None
+        return frozenset(segment for segment in wanted if isinstance(segment, str))
+
     def accepts(self, states: frozenset[int]) -> bool:
         """Tell whether a path that led to `states` matches the pattern."""
         return len(self.segments) in states

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+Figure: TypeAlias = "float | Any"
+"""A figure in [0, 1], or None where batch errors have left nothing to count.
+
+(`Any` in place of None: else type checkers would want every `result.score >= 0.9` to be guarded.)
+"""
 
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 

@@ -1,0 +1,151 @@
+"""Values held against JSON Schemas by `jsonschema-rs`, which reads no other files than the schema's own."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, final
+from urllib.parse import quote
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.schema.documents import Documents, json_copy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_jsonmatch.schema.documents import Schema
+
+_DEEPEST: Final = 200
+"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
+_MOST_LISTED: Final = 20
+"""So many violations of one answer are listed."""
+_LONGEST: Final = 200
+
+
+@final
+class Validators:
+    """Makes the validators of the schemas in some documents."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def of(self, address: str) -> Any:
+        """Return the validator of the schema at an address, so that references are resolved as they stand.
+
+        Raises:
+            ConfigurationError: the schema is not valid, or has too many levels.
+        """
+        import jsonschema_rs
+
+        reference = {"$ref": address, **self._dialect}
+        try:
+            return jsonschema_rs.validator_for(reference, registry=self._registry)
+        except jsonschema_rs.ValidationError as error:
+            at = "".join(f"/{key}" for key in error.instance_path)
+            message = f"not a valid JSON Schema: {error.message} (at {at})"
+            raise ConfigurationError(message) from None
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+
+    @cached_property
+    def _dialect(self) -> dict[str, str]:
+        root = _prepared(self._documents.root)
+        return {"$schema": root["$schema"]} if isinstance(root, dict) and "$schema" in root else {}
+
+    @cached_property
+    def _registry(self) -> Any:
+        """The registry of the documents, which reads other files."""
+        import jsonschema_rs
+
+        documents = self._documents
+        return jsonschema_rs.Registry(
+            [(address, _prepared(document)) for address, document in documents.by_address.items()],
+            retriever=lambda address: _prepared(documents.read(address)),
+        )
+
+
+@final
+class Violations:
+    """Tells what in a value a whole schema does not allow; its validator is made for the first value."""
+
+    def __init__(self, root: Schema, path: Path | None) -> None:
+        self._root = root
+        self._path = path
+
+    def __call__(self, value: Any) -> tuple[str, ...] | None:
+        """Return what the schema does not allow in a value, each with its path; None if that can't be told.
+
+        Raises:
+            ConfigurationError: the schema is no valid JSON Schema.
+        """
+        if self._validator is None or not is_validatable(value):
+            return None
+        found: list[str] = []
+        for error in self._validator.iter_errors(value):
+            if len(found) == _MOST_LISTED:
+                found.append("… and more")
+                break
+            message = error.message
+            clipped = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
+            found.append(f"{format_path(error.instance_path)}: {clipped}")
+        return tuple(found)
+
+    @cached_property
+    def _validator(self) -> Any:
+        """The validator; None for a schema that it can't take."""
+        if not is_validatable(json_copy(self._root)):
+            return None
+        documents = Documents(self._root, self._path)
+        return Validators(documents).of(next(iter(documents.by_address)))
+
+    def __reduce__(self) -> Any:
+        return Violations, (self._root, self._path)
+
+
+def _prepared(document: Schema) -> Any:
+    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    copy = json_copy(document)
+    if not is_validatable(copy):
+        message = f"the validator takes schemas of up to {_DEEPEST} levels, without halves of characters"
+        raise ConfigurationError(message)
+    if isinstance(copy, dict) and "json-schema.org/" not in str(copy.get("$schema")):
+        copy.pop("$schema", None)
+    waiting = [copy]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is dict:
+            waiting.extend(value.values())
+            if isinstance(reference := value.get("$ref"), str):
+                # The validator takes addresses in ASCII only.
+                value["$ref"] = quote(reference, safe=_ADDRESS)
+        elif type(value) is list:
+            waiting.extend(value)
+    return copy
+
+
+def is_validatable(value: Any) -> bool:
+    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
+
+    >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
+    (True, False)
+    """
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        below: list[Any] = []
+        for item in level:
+            if type(item) is dict:
+                below.extend(item)
+                below.extend(item.values())
+            elif type(item) is list:
+                below.extend(item)
+            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+_ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")

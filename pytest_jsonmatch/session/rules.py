@@ -1,0 +1,160 @@
+"""Rules that fit no place of anything they were given for: most likely a pattern is misspelt."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.running import RuleSource
+
+    Node: TypeAlias = pytest.Item | pytest.Collector
+    """What can bear a mark."""
+
+
+@final
+class _Rule(NamedTuple):
+    """A pattern, and where it was given."""
+
+    file: str
+    """Its file, or the node id of what bears its mark."""
+    line: int
+    kind: str
+    """`fields`, `accept` or `threshold`."""
+    pattern: str
+
+
+@final
+class MarkedRules(NamedTuple):
+    """The rules in a mark, as a `running.RuleSource`."""
+
+    file: str
+    line: int
+    """Where the test, the class or the module begins that bears the mark."""
+
+    @classmethod
+    def of(cls, node: Node) -> MarkedRules:
+        """Return the rules in a mark of a test, a class or a module; all parameters of a test share them."""
+        if isinstance(node, (pytest.Item, pytest.Class)):
+            path, line, _ = node.reportinfo()
+            return cls(str(path), (line or 0) + 1)
+        return cls(str(node.path), 1)
+
+    def key(self, kind: str, pattern: str) -> Hashable:
+        """Return what tells a rule from all others."""
+        return *self, kind, pattern
+
+    def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - all begin there
+        """Return the file, and the line where what bears the mark begins."""
+        return self.file, self.line
+
+    def holders(self, kind: str, pattern: str) -> None:
+        """Return None: which tests a mark holds for, nobody knows before all of them have run."""
+
+
+@final
+class SharedRules:
+    """In each process: the rules that hold for several tests, and what reports say of them.
+
+    Once a rule has fitted in this process nobody looks at it again.
+    """
+
+    def __init__(self) -> None:
+        self._fitted: set[Hashable] = set()
+        self._open: set[Hashable] = set()
+
+    def look(
+        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
+    ) -> Iterator[list[Any]]:
+        """Yield what the controller has to know: rules that fit for the first time, or did not fit."""
+        by_key = {source.key(kind, pattern): pattern for pattern in patterns}
+        keys = {pattern: key for key, pattern in by_key.items() if key not in self._fitted}
+        unmatched = result.unmatched(keys)
+        for pattern, key in keys.items():
+            rule = [*source.place(kind, pattern), kind, pattern]
+            if pattern not in unmatched:
+                self._fitted.add(key)
+                yield [*rule, True]
+            else:
+                # What takes longer is found out once.
+                more = (
+                    [] if key in self._open else [source.holders(kind, pattern), result.nearest_path(pattern)]
+                )
+                self._open.add(key)
+                yield [*rule, False, *more]
+
+
+@final
+@dataclass(slots=True)
+class _Open:
+    """A rule that has not fitted so far."""
+
+    tests: set[str] = field(default_factory=set)
+    holders: int | None = None
+    near: str | None = None
+
+
+@final
+class RulesOfRun:
+    """In the controller: the rules that hold for several tests, from all processes."""
+
+    def __init__(self) -> None:
+        self._fitted: set[_Rule] = set()
+        self._open: dict[_Rule, _Open] = {}
+
+    def take(self, nodeid: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Take what one test says, rows of `SharedRules.look`."""
+        for row in rows:
+            rule, (fits, *more) = _Rule(*row[:4]), row[4:]
+            if fits:
+                self._fitted.add(rule)
+                continue
+            known = self._open.setdefault(rule, _Open())
+            known.tests.add(nodeid)
+            if more:
+                known.holders, near = more
+                known.near = known.near or near
+
+    def unmatched(self, *, is_whole: bool) -> Iterator[tuple[_Rule, str]]:
+        """Yield the rules that fit nowhere, of those that all their tests had, each with what to say of it.
+
+        Args:
+            is_whole: whether all tests there are came to their end: it decides for rules of which nobody
+                knows how many tests they hold for.
+        """
+        from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+
+        for rule, known in sorted(self._open.items()):
+            if rule not in self._fitted and (
+                is_whole if known.holders is None else len(known.tests) >= known.holders
+            ):
+                number = len(known.tests)
+                of = "" if number == 1 else f" in any of {number:,} tests"
+                yield rule, unmatched_text(rule.kind, rule.pattern, known.near, of)
+
+
+def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> list[str]:
+    """Warn of rules, each at its place; return the texts of those that a filter makes errors.
+
+    pytest shows warnings of this late phase only if it is told of them itself.
+    """
+    from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
+    errors = []
+    for rule, text in found:
+        with warnings.catch_warnings(record=True) as caught:
+            try:
+                warnings.warn_explicit(text, JsonMatchWarning, rule.file, rule.line)
+            except JsonMatchWarning:
+                errors.append(f"{rule.file}:{rule.line}: {text}")
+        for warning in caught:
+            config.hook.pytest_warning_recorded.call_historic(
+                kwargs={"warning_message": warning, "nodeid": "", "when": "runtest", "location": None}
+            )
+    return errors

@@ -1,0 +1,92 @@
+"""Path patterns that fit no place, and the paths that they were likely meant to be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.plan.fitting import fits_value
+from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
+from pytest_jsonmatch.schema import parse_eval_schema
+
+ANSWER = {"total": 1, "items": [{"price": 2}, {"tags": ["x"]}], "meta": {"unit price": 3}}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "$",
+        "total",
+        "items",
+        "items[]",
+        "items[].tags[]",
+        "items[].*",
+        "**.price",
+        "**",
+        'meta["unit price"]',
+        "*.*",
+    ],
+)
+def test_places_are_leaves_and_containers(pattern):
+    assert compare_json(ANSWER, ANSWER).unmatched([pattern]) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "near"),
+    [
+        ("totl", "total"),
+        ("items.price", "items[].price"),
+        ("items[].pricee", "items[].price"),
+        ("total[]", "total"),
+        ("**.prise", "items[].price"),
+        ("items[].*.price", "items[].price"),
+        ("entirely[].different", None),
+    ],
+)
+def test_patterns_that_fit_no_place(pattern, near):
+    result = compare_json(ANSWER, ANSWER)
+    assert result.unmatched([pattern]) == [pattern]
+    assert result.nearest_path(pattern) == near
+
+
+def test_each_side_and_the_schema_count():
+    schema = parse_eval_schema(
+        {
+            "properties": {
+                "a": {"type": "integer"},
+                "s": {"anyOf": [{"type": "null"}, {"properties": {"t": {}}}]},
+            },
+            "additionalProperties": {"properties": {"any": {}}},
+        }
+    )
+    result = compare_json({"a": 1, "b": 2}, {"a": 1, "c": 3}, schema=schema)
+    assert result.unmatched(["a", "b", "c", "s", "s.t", "x", "x.any", "x.other", "*.any"]) == ["x.other"]
+
+
+def test_a_schema_that_holds_itself():
+    schema = {"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}, "v": {}}}}}
+    result = compare_json({"v": 1}, {"v": 1}, schema=schema)
+    assert result.unmatched(["n.n.n.v", "**.v", "n.n.w", "**.w"]) == ["n.n.w", "**.w"]
+
+
+values = st.recursive(
+    st.integers(0, 1),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=8,
+)
+
+
+def paths_of(value):
+    yield ()
+    if isinstance(value, dict):
+        yield from ((key, *path) for key, child in value.items() for path in paths_of(child))
+    if isinstance(value, list):
+        yield from ((ELEMENT, *path) for child in value for path in paths_of(child))
+
+
+@given(values, st.lists(st.sampled_from(["a", "b", "[]", "*", "**"]), min_size=1, max_size=4))
+def test_a_pattern_fits_if_it_matches_the_path_of_a_place(value, steps):
+    pattern = parse_pattern("$" + "".join(step if step == "[]" else f".{step}" for step in steps))
+    assert fits_value(pattern, value) == any(pattern.matches(path) for path in paths_of(value))

@@ -1,0 +1,147 @@
+"""An answer is also held against its schema, as JSON Schema: `validate`, `valid_rate`, `parse_rate`."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, JsonExtractionError, assert_json_match, compare_json
+from pytest_jsonmatch.results.file import read_results
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"total": {"type": "number", "minimum": 0}, "items": {"items": {"required": ["n"]}}},
+}
+WRONG = {"total": -1, "items": [{"n": 1}, {}]}
+VIOLATIONS = ("total: -1 is less than the minimum of 0", 'items[1]: "n" is a required property')
+
+
+def test_violations_are_listed_and_do_not_fail():
+    result = assert_json_match(WRONG, WRONG, schema=SCHEMA)
+    assert (result.valid, sorted(result.violations)) == (False, sorted(VIOLATIONS))
+    assert compare_json(WRONG, WRONG, schema=SCHEMA, validate="report").to_dict()["valid"] is False
+
+
+def test_they_stand_below_a_failure():
+    with pytest.raises(AssertionError) as error:
+        assert_json_match(WRONG, {**WRONG, "total": 2}, schema=SCHEMA)
+    lines = str(error.value).splitlines()
+    at = lines.index("not valid by the schema:")
+    assert sorted(lines[at + 1 : at + 3]) == sorted(f"  {each}" for each in VIOLATIONS)
+
+
+def test_require_fails_for_what_is_not_valid():
+    with pytest.raises(AssertionError, match="not valid by the schema"):
+        assert_json_match(WRONG, WRONG, schema=SCHEMA, validate="require")
+    assert assert_json_match({"total": 1}, {"total": 1}, schema=SCHEMA, validate="require").valid is True
+
+
+def test_off_does_not_look():
+    assert assert_json_match(WRONG, WRONG, schema=SCHEMA, validate="off").valid is None
+    assert compare_json(WRONG, WRONG, schema=SCHEMA).valid is None
+    assert assert_json_match(WRONG, WRONG).valid is None
+
+
+@pytest.mark.parametrize("value", [{"total": 1, "x": "\ud800"}, {"items": 201 * [0]}])
+def test_what_the_validator_can_not_take_is_not_validated(value):
+    for _ in range(201 if "items" in value else 0):
+        value = {"x": value}
+    result = assert_json_match(value, value, schema={}, validate="require")
+    assert (result.valid, result.validity.violations) == (None, ())
+
+
+def test_a_schema_of_any_depth_does_not_stop_a_comparison():
+    schema = {}
+    for _ in range(300):
+        schema = {"properties": {"a": schema}}
+    assert assert_json_match({"a": {"a": 1}}, {"a": {"a": 1}}, schema=schema).valid is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"validate": "yes", "schema": {}}, "validate is 'yes'; it can be 'report' or 'require' or 'off'"),
+        ({"validate": "require"}, "validate is 'require', and there is no schema to validate against"),
+    ],
+)
+def test_what_is_no_way_to_validate(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        assert_json_match({}, {}, **options)
+
+
+CASES = """\
+schema: s.json
+cases:
+- {id: valid, expected: {total: 1}, actual: {total: 1}}
+- {id: invalid, expected: {total: -1}, actual: 'Sure: {"total": -1}'}
+- {id: none, expected: {total: 1}, actual: nothing}
+- {id: deep, expected: {s: DEEP}, actual: {s: DEEP}}
+- {id: "off", expected: {total: -1}, actual: {total: -1}, validate: "off"}
+"""
+
+
+@pytest.fixture
+def cases(pytester):
+    pytester.makefile(".json", s='{"properties": {"total": {"minimum": 0}, "s": {}}}')
+    pytester.makefile(".golden.yaml", c=CASES.replace("DEEP", 250 * "[" + 250 * "]"))
+
+
+def test_golden_cases_gates_and_reports(pytester, cases, workers):
+    result = pytester.runpytest(
+        *workers,
+        "--jsonmatch-gate=valid_rate >= 0.9",
+        "--jsonmatch-gate=parse_rate >= 0.9",
+        "--jsonmatch-gate=cases['valid'].parse_rate >= 0.9",
+        "--jsonmatch-json=out.json",
+        "--jsonmatch-markdown=out.md",
+    )
+    result.assert_outcomes(passed=4, failed=1)
+    note = "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 1 of 2 texts"
+    result.stdout.fnmatch_lines(
+        [
+            "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 1 of 2",
+            "texts, the first violation: total: -1 *",
+            "  FAILED   valid_rate >= 0.9  *(1 of 3 answers, 1 not validated)",
+            "  FAILED   parse_rate >= 0.9  *(1 of 2 texts)",
+            "  FAILED   cases[[]'valid'].parse_rate >= 0.9  no answer was text*",
+        ]
+    )
+    assert note in (pytester.path / "out.md").read_text(encoding="utf-8")
+    results = read_results(pytester.path / "out.json")
+    assert results.answers.rates == {"parse_rate": 0.5, "valid_rate": 1 / 3}
+    assert [each.validity for each in results.comparisons] == [
+        "not validated",
+        "invalid",
+        "invalid",
+        "",
+        "valid",
+    ]
+
+
+def test_require_in_a_golden_file(pytester, cases):
+    text = (pytester.path / "c.golden.yaml").read_text(encoding="utf-8")
+    (pytester.path / "c.golden.yaml").write_text(f"validate: require\n{text}", encoding="utf-8")
+    result = pytester.runpytest("-k", "valid or deep")
+    result.assert_outcomes(passed=2, failed=1, deselected=2)
+    result.stdout.fnmatch_lines(
+        ["E   not valid by the schema (validate: require):", "E     total: -1 is less than the minimum of 0"]
+    )
+    result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid#1"])
+
+
+def test_a_mark_can_require_it(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.jsonmatch(validate="require", schema={"properties": {"n": {"maximum": 3}}})
+
+        def test_it(assert_json_match):
+            assert_json_match({"n": 4}, {"n": 4})
+        """
+    )
+    pytester.runpytest().assert_outcomes(failed=1)
+
+
+def test_an_answer_without_json_is_not_valid():
+    with pytest.raises(JsonExtractionError):
+        assert_json_match("nothing", {"total": 1}, schema=SCHEMA)
