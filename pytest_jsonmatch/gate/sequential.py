@@ -93,19 +93,10 @@ class SequentialGate:
     ...     if decision.passed is not None:
     ...         break
     >>> number, decision.passed, decision.reason
-    (10, False, 'a drop is proven (e = 21.9)')
+    (10, False, 'a drop is proven (e = 20.5)')
     """
 
-    __slots__ = (
-        "_alpha",
-        "_decision",
-        "_logs",
-        "_max_drop",
-        "_mode",
-        "_planned",
-        "_seen",
-        "_stakes",
-    )
+    __slots__ = ("_alpha", "_decision", "_logs", "_max_drop", "_mode", "_planned", "_seen", "_stakes")
 
     def __init__(
         self,

@@ -40,18 +40,18 @@ class Change:
     mode: Mode
     max_drop: float
     confidence: float
-    cases: int
+    cases: int = 0
     """Cases in both runs: n."""
-    clusters: int
+    clusters: int = 0
     """How many of them are independent."""
-    current: float | None
+    current: float | None = None
     """The mean over these cases; None if there is none."""
-    baseline: float | None
-    interval: Interval | None
+    baseline: float | None = None
+    interval: Interval | None = None
     """Of the mean difference; each end holds at `confidence`. None without a case."""
-    p_drop: float
+    p_drop: float = 1.0
     """Of the sign-flip test that there is no drop."""
-    p_gain: float
+    p_gain: float = 1.0
     """Of the sign-flip test that there is no gain."""
 
     @property
@@ -270,26 +270,14 @@ def _judged(
     """Judge a difference by the sign-flip test, its p-values corrected, and the gate at its own level."""
     n, confidence = len(pairs.cases), round(1 - alpha, 12)
     if not n:
-        return Change(
-            figure=figure,
-            kind="no case",
-            passed=False,
-            mode=mode,
-            max_drop=max_drop,
-            confidence=confidence,
-            cases=0,
-            clusters=0,
-            current=None,
-            baseline=None,
-            interval=None,
-            p_drop=1.0,
-            p_gain=1.0,
-        )
+        return Change(figure, "no case", False, mode, max_drop, confidence)
     kind: Kind
     gate_alpha = gate_alpha or alpha
     estimate, values = influences(pairs.rows)
     low, high = _ends(values, alpha)
-    gate_low, gate_high = (low, high) if gate_alpha == alpha else _ends(values, gate_alpha)
+    gate_low, gate_high = low, high
+    if gate_alpha != alpha and (max_drop or mode == "non-inferiority"):
+        gate_low, gate_high = _ends(values, gate_alpha)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= gate_alpha
     is_worse, is_better = test.p_drop <= alpha, test.p_gain <= alpha

@@ -125,8 +125,8 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     if not session.settings.asks_of_run:
         return
     from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
-    from pytest_jsonmatch.gate.samples import cluster_hint
     from pytest_jsonmatch.report.checks import interval_lines
+    from pytest_jsonmatch.session.clusterhint import cluster_hint
 
     look = _look(session)
     confidence = session.settings.confidence

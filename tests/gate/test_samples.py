@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.samples import Pairs, Row, case_scores, cluster_hint, pair_cases, to_grains
+from pytest_jsonmatch.gate.samples import Pairs, Row, case_scores, pair_cases, to_grains
 
 
 def test_repeats_of_a_case_are_averaged_first():
@@ -39,31 +39,6 @@ def test_a_case_without_a_score_is_an_error():
 def test_clusters_go_with_the_cases():
     pairs = pair_cases({"a": [1.0], "b": [0.5]}, {"a": [0.5], "b": [0.5]}, {"b": "invoice"})
     assert pairs.rows == [Row(0.5, 1.0, "a"), Row(0.0, 1.0, "invoice")]
-
-
-@pytest.mark.parametrize(
-    ("names", "shared", "hint"),
-    [
-        ([f"invoice{at // 3}-{at}" for at in range(18)], {}, "ids share beginnings (such as invoice0-)"),
-        (
-            [f"test_it[doc{at // 3}-{at}]" for at in range(18)],
-            {},
-            "ids share beginnings (such as test_it[doc0-)",
-        ),
-        ([f"case-{at}" for at in range(18)], {}, ""),
-        ([f"{'invoice' if at % 2 else 'receipt'}-{at}" for at in range(18)], {}, ""),
-        (
-            [f"case-{at}" for at in range(18)],
-            {f"case-{at}": f"{at // 2}.pdf" for at in range(18)},
-            "cases share input",
-        ),
-        ([f"case-{at}" for at in range(18)], {f"case-{at}": f"{at}.pdf" for at in range(18)}, ""),
-    ],
-)
-def test_a_hint_where_cases_seem_to_come_from_one_document(names, shared, hint):
-    found = cluster_hint(dict.fromkeys(names, ""), shared)
-    assert (found[: len(hint)], bool(found)) == (hint, bool(hint))
-    assert cluster_hint({**dict.fromkeys(names, ""), "x": "invoice 1"}, shared) == ""
 
 
 def test_differences_of_floats_tie_where_those_of_decimals_do():

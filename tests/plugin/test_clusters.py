@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.session.clusterhint import cluster_hint
 
 
 @pytest.fixture
@@ -112,3 +113,28 @@ def test_a_gate_that_is_to_be_proven(suite):
     )
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 proven", "--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("names", "shared", "hint"),
+    [
+        ([f"invoice{at // 3}-{at}" for at in range(18)], {}, "ids share beginnings (such as invoice0-)"),
+        (
+            [f"test_it[doc{at // 3}-{at}]" for at in range(18)],
+            {},
+            "ids share beginnings (such as test_it[doc0-)",
+        ),
+        ([f"case-{at}" for at in range(18)], {}, ""),
+        ([f"{'invoice' if at % 2 else 'receipt'}-{at}" for at in range(18)], {}, ""),
+        (
+            [f"case-{at}" for at in range(18)],
+            {f"case-{at}": f"{at // 2}.pdf" for at in range(18)},
+            "cases share input",
+        ),
+        ([f"case-{at}" for at in range(18)], {f"case-{at}": f"{at}.pdf" for at in range(18)}, ""),
+    ],
+)
+def test_a_hint_where_cases_seem_to_come_from_one_document(names, shared, hint):
+    found = cluster_hint(dict.fromkeys(names, ""), shared)
+    assert (found[: len(hint)], bool(found)) == (hint, bool(hint))
+    assert cluster_hint({**dict.fromkeys(names, ""), "x": "invoice 1"}, shared) == ""
