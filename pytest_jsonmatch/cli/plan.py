@@ -140,6 +140,13 @@ def _amount(sample: Sample, clusters: int) -> str:
     return f"about {cases:,} cases: {clusters:,} clusters of {sample.per_cluster:.3g} cases"
 
 
+def _at_score(options: Namespace) -> float:
+    """Return the confidence at which a comparison of two runs judges the mean score."""
+    from pytest_jsonmatch.gate.headlines import OF_SCORE
+
+    return 1 - OF_SCORE * (1 - float(options.confidence))
+
+
 def _sizes_around(wanted: int) -> list[int]:
     """Return numbers of clusters for a curve, from far too few to more than enough."""
     return sorted({max(2, round(wanted * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
@@ -149,12 +156,12 @@ def _of_drop(sample: Sample, options: Namespace) -> Curve:
     from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove
     from pytest_jsonmatch.report.planning import Curve
 
-    found = clusters_to_prove(sample, options.drop, options.confidence, options.power)
+    found = clusters_to_prove(sample, options.drop, _at_score(options), options.power)
     what = f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs"
     if found is None:
         return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "power", [])
     points = [
-        (round(size * sample.per_cluster), Trials(sample, size, options.confidence).power(options.drop))
+        (round(size * sample.per_cluster), Trials(sample, size, _at_score(options)).power(options.drop))
         for size in _sizes_around(found)
     ]
     return Curve(f"{what} it takes {_amount(sample, found)}", "share of runs that prove it", points)
@@ -181,7 +188,7 @@ def _of_run(sample: Sample, options: Namespace) -> Curve:
     from pytest_jsonmatch.report.planning import Curve
 
     clusters = len(sample.sizes)
-    found = minimum_detectable(sample, clusters, options.confidence, options.power)
+    found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")
     if found is None:
         return Curve(f"{with_these} prove no drop in {options.power * 100:g} % of runs", "power", [])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.verdict import Change, Mode, Scores
     from pytest_jsonmatch.results.model import Case, ResultSet
 
-_OF_SCORE: Final = 0.9
+OF_SCORE: Final = 0.9
 """The share of the error rate that goes to the mean score."""
 
 
@@ -92,7 +92,7 @@ def change_of_runs(
     """
     alpha = checked_gate(max_drop, confidence, mode)
     clusters = clusters_of(before, after)
-    at_score = 1 - _OF_SCORE * alpha
+    at_score = 1 - OF_SCORE * alpha
     scores = compare(
         _scores(after), _scores(before), clusters=clusters, max_drop=max_drop, confidence=at_score, mode=mode
     )
@@ -100,7 +100,7 @@ def change_of_runs(
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
         figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
-    rest = 1 - _OF_SCORE
+    rest = 1 - OF_SCORE
     others = compare_several(
         figures,
         clusters=clusters,
