@@ -94,6 +94,10 @@ def compare_values(
         actual, notes = _extract_actual(actual, expected, plan, repair=repair)
     elif actual is not MISSING:
         actual = to_json_value(actual, side="actual")
+    if plan.reads_texts:
+        from pytest_jsonmatch.reading.nested import with_texts_read
+
+        expected, actual = with_texts_read(plan, expected), with_texts_read(plan, actual)
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
     if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
         run.note_triage(triage)

@@ -103,7 +103,7 @@ def _begin() -> None:
 
 def check_case(
     case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
-) -> tuple[JsonValue, Exception | None]:
+) -> tuple[MatchResult, Exception | None]:
     """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
 
     Args:
@@ -113,19 +113,17 @@ def check_case(
         rules: where the case's patterns stand.
 
     Returns:
-        The answer as the JSON value that was compared, and what is wrong with it: an AssertionError, a
-        ComparatorError or None.
+        The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
     """
     from pytest_jsonmatch.api import compare_values
 
     _begin()
     asked = _asked(case.metric, case.threshold, _options_of(case), None, locate, suggests=True, source=rules)
-    result, failure = asked.compare(
+    return asked.compare(
         lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
         actual,
         case.expected,
     )
-    return result.documents[1], failure
 
 
 def check_configuration(case: GoldenCase) -> None:

@@ -93,9 +93,13 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close the session."""
+    """Say which gates failed, below all that pytest says, and close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
+        if session.finished is not None:
+            from pytest_jsonmatch.session import summary
+
+            summary.show_verdict(config, session)
         running.leave(session)
         session.close()
 

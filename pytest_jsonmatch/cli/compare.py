@@ -104,7 +104,12 @@ def _run(options: Namespace) -> int:
             sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
         title = f"{name_of(actual)} against {name_of(expected)}"
         shown = _shown(result, comparison, title, options, failures)
-        write_output(in_form(options.report, shown), options.output)
+        if options.report == "json":
+            from pytest_jsonmatch.results.file import to_text
+
+            write_output(to_text(shown.results, {comparison.id: result}), options.output)
+        else:
+            write_output(in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 
@@ -135,12 +140,14 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         RootTypeError,
         UnlistedFieldError,
     )
+    from pytest_jsonmatch.reading.nested import with_texts_read
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, notes = value_of_answer(actual, right, repair=options.repair)
+    right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
         outcome = answered(plan, right, found, judge, triage)
     except GoldValidationError as error:
@@ -197,15 +204,16 @@ def _shown(
 
 
 def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.terminal import summary_lines
+    from pytest_jsonmatch.report.fieldtable import summarize
+    from pytest_jsonmatch.report.terminal import field_table
 
     look = look_of(options)
     message = _message(result, options, failures, look)
-    # (Whether it passes is said above; the table is of the fields.)
-    table = summary_lines([replace(comparison, passed=True, threshold={}, errors=(), warnings=())], look)
+    summary = summarize([comparison])
+    is_all_well = look.mode == "auto" and result.score == 1.0
     blocks = [
         _pairs(result, options, look),
-        table if len(table) > 1 else [],
+        [] if is_all_well else field_table(summary.sections[0], look),
         _containers(result, options, look),
     ]
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])

@@ -36,6 +36,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
+from pytest_jsonmatch.reading.nested import with_texts_read
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
@@ -253,6 +254,14 @@ class _Scorer:
         return read
 
     def _read(self, pair: Pair) -> _Read:
+        """Return a pair as it is compared."""
+        read = self._as_json(pair)
+        if self._plan.reads_texts:
+            read.expected = with_texts_read(self._plan, read.expected)
+            read.actual = with_texts_read(self._plan, read.actual)
+        return read
+
+    def _as_json(self, pair: Pair) -> _Read:
         actual, expected, without_id = pair.actual, pair.expected, self._task.reading.without_id
         if pair.is_read:
             return _Read(pair, expected, actual, warnings=pair.warnings)

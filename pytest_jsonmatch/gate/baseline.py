@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.results.model import merged_fields
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Delta(NamedTuple):
-    """A score then and now."""
+    """A score then and now; of a field, by one metric."""
 
     name: str
     before: float
     after: float
+    metric: str = ""
 
     @property
     def change(self) -> float:
@@ -58,7 +59,8 @@ class BaselineDiff:
         before: the earlier run.
         after: the later one.
         cases: the score of each case that both have, by id.
-        fields: the score of each field that both have, over those cases, or over all records (`of_corpora`).
+        fields: the score by each metric of each field that both have, over those cases, or over all records
+            (`of_corpora`).
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
         mismatches: cases that were scored in different ways.
@@ -82,7 +84,7 @@ class BaselineDiff:
             return None
         number = len(self.cases)
         before, after = (
-            fsum(column) / number for column in zip(*(each[1:] for each in self.cases), strict=True)
+            fsum(column) / number for column in zip(*(each[1:3] for each in self.cases), strict=True)
         )
         return Delta("score", before, after)
 
@@ -120,10 +122,10 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     # Of a corpus that keeps only some of its records nobody knows which are new: a case that is not here may
     # only not have been kept.
     partial = before.is_partial or after.is_partial
-    fields = merged_fields(old[name] for name in both), merged_fields(new[name] for name in both)
+    fields = _by_metric([old[name] for name in both]), _by_metric([new[name] for name in both])
     mismatches = _mismatches(both, old, new)
     if partial and before.corpus is not None and after.corpus is not None:
-        fields = dict(before.corpus.fields), dict(after.corpus.fields)
+        fields = {before.corpus.metric: before.corpus.fields}, {after.corpus.metric: after.corpus.fields}
         mismatches = _mismatches_of_corpora(before.corpus, after.corpus)
     return BaselineDiff(
         before,
@@ -141,14 +143,23 @@ def _mismatches_of_corpora(before: Corpus, after: Corpus) -> Iterator[Mismatch]:
         yield Mismatch("all records", before.signature, after.signature)
 
 
-def _fields(old: Mapping[str, FieldAggregation], new: Mapping[str, FieldAggregation]) -> Iterator[Delta]:
+_ByMetric: TypeAlias = "dict[str, Mapping[str, FieldAggregation]]"
+
+
+def _by_metric(cases: Sequence[Case]) -> _ByMetric:
+    metrics = {each.metric for case in cases for run in case.runs for each in run.comparisons}
+    return {metric: merged_fields(cases, metric) for metric in metrics}
+
+
+def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
     """Yield the scores of fields that both runs have, what lost most first."""
     deltas = []
-    for path in old.keys() & new.keys():
-        scores = old[path].mean_score, new[path].mean_score
-        if scores[0] is not None and scores[1] is not None:
-            deltas.append(Delta(path, scores[0], scores[1]))
-    yield from sorted(deltas, key=lambda each: (each.change, each.name))
+    for metric in old.keys() & new.keys():
+        for path in old[metric].keys() & new[metric].keys():
+            scores = old[metric][path].mean_score, new[metric][path].mean_score
+            if scores[0] is not None and scores[1] is not None:
+                deltas.append(Delta(path, scores[0], scores[1], metric))
+    yield from sorted(deltas, key=lambda each: (each.change, each.name, each.metric))
 
 
 def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:

@@ -181,7 +181,7 @@ def lower_end(values: Any, alpha: float, bound: float) -> float:
     if n < 2:
         return bound
     if is_few(values) and values.min() < values.max():
-        return bounded_end(values, alpha, bound)
+        return max(bound, bounded_end(values, alpha, bound))  # (of a ratio a value may lie beyond it)
     shares = np.linspace(0, 1 - alpha ** (1 / n), _SHARES)
     levels = np.minimum(alpha / (1 - shares) ** n, 1 - 1e-9)
     ends = (1 - shares) * _plain_ends(values, levels) + shares * bound

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.loader import GoldenCases
@@ -70,8 +70,8 @@ class Check(Protocol):
         *,
         locate: Callable[[FieldResult], str | None],
         rules: RuleSource,
-    ) -> tuple[JsonValue, Exception | None]:
-        """Return the answer as JSON and, if it is not good enough, the error that says so.
+    ) -> tuple[MatchResult, Exception | None]:
+        """Return the result and, if it is not good enough, the error that says so.
 
         `locate` gives the places of fields; it is asked for the worst first. `rules` says where the case's
         patterns stand. Raises JsonMatchError for what can't be compared.
@@ -312,10 +312,12 @@ class GoldenFile(pytest.Module):
         def locate(field: FieldResult) -> str | None:
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
             lines.append(case.expected_position(trail).line)
-            return case.locate_expected(trail)
+            place = case.locate_expected(trail)
+            # The message stands below the name of the case's file.
+            return place.removeprefix(case.name_of_file)
 
         try:
-            answer, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
+            result, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
         except JsonMatchError as error:
             failing = _failing(case, error, None)
         else:
@@ -325,7 +327,7 @@ class GoldenFile(pytest.Module):
             elif failure is not None:
                 message = str(failure)
                 if updater is not None:
-                    note = updater.failed(case, answer)
+                    note = updater.failed(case, result)
                     if note is None:
                         return
                     message += note and f"\n{note}"
@@ -333,7 +335,7 @@ class GoldenFile(pytest.Module):
                 failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
             else:
                 if updater is not None:
-                    updater.passed(case, answer)
+                    updater.passed(case, result)
                 return
         failing()
 

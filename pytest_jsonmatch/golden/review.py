@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.edit import identical, merge, trail_text
+from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
 
@@ -73,14 +73,11 @@ def review(
 
 def _expected_now(request: Request) -> JsonValue:
     """Return the expected value in its file now; MISSING if there is none."""
+    path = Path(request.path)
     try:
-        data = Path(request.path).read_bytes()
-        value = parse(data, request.name, is_json=is_json_file(request.path), limit=UNLIMITED)
-        for step in request.trail:
-            value = value[step]
-    except (OSError, JsonMatchError, LookupError, TypeError):
+        return expected_in(path.read_bytes(), path, request.trail)
+    except OSError:
         return MISSING
-    return value
 
 
 def _accepting(request: Request, accepted: Mapping[str, Accept]) -> Request:

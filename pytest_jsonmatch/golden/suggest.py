@@ -33,6 +33,7 @@ _SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
     {"compare": "normalized_text"},
     {"transform": ["casefold", "sort_tokens"]},
     {"compare": "date"},
+    {"compare": "amount"},
     {"compare": "levenshtein"},
 )
 
@@ -159,6 +160,7 @@ def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
     elif all(_is_number(one) or isinstance(one, str) for pair in pairs for one in pair):
         yield {"transform": [{"type_convert": {"to": "number"}}]}
         yield {"transform": [{"type_convert": {"to": "string"}}]}
+        yield {"compare": "amount"}
 
 
 def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.score.outcome import instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.datafiles import is_json_file
-from pytest_jsonmatch.golden.edit import edit, identical
+from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.golden.bounds import UNLIMITED
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.writing import JsonWriter
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.errors import Trail
 
 Mode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]
+
+Change: TypeAlias = "tuple[Trail, JsonValue, JsonValue]"
 
 _NO_FILE: Final = ""
 _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
@@ -131,24 +138,27 @@ class Updater:
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return None
 
-    def failed(self, case: GoldenCase, answer: JsonValue) -> str | None:
+    def failed(self, case: GoldenCase, result: MatchResult) -> str | None:
         """Request a new value for a case that failed; return what to add to the failure.
 
         None means that the test passes: its answer is about to be its expected value.
         """
         if self._mode == "new" or self._is_exempt():
             return ""
-        refusal = self._write(case, answer)
+        value = updated(result)
+        if identical(case.expected, value):
+            return ""  # no value is wrong
+        refusal = self._write(case, value)
         if refusal is not None:
             return refusal
         return "" if self._dry_run else None
 
-    def passed(self, case: GoldenCase, answer: JsonValue) -> None:
+    def passed(self, case: GoldenCase, result: MatchResult) -> None:
         """Request the new value in mode "all", else that the old one stays."""
         if self._mode == "new" or self._is_exempt():
             return
-        if self._mode == "all" and not identical(case.expected, answer):
-            self._write(case, answer)
+        if self._mode == "all" and not identical(case.expected, value := updated(result)):
+            self._write(case, value)
         else:
             self._ask(self._request(case, "keep"))
 
@@ -181,6 +191,90 @@ class Updater:
         )
 
 
+# -- what is kept of the expected value --------------------------------------------------------------------
+
+_RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
+
+
+def updated(result: MatchResult) -> JsonValue:
+    """Return expected with what is not right in it replaced by what came.
+
+    The order of members and of unordered arrays stays; what actual has more goes to the end.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
+    >>> rules = {"name": {"transform": ["lowercase"]}, "tags": {"align": {"match_by": "hungarian"}}}
+    >>> updated(compare_json({"age": 4, "name": "ann", "tags": ["z", "y", "x"]}, expected, fields=rules))
+    {'name': 'ANN', 'tags': ['x', 'y', 'z'], 'age': 4}
+    """
+    wrong = [leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)]
+    pairs = {each.expected_path: {i: j for i, j, _ in each.pairs} for each in result.alignments}
+    return _Merge(_around(wrong, "expected"), _around(wrong, "actual"), pairs).of(*result.documents, (), ())
+
+
+def _leaves(field: FieldResult) -> Iterator[FieldResult]:
+    yield from field.differences or (field,)
+
+
+def _around(wrong: list[FieldResult], side: Side) -> set[Trail]:
+    """Return the places on one side in which, or somewhere below which, something is wrong."""
+    places: set[Trail] = set()
+    for leaf in wrong:
+        trail = instance_trail(leaf.place, side)
+        if MISSING in trail:
+            trail = trail[: trail.index(MISSING)]
+        # From the leaf upwards, as far as is not known yet.
+        while trail not in places:
+            places.add(trail)
+            trail = trail[:-1]
+    return places
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Takes from both sides what belongs into the new expected value.
+
+    Args:
+        expected: the places in expected where something is wrong at or below.
+        actual: likewise in actual.
+        pairs: by the path of each array that is not compared by position, the partners in actual.
+    """
+
+    expected: set[Trail]
+    actual: set[Trail]
+    pairs: Mapping[str, Mapping[int, int]]
+
+    def of(self, old: JsonValue, new: JsonValue, at: Trail, to: Trail) -> JsonValue:
+        """Return the value for a place, which is `at` in expected and `to` in actual."""
+        if at not in self.expected and to not in self.actual:
+            return old
+        items: list[tuple[Any, Any]]
+        if type(old) is dict and type(new) is dict:
+            items = [*self._kept(old.items(), new, {key: key for key in new}, at, to)]
+            items += [
+                (key, value) for key, value in new.items() if key not in old and (*to, key) in self.actual
+            ]
+            return dict(items)
+        if type(old) is list and type(new) is list:
+            partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
+            items = [*self._kept(enumerate(old), new, partners, at, to)]
+            found = set(partners.values())
+            items += [(j, new[j]) for j in range(len(new)) if j not in found and (*to, j) in self.actual]
+            return [value for _, value in items]
+        return new
+
+    def _kept(
+        self, old: Any, new: Any, partners: Mapping[Any, Any], at: Trail, to: Trail
+    ) -> Iterator[tuple[Any, Any]]:
+        for key, value in old:
+            partner = partners.get(key, MISSING)
+            if partner is not MISSING:
+                yield key, self.of(value, new[partner], (*at, key), (*to, partner))
+            elif (*at, key) not in self.expected:
+                yield key, value
+
+
 # -- in the controller -------------------------------------------------------------------------------------
 
 
@@ -196,6 +290,7 @@ class FileUpdate:
         before: its content now, None if there is no such file.
         after: the content it gets.
         updated: the cases that get a new expected value.
+        changes: by case, each place that changes: its trail, the old value there and the new one.
         refused: why others don't, by case.
     """
 
@@ -205,6 +300,7 @@ class FileUpdate:
     before: bytes | None = None
     after: bytes | None = None
     updated: list[str] = field(default_factory=list)
+    changes: dict[str, list[Change]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -240,7 +336,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         by_trail.setdefault(request.trail, []).append(request)
     changes: dict[Trail, JsonValue] = {}
     cases: dict[Trail, list[str]] = {}
-    for trail, wanted in by_trail.items():
+    for trail, wanted in sorted(by_trail.items()):  # in the order of the file
         names = list(dict.fromkeys(request.case for request in wanted))
         kinds = {(request.action, request.value) for request in wanted}
         writes = [request for request in wanted if request.action == "write"]
@@ -282,7 +378,33 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         for name in cases[trail]:
             update.updated = [each for each in update.updated if each != name]
             update.refused[name] = reason
+    for trail in sorted(changes.keys() - edited.refused.keys()):
+        old = expected_in(before, update.path, trail) if update.before is not None else MISSING
+        at = trail[-1:] if trail[-1:] == ("accept",) else ()  # what is accepted as well is named so
+        update.changes.setdefault(cases[trail][0], []).extend(_changes(old, changes[trail], at))
     update.after = edited.data
+
+
+def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
+    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid."""
+    try:
+        value = parse(data, str(path), is_json=is_json_file(str(path)), limit=UNLIMITED)
+        for step in trail:
+            value = value[step]
+    except (JsonMatchError, LookupError, TypeError):
+        return MISSING
+    return value
+
+
+def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
+    found: list[Change] = []
+
+    def take(trail: Trail, before: JsonValue, after: JsonValue) -> bool:
+        found.append((trail, before, after))
+        return True
+
+    merge(old, new, take, at)
+    return found
 
 
 def _content_of(path: Path) -> bytes | None:
@@ -313,56 +435,3 @@ def write(update: FileUpdate) -> None:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
-
-
-def unified_diff(update: FileUpdate) -> list[str]:
-    r"""Return what changes in a file, as lines of a unified diff without line breaks.
-
-    >>> update = FileUpdate(Path("a.yaml"), "a.yaml", "", b"a: 1\nb: 2\n", b"a: 1\nb: 3\n")
-    >>> print("\n".join(unified_diff(update)))
-    --- a.yaml
-    +++ a.yaml
-    @@ -1,2 +1,2 @@
-     a: 1
-    -b: 2
-    +b: 3
-    """
-    if not update.is_changed:
-        return []
-    before, after = (_lines(data) for data in (update.before, update.after))
-    source = "/dev/null" if update.before is None else update.name
-    lines: list[str] = []
-    for line in difflib.unified_diff(before, after, source, update.name):
-        lines.append(line.rstrip("\r\n"))
-        if not line.endswith(("\n", "\r")):
-            lines.append("\\ No newline at end of file")
-    return lines
-
-
-def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True) if text else []
-
-
-def summary_lines(updates: Sequence[FileUpdate], *, dry_run: bool) -> list[tuple[str, str]]:
-    """Return what the terminal says about updates: lines, each with the colour it may have, or an empty one.
-
-    >>> summary_lines([FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["a.yaml::x"])], dry_run=False)
-    [('updated 1 case in a.yaml', 'green')]
-    """
-    lines: list[tuple[str, str]] = []
-    for update in updates if dry_run else ():
-        lines += [(line, _COLORS.get(line[:1], "")) for line in unified_diff(update)]
-    for update in updates:
-        count = len(update.updated)
-        cases = f"{count} {'case' if count == 1 else 'cases'}"
-        if count and dry_run:
-            lines.append((f"would update {cases} in {update.name} (dry run: nothing was written)", ""))
-        elif count:
-            lines.append((f"updated {cases} in {update.name}", "green"))
-    for update in updates:
-        lines += [(f"not updated: {case}: {reason}", "red") for case, reason in update.refused.items()]
-    return lines or [("no case to update", "")]
-
-
-_COLORS: Final = {"+": "green", "-": "red", "@": "cyan"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures, count
@@ -12,9 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.gate.headlines import Headline
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.session import Check, Checks
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
+
+FEW_CASES: Final = "few cases, wide interval"
+"""What is said of an interval that rests on few cases that differ."""
+_MOST_NAMED: Final = 3
+_MEANS: Final = 4
+"""The first figures are means, of which all but the score may repeat it."""
 
 
 def interval_lines(
@@ -31,9 +37,11 @@ def interval_lines(
     if not headlines:
         return []
     rows: list[StyledLine] = []
-    for name, interval in headlines:
+    repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
+    for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        text = f"{look.score(interval.estimate)}  {ends}"
+        how = f"  ({FEW_CASES})" if interval.method == "bounded" else ""
+        text = f"{look.score(interval.estimate)}  {ends}{how}"
         rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
     first = headlines[0].interval
     of = count(first.cases, noun)
@@ -88,6 +96,25 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
         figures = f"{value}  slack {slack}{note}" if slack else check.note
         lines.append([(f"  {word:7}", markup), (f"  {pad(subject, longest)}  {figures}".rstrip(), PLAIN)])
     return lines
+
+
+def failed_line(checks: Checks, look: Look) -> StyledLine:
+    """Return the line that says which gates and which repeated cases failed; empty if none did."""
+    parts = []
+    for noun, every in (("gate", checks.gates), ("repeated case", checks.cases)):
+        failed = [check for check in every if check.passed is False]
+        if failed:
+            names = [look.printable(named(check, unicode=look.unicode)) for check in failed[:_MOST_NAMED]]
+            names += [f"{count(len(failed) - _MOST_NAMED)} more"] if failed[_MOST_NAMED:] else []
+            decided = sum(check.passed is not None for check in every)
+            parts.append(f"{count(len(failed))} of {count(decided, noun)} failed: {', '.join(names)}")
+    return [(f"jsonmatch: {'; '.join(parts)}", {**RED, **BOLD})] if parts else []
+
+
+def named(check: Check, *, unicode: bool = True) -> str:
+    """Return what was looked at, and what was found there."""
+    said = check_figures(check, unicode=unicode)[0] or check.note
+    return f"{check.subject} ({said})" if said else check.subject
 
 
 def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,13 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-_COLUMNS: Final = (
-    ("precision", attrgetter("precision")),
-    ("recall", attrgetter("recall")),
-    ("F1", attrgetter("f1")),
-)
-_BESIDE: Final = 37
-"""How many columns of a line are not the path's."""
+_TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
 
 
 def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: int) -> list[StyledLine]:
@@ -38,29 +29,22 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     >>> from pytest_jsonmatch.report.look import Look
     >>> from pytest_jsonmatch.report.styled import line_text
     >>> result = compare_json({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, metric="pairwise_f1")
-    >>> [line_text(line) for line in container_lines(result.containers, Look(), most=9)]
-    ['objects and arrays  precision  recall    F1', '  n         object       1.00    0.50  0.67']
+    >>> for line in container_lines(result.containers, Look(), most=9):
+    ...     print(line_text(line))
+    objects and arrays          precision  recall  F1
+    n                   object  1.00       0.50    0.67
     """
     inner = sorted((each for each in containers if not each.is_root), key=lambda each: each.f1)
     if not inner:
         return []
-    shown = inner[:most]
-    room = max(look.width - _BESIDE, 8)
-    paths = [
-        look.middle(each.short_path() + (" (only in actual)" if each.is_only_in_actual else ""), room)
-        for each in shown
-    ]
-    widest = max(8, *map(display_width, paths))
-    names = [Name("objects and arrays", BOLD)]
-    names += [
-        Name(f"{pad(path, widest)}  {each.kind:6}", indent=2) for path, each in zip(paths, shown, strict=True)
-    ]
-    columns: list[StyledLine] = []
-    for title, value in _COLUMNS:
-        values = map(value, shown)
-        cells = [(look.fixed(each), score_markup(each)) for each in values]
-        columns.append([(title, BOLD), *cells])
-    lines = draw_table(names, columns, look).lines
-    if hidden := len(inner) - len(shown):
+    rows: list[StyledLine] = [[(title, BOLD) for title in _TITLES]]
+    for each in inner[:most]:
+        path = each.short_path() + (" (only in actual)" if each.is_only_in_actual else "")
+        figures = (
+            (look.score(value), score_markup(value)) for value in (each.precision, each.recall, each.f1)
+        )
+        rows.append([(path, PLAIN), (each.kind, PLAIN), *figures])
+    lines = look.rows(rows, cut=0, indent="")
+    if hidden := len(inner) - len(rows) + 1:
         lines.append(look.more(f"{count(hidden)} more"))
     return lines

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.report.fieldtable import counts_extra, left_out, summarize
 from pytest_jsonmatch.report.figures import answers_note, count
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, score_markup
-from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.look import joined
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
+from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.report.view import whole_corpus
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ SHOWN_FIELDS: Final = 3
 
 
 def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list[StyledLine]:
-    """Return the lines of the figures over all records; `also` is what is counted beside the records."""
+    """Return the lines of the figures over all records; `also` is what is counted beside the records.
+
+    The first names the metric, and says what that leaves out.
+    """
     metric = look.printable(corpus.metric)
     if not corpus.records:
         return [[(f"{metric}: no records", BOLD)]]
@@ -34,6 +38,7 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     ]
     if failed := sum(each.batch_errors for each in corpus.fields.values()):
         first.append((f", {count(failed, 'batch error')}", RED))
+    first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
     for label, values in (
         ("mean of the records", (means.get("precision"), means.get("recall"), means.get("f1"))),
@@ -56,25 +61,26 @@ def _micro(corpus: Corpus) -> tuple[float | None, ...]:
     """Return precision, recall and F1 over all leaves; 0/0 is 1, but None if no record has figures."""
     if corpus.unscored == corpus.records:
         return None, None, None
-    fields = corpus.fields.values()
-    score = fsum(each.weighted_score for each in fields)
-    expected = fsum(each.expected_weight for each in fields)
-    actual = fsum(each.actual_weight for each in fields)
-    pairs = ((score, actual), (score, expected), (2 * score, expected + actual))
-    return tuple(min(part / whole, 1.0) if whole else 1.0 for part, whole in pairs)
+    total = summarize([whole_corpus(corpus)]).sections[0].total
+    return tuple(1.0 if each is None else each for each in (total.precision, total.recall, total.f1))
 
 
 def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:
     """Return the table of the fields over all records; nothing where each is 1."""
-    lines = summary_lines([whole_corpus(corpus)], look) if corpus.records else []
-    return lines if len(lines) > 1 else []
+    if not corpus.records:
+        return []
+    summary = summarize([whole_corpus(corpus)])
+    if summary.is_perfect and look.mode == "auto":
+        return []
+    notes = [line for note in summary.notes for line in look.folded(note, 2, YELLOW)]
+    return joined([field_table(summary.sections[0], look), notes])
 
 
 def worst_records(records: Sequence[tuple[str, float, str]], look: Look) -> list[StyledLine]:
     """Return a line for each record below 1: of those given name, score, and what is to be said of it."""
     rows: list[StyledLine] = [
         [
-            (look.fixed(score), score_markup(score)),
+            (look.score(score), score_markup(score)),
             (look.clip(name, look.width // 2), PLAIN),
             (told, PLAIN),
         ]

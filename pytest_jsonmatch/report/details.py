@@ -7,14 +7,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
+from pytest_jsonmatch.report.fieldtable import counts_extra
 from pytest_jsonmatch.report.figures import count, short_figure
 from pytest_jsonmatch.report.textdiff import spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
@@ -35,8 +37,6 @@ _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
 _MAX_NAME: Final = 60
-# Elements are named by their first leaves; of a result with more leaves than this nobody looks for them.
-_MAX_SEARCHED: Final = 5000
 # Of each side; of what is perfect less, since nobody looks for anything in it.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
@@ -59,8 +59,10 @@ def details_of(result: MatchResult) -> str:
     >>> json.loads(wrong)["leaves"][0]["e"]
     [['=', '"'], ['-', 'y'], ['=', '"']]
     """
-    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
-    return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
+    extras = dict(islice(_extras(result), MAX_LEAVES))
+    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL and not extras
+    wrong = "" if is_perfect else _wrong(result, extras)
+    return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
 
 
 def details_of_leaves(results: Iterable[FieldResult]) -> str:
@@ -76,9 +78,36 @@ def details_of_leaves(results: Iterable[FieldResult]) -> str:
     return json.dumps(found) if found["leaves"] else ""
 
 
-def _wrong(result: MatchResult) -> str:
+def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
+    """Yield path and value of what only actual has, where the metric does not count it."""
+    if counts_extra(str(result.signature)):
+        return
+    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.each_alignment()}
+    waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
+    while waiting:
+        expected, actual, at, to = waiting.pop()
+        partners: Mapping[Any, Any]
+        if type(expected) is dict and type(actual) is dict:
+            partners, items = {key: key for key in expected}, [*actual.items()]
+        elif type(expected) is list and type(actual) is list:
+            partners = pairs.get(format_path(at), {index: index for index in range(len(expected))})
+            items = [*enumerate(actual)]
+        else:
+            continue
+        for key, value in items:
+            if key in partners:
+                waiting.append((expected[partners[key]], value, (*at, partners[key]), (*to, key)))
+            else:
+                yield format_path((*to, key)), value
+
+
+def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
+    found = _leaves(result.field_results)
+    for path, value in extras.items():
+        shown = [("=", printable(render(value, _MAX_TEXT)))]
+        found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
     arrays = _arrays(result)
-    return json.dumps({**_leaves(result.field_results), **({"arrays": arrays} if arrays else {})})
+    return json.dumps({**found, **({"arrays": arrays} if arrays else {})})
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
@@ -94,21 +123,21 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
     return {"leaves": kept, **({"more": more} if more else {})}
 
 
-def _documents(result: MatchResult, *, is_perfect: bool) -> str:
+def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfect: bool) -> str:
     """Return both documents as marked text; actual is null where it is missing, and 0 if both read alike."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[set[str], set[str]] = set(), set()
+    marked: tuple[dict[str, str], dict[str, str]] = {}, dict.fromkeys(extras, "~")
     room = _MAX_TEXTS
     for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
-        for paths, path in zip(marked, (leaf.expected_path, leaf.actual_path), strict=True):
+        for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):
             if path is not None:
-                paths.add(path)
+                marks[path] = mark
                 room -= len(path)
         if room < 0:
             break
     expected, actual = (
-        None if document is MISSING else _printable(document_runs(document, paths, sign, limit))
-        for document, paths, sign in zip(result.documents, marked, "-+", strict=True)
+        None if document is MISSING else _printable(document_runs(document, marks, limit))
+        for document, marks in zip(result.documents, marked, strict=True)
     )
     return json.dumps([expected, 0 if actual == expected else actual])
 
@@ -178,21 +207,14 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
         found.append((each, sorted((shown or pairs)[:_MAX_PAIRS]), audit))
         if len(found) == _MAX_ARRAYS:
             break
-    if not found:
-        return []
-    stems = (
-        {_stem(each.expected_path) for each, _, _ in found},
-        {_stem(each.actual_path) for each, _, _ in found},
-    )
-    previews = _previews(result, stems)
-    return [_array(each, pairs, audit, previews) for each, pairs, audit in found]
+    return [_array(each, pairs, audit, result.documents) for each, pairs, audit in found]
 
 
 def _array(
     each: ArrayAlignment,
     pairs: list[tuple[int, int, float]],
     audit: ArrayAudit | None,
-    previews: tuple[dict[str, str], dict[str, str]],
+    documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
     """Return one array: path, what is to be said of it, the pairs shown, who is alone, names of elements."""
     expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
@@ -201,8 +223,8 @@ def _array(
         (each.actual_path, {*(pair[1] for pair in pairs), *actual}),
     )
     names = [
-        {index: clip(text, _MAX_NAME) for index in indices if (text := texts.get(f"{_stem(path)}[{index}]"))}
-        for (path, indices), texts in zip(sides, previews, strict=True)
+        {index: _name(elements[index]) for elements in [_at(document, path)] for index in indices}
+        for (path, indices), document in zip(sides, documents, strict=True)
     ]
     audited = () if audit is None or audit.reason is not None or each.kind == "key" else audit.pairs
     known = {pair.expected: pair for pair in audited}
@@ -241,31 +263,22 @@ def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: in
         yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
-def _stem(path: str) -> str:
-    return "" if path == "$" else path
-
-
-def _previews(result: MatchResult, stems: tuple[set[str], set[str]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return by the path of each element of some arrays, on either side, its first values as a text."""
-    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
-    results = result.field_results
-    if len(results) > _MAX_SEARCHED:
-        return found
-    for leaf in results:
-        sides = (leaf.expected_path, leaf.expected), (leaf.actual_path, leaf.actual)
-        for texts, arrays, (path, value) in zip(found, stems, sides, strict=True):
-            if path is None or value is MISSING:
-                continue
-            for element in _elements(path, arrays):
-                before = texts.get(element, "")
-                if len(before) < _MAX_PREVIEW:
-                    own = value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW)
-                    texts[element] = f"{before}, {own}" if before else own
+def _at(document: JsonValue, path: str) -> Any:
+    """Return what stands at an instance path."""
+    found: Any = document
+    for key in parse_path(path):
+        found = found[key]
     return found
 
 
-def _elements(path: str, arrays: Iterable[str]) -> Iterator[str]:
-    """Yield the paths of the elements of arrays that a leaf's path leads through."""
-    for stem in arrays:
-        if path.startswith(f"{stem}["):
-            yield path[: path.index("]", len(stem)) + 1]
+def _name(element: JsonValue) -> str:
+    """Return the first values in an element as a text that tells it from others."""
+    texts: list[str] = []
+    waiting = [element]
+    while waiting and sum(map(len, texts)) < _MAX_PREVIEW:
+        value = waiting.pop(0)
+        if type(value) is dict or type(value) is list:
+            waiting[:0] = islice(value.values() if type(value) is dict else value, _MAX_PREVIEW)
+        else:
+            texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
+    return clip(", ".join(texts), _MAX_NAME)

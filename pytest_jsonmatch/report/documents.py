@@ -8,8 +8,7 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -25,39 +24,38 @@ _CUT: Final = "…"
 
 
 class _Place(NamedTuple):
-    """Where a value stands in a document: its level, what is before and after it, whether it is marked."""
+    """Where a value stands in a document: its level, what is before and after it, what marks it."""
 
     depth: int
     lead: str
     comma: str
-    is_marked: bool
+    mark: str
 
 
-def document_runs(value: JsonValue, marked: AbstractSet[str], mark: str, limit: int) -> list[Run]:
+def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> list[Run]:
     r"""Return a JSON value as indented text, in pieces that are marked or not.
 
     Args:
         value: a document.
-        marked: the instance paths of what is to be marked; what is in a marked container is marked as well.
-        mark: what marks it.
+        marks: by instance path; the mark of a container holds for all that is in it.
         limit: about so many characters; "…" on a line of its own is what is cut off.
 
-    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]"}, "-", 1000)
+    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]": "-"}, 1000)
     [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
     """
     runs: list[Run] = []
-    length = marks = 0
-    root = _Place(0, "", "", "$" in marked)
-    for indent, text, is_marked in _lines(value, marked, "" if marked else None, root):
+    length = marked = 0
+    root = _Place(0, "", "", marks.get("$", ""))
+    for indent, text, mark in _lines(value, marks, "" if marks else None, root):
         lead = "\n" + "  " * indent if runs else ""
         length += len(lead) + len(text)
         if runs and length > limit:
             _add(runs, "=", f"{lead}{_CUT}")
             break
-        if is_marked and runs and runs[-1][0] == mark:
+        if mark and runs and runs[-1][0] == mark:
             _add(runs, mark, lead + text)
-        elif is_marked and marks < _MAX_RUNS:
-            marks += 1
+        elif mark and marked < _MAX_RUNS:
+            marked += 1
             _add(runs, "=", lead)
             _add(runs, mark, text)
         else:
@@ -73,25 +71,25 @@ def _add(runs: list[Run], kind: str, text: str) -> None:
 
 
 def _lines(
-    value: JsonValue, marked: AbstractSet[str], path: str | None, place: _Place
-) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines of a value: (levels of indentation, text, whether it is marked).
+    value: JsonValue, marks: Mapping[str, str], path: str | None, place: _Place
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of a value: (levels of indentation, text, its mark or "").
 
     Without a path nothing in it has to be looked up: all of it is marked, or nothing of the document.
     """
-    depth, lead, comma, is_marked = place
+    depth, lead, comma, mark = place
     if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:
-        yield depth, f"{lead}{render(value, _MAX_SCALAR)}{comma}", is_marked
+        yield depth, f"{lead}{render(value, _MAX_SCALAR)}{comma}", mark
         return
     is_object = type(value) is dict
-    yield depth, lead + ("{" if is_object else "["), is_marked
+    yield depth, lead + ("{" if is_object else "["), mark
     members: Any = value.items() if type(value) is dict else enumerate(value)
     for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
-        below = None if path is None or is_marked else _below(path, key)
+        below = None if path is None or mark else _below(path, key)
         name = f"{render(key, _MAX_SCALAR)}: " if is_object else ""
-        inner = _Place(depth + 1, name, "," if left else "", is_marked or below in marked)
-        yield from _lines(item, marked, below, inner)
-    yield depth, ("}" if is_object else "]") + comma, is_marked
+        inner = _Place(depth + 1, name, "," if left else "", mark or marks.get(below or "", ""))
+        yield from _lines(item, marks, below, inner)
+    yield depth, ("}" if is_object else "]") + comma, mark
 
 
 def _below(path: str, key: str | int) -> str:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_te
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -37,10 +37,9 @@ MARGIN: Final = 8
 """The columns that are left to it."""
 _PATH_LEVELS: Final = 200
 _INDENT: Final = 6
-# Columns line up to these widths; what is longer sticks out by itself.
-_PATH_COLUMN: Final = 28
-_VALUE_COLUMN: Final = 28
-_FIGURE_WIDTH: Final = 4
+# Paths and values line up to these shares of the width; what is longer sticks out by itself.
+_PATH_COLUMN: Final = 0.33
+_VALUE_COLUMN: Final = 0.4
 _ALSO: Final = 3
 _NOTES: Final = 2
 
@@ -78,7 +77,7 @@ def failure_message(
         color: set ANSI colours; the message reads as well without.
         unicode: False keeps to ASCII; other characters of the data become escapes.
         name: the comparison's name, if it has one.
-        locate: gives "file:line" of a field where its expected value is written in a file.
+        locate: gives ":line" or "file:line" of a field where its expected value is written in a file.
         width: columns of the terminal; 8 of them are left to pytest's own margin.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
@@ -139,11 +138,20 @@ def _counts(result: MatchResult, look: Look) -> StyledLine:
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
     )
     text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
+    # Where a field is scored as one, what is listed below are the places in it that differ.
+    different = [len(field.differences) for field in _found(result)]
+    if any(different):
+        text += f", in {count(sum(number or 1 for number in different), 'place')}"
     if result.score == result.f1 and result.precision != result.recall:
         figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
         if len(text) + len(figures) <= look.width:
             text += figures
     return [(text, PLAIN)]
+
+
+def _found(result: MatchResult) -> Iterator[FieldResult]:
+    """Yield the fields that are not right."""
+    return (field for field in result.field_results if field.status not in _QUIET)
 
 
 # -- the fields --------------------------------------------------------------------------------------------
@@ -168,21 +176,29 @@ def _fields(
     entries, leaves_left = _entries(worst, volume.fields)
     if not entries:
         return []
-    cells = [_cell(entry, entries, volume, space, locate) for entry in entries]
+    # A leaf that stands for the field that is scored has no score of its own; beside it a 0 says nothing.
+    scores = [entry.score for entry in entries]
+    are_scored = any(scores) or None not in scores
+    rows = [_row(entry, volume, space, locate) for entry in entries]
+    whole = space.look.width + _INDENT
     columns = (
-        _column((display_width(cell.path) for cell in cells), _PATH_COLUMN),
-        _column((line_width(cell.values[0]) for cell in cells if len(cell.values) == 1), _VALUE_COLUMN),
+        max(len(row.score[0][0]) for row in rows) if are_scored else 0,
+        _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
+        _column(
+            (line_width(row.values[0]) for row in rows if len(row.values) == 1),
+            int(whole * _VALUE_COLUMN),
+        ),
     )
     lines: list[StyledLine] = [[]]
     marked = False
-    for index, cell in enumerate(cells):
-        drawn = _draw(cell, columns, space)
+    for index, row in enumerate(rows):
+        drawn = _draw(row, columns, space)
         # Two lines are kept for "and more" and for the legend of the marks.
         if room is not None and index and len(lines) + len(drawn) + 2 > room:
             leaves_left += sum(1 for later in entries[index:] if later.score is None)
             others += sum(1 for later in entries[index:] if later.score is not None)
             break
-        marked = marked or any(map(has_marks, cell.values))
+        marked = marked or any(map(has_marks, row.values))
         lines += drawn
     if others or leaves_left:
         lines.append(_more(others, leaves_left, volume, space))
@@ -197,7 +213,7 @@ def _worst(
     """Return the fields to show, the worst first, and how many others there are."""
     counts = result.counts
     total = sum(number for status, number in counts.items() if status not in _QUIET)
-    found = (field for field in result.field_results if field.status not in _QUIET)
+    found = _found(result)
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # only where nothing but fields failed do they come first
@@ -236,50 +252,44 @@ def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
     return space.look.printable(path)
 
 
-class _Cell(NamedTuple):
-    """An entry as text, before it is known which of it goes on one line."""
+class _Row(NamedTuple):
+    """An entry as text: score, path, expected → actual, why it is not right, and where it is written."""
 
-    path: str
     score: StyledLine
+    path: str
     values: list[StyledLine]
     note: str
     place: str
 
 
-def _cell(
-    entry: _Entry,
-    entries: list[_Entry],
-    volume: _Volume,
-    space: Space,
-    locate: Callable[[FieldResult], str | None] | None,
-) -> _Cell:
+def _row(
+    entry: _Entry, volume: _Volume, space: Space, locate: Callable[[FieldResult], str | None] | None
+) -> _Row:
     field, score = entry
-    # Leaves that stand for the field that is scored have no score of their own; beside them a 0 says nothing.
-    figure: StyledLine = []
     if field.status == "batch_error":
-        # Nobody has said what it is worth: it is in no figure.
-        figure = [(pad(space.look.score(None), _FIGURE_WIDTH, right=True), PLAIN), ("  ", PLAIN)]
-    elif score is not None and (score > 0.0 or all(other.score is not None for other in entries)):
-        figure = [(space.look.fixed(score), score_markup(score)), ("  ", PLAIN)]
-    note = STATUS_WORDS.get(field.status, field.status)
-    # The values themselves say that one of them is missing.
-    reason = None if field.status in {"omission", "hallucination"} else field.reason
-    if field.error:
-        note += ", comparator failed"  # how, is said below
-    elif reason:
-        look = space.look
-        shown = look.printable(reason) if space.reach is None else look.clip(reason, look.width)
-        note += f", {shown}"
-    if not field.weight:
-        note += ", weight 0"
+        score = None  # nobody has said what it is worth: it is in no figure
+    figure = "" if entry.score is None else space.look.score(score)
     place = locate(field) if locate is not None else None
-    return _Cell(
+    return _Row(
+        score=[(figure, score_markup(score))],
         path=_path(field, volume, space),
-        score=figure,
         values=_values(field, space),
-        note=note,
+        note=_note(field, space),
         place="" if place is None else space.look.printable(place),
     )
+
+
+def _note(field: FieldResult, space: Space) -> str:
+    """Return why a field is not right."""
+    parts = [] if field.status == "mismatch" else [STATUS_WORDS[field.status]]
+    if field.error:
+        parts.append("comparator failed")  # how, is said below
+    elif field.reason and field.status not in {"omission", "hallucination"}:
+        look = space.look
+        parts.append(
+            look.printable(field.reason) if space.reach is None else look.clip(field.reason, look.width)
+        )
+    return ", ".join(parts if field.weight else [*parts, "weight 0"])
 
 
 def _column(widths: Iterable[int], limit: int) -> int:
@@ -287,32 +297,31 @@ def _column(widths: Iterable[int], limit: int) -> int:
     return max((width for width in widths if width <= limit), default=0)
 
 
-def _draw(cell: _Cell, columns: tuple[int, int], space: Space) -> list[StyledLine]:
-    """Draw path, score, values and note on one line if they fit, else the values below the rest."""
-    inner = space.look.width + _INDENT
-    lead: StyledLine = [("  ", PLAIN), (pad(cell.path, columns[0]), BOLD), ("  ", PLAIN), *cell.score]
-    place: StyledLine = [("  ", PLAIN), (cell.place, DIM)] if cell.place else []
-    below: list[StyledLine] = []
-    head = lead
-    if len(cell.values) == 1:
-        fill = " " * (columns[1] - line_width(cell.values[0]))
-        head = next(
-            (
-                line
-                for gap in (fill, "")
-                if line_width(line := [*lead, *cell.values[0], (f"{gap}  {cell.note}", PLAIN)]) <= inner
-            ),
-            lead,
-        )
-    if head is lead:
-        below = cell.values
-        if line_width(lead) + display_width(cell.note) <= inner:
-            head = [*lead, (cell.note, PLAIN)]
-        else:
-            below = [[(cell.note, PLAIN)], *below]
-    if line_width(head) + line_width(place) <= inner or not place:
-        return [[*head, *place], *_indented(below)]
-    return [head, *_indented([*below, place[1:]])]
+def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[StyledLine]:
+    """Draw a row on one line if it fits, else with the values below the rest."""
+    figure, path, value = columns
+    room = space.look.width + _INDENT
+    lead: StyledLine = [("  ", PLAIN)]
+    if figure:
+        text, markup = row.score[0]
+        lead += [(pad(text, figure), markup), ("  ", PLAIN)]
+    lead.append((pad(row.path, path), BOLD))
+    tail: StyledLine = []
+    for text, markup in ((row.note, PLAIN), (row.place, DIM)):
+        tail += [("  ", PLAIN), (text, markup)] if text else []
+    if len(row.values) == 1:
+        (values,) = row.values
+        below: StyledLine = [(" " * _INDENT, PLAIN), *values, *tail]
+        for fill in (" " * (value - line_width(values)), ""):
+            line: StyledLine = [*lead, ("  ", PLAIN), *values, (fill, PLAIN), *tail]
+            if line_width(line) <= room:
+                return [line]
+        if line_width(below) <= room:
+            return [lead, below]
+    # As much of note and place as fits stands on the first line, and the rest below the values.
+    kept = next(part for part in (tail, tail[:2], []) if line_width([*lead, *part]) <= room or not part)
+    left: list[StyledLine] = [[part] for part in tail[len(kept) :] if part[0].strip()]
+    return [[*lead, *kept], *_indented([*row.values, *left])]
 
 
 def _values(field: FieldResult, space: Space) -> list[StyledLine]:

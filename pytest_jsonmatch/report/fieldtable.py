@@ -85,16 +85,42 @@ class Unmatched:
 @final
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The rows of one metric, worst first; figures of different metrics do not add up."""
+    """The rows of one metric, worst first; figures of different metrics do not add up.
+
+    Args:
+        metric: by which the cases were compared.
+        cases: how many there are.
+        variants: how many different sets of options they have.
+        uncounted: how many of them leave out what only actual has: nobody knows how much of it there is.
+        file: the one that the cases are in, where cases of the metric are in several sections; else empty.
+        rows: fields, and groups of them.
+        total: the figures of all leaves.
+        unmatched: the arrays in which elements found no partner.
+    """
 
     metric: str
     cases: int
     variants: int
+    uncounted: int
+    file: str
     rows: tuple[Row, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
-    extra: bool = True
-    """Whether what only actual has is counted; else nobody knows how much of it there is."""
+
+    @property
+    def extra(self) -> bool:
+        """Whether what only actual has is counted anywhere."""
+        return self.uncounted < self.cases
+
+    @property
+    def title(self) -> str:
+        """What the figures are of, and what they leave out."""
+        title = f"{self.metric}, all leaves of {count(self.cases, 'case')}"
+        if self.file:
+            title += f" in {self.file}"
+        if self.variants > 1:
+            title += f", {count(self.variants, 'set')} of options"
+        return title + left_out(self.cases, self.uncounted)
 
 
 @final
@@ -132,11 +158,6 @@ class Summary:
             is_perfect(row.figures) for section in self.sections for row in section.rows
         )
 
-    @property
-    def fields(self) -> int:
-        """How many results were counted."""
-        return sum(section.total.total for section in self.sections)
-
 
 def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
     """Return the summary of comparisons, the same whatever their order but for ties.
@@ -155,7 +176,11 @@ def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozen
     for each in compared:
         by_metric.setdefault(each.metric, []).append(each)
     shares = _shares(compared)
-    sections = tuple(_section(metric, group, shares) for metric, group in by_metric.items())
+    sections = tuple(
+        _section(metric, group, shares, file)
+        for metric, of_metric in by_metric.items()
+        for file, group in _by_fields(of_metric)
+    )
     named = [each for each in compared if not each.case or each.case not in judged]
     below = [_below(each) for each in named if not each.passed]
     narrow = [_narrow(each) for each in named if each.passed and each.score < 1.0]
@@ -240,19 +265,64 @@ def _shares(comparisons: Iterable[Comparison]) -> dict[str, float]:
     return {case: 1 / len(nodeids) for case, nodeids in runs.items()}
 
 
-def _section(metric: str, comparisons: Sequence[Comparison], shares: Mapping[str, float]) -> Section:
-    cases = sum(shares.get(comparison.case, 1.0) for comparison in comparisons)
+def _by_fields(comparisons: Sequence[Comparison]) -> list[tuple[str, list[Comparison]]]:
+    """Return the comparisons of each file, those of files that have a field in common together.
+
+    Each group is named by its file if there are several groups.
+    """
+    by_file: dict[str, list[Comparison]] = {}
+    for each in comparisons:
+        by_file.setdefault(each.nodeid.partition("::")[0], []).append(each)
+    groups: list[tuple[list[str], set[str]]] = []
+    for file, of_file in by_file.items():
+        files, paths = [file], {path for each in of_file for path in each.fields}
+        apart = []
+        for group in groups:
+            # (What has no field at all has nothing to be told apart by.)
+            if paths and group[1] and paths.isdisjoint(group[1]):
+                apart.append(group)
+            else:
+                files, paths = group[0] + files, group[1] | paths
+        groups = [*apart, (files, paths)]
+    found = []
+    for files, _ in groups:
+        name = files[0] if len(files) == 1 else f"{files[0]} and {count(len(files) - 1, 'other file')}"
+        found.append((name if len(groups) > 1 else "", [each for file in files for each in by_file[file]]))
+    return found
+
+
+def _section(
+    metric: str, comparisons: Sequence[Comparison], shares: Mapping[str, float], file: str = ""
+) -> Section:
+    cases = max(round(_cases(comparisons, shares)), 1)
     root = _tree(_sums_by_path(comparisons, shares))
-    variants = len({comparison.signature for comparison in comparisons})
+    silent = [each for each in comparisons if not counts_extra(each.signature)]
     return Section(
         metric,
-        max(round(cases), 1),
-        variants,
-        tuple(_rows(root)),
-        root.figures(),
-        tuple(_unmatched(comparisons)),
-        any(counts_extra(comparison.signature) for comparison in comparisons),
+        cases,
+        variants=len({comparison.signature for comparison in comparisons}),
+        uncounted=cases if len(silent) == len(comparisons) else round(_cases(silent, shares)),
+        file=file,
+        rows=tuple(_rows(root)),
+        total=root.figures(),
+        unmatched=tuple(_unmatched(comparisons)),
     )
+
+
+def _cases(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> float:
+    return sum(shares.get(comparison.case, 1.0) for comparison in comparisons)
+
+
+def left_out(cases: int, uncounted: int) -> str:
+    """Return what is said of figures in which inventions of some cases are not counted.
+
+    >>> left_out(3, 3), left_out(3, 0)
+    ('; extras not counted', '')
+    """
+    if not uncounted:
+        return ""
+    of = "" if uncounted == cases else f" in {count(uncounted)} of them"
+    return f"; extras not counted{of}"
 
 
 @lru_cache(maxsize=256)

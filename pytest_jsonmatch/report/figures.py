@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 _MAX_DIGITS: Final = 6
 
 
-def score_text(score: float | None, *, unicode: bool = True) -> str:
-    """Return a score with two decimals, or more where two would make it 0 or 1.
+def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
+    """Return a score with two decimals, or more where two would make it 0 or 1, and at least so many.
 
     Of a figure below 0, such as a kappa, the sign is true as well.
 
@@ -23,25 +23,11 @@ def score_text(score: float | None, *, unicode: bool = True) -> str:
     if score is None:
         return dash(unicode)
     score += 0.0  # which is what makes -0.0 a 0
-    for digits in range(2, _MAX_DIGITS + 1):
+    for digits in range(least, _MAX_DIGITS + 1):
         text = f"{score:.{digits}f}"
         if _is_honest(score, text):
             return text
     return repr(score)
-
-
-def fixed_figure(score: float | None, digits: int = 2, *, unicode: bool = True) -> str:
-    """Return a score in the same width whatever it is; what would round to 0 or 1 says so.
-
-    >>> fixed_figure(0.9545), fixed_figure(0.9996), fixed_figure(0.0001), fixed_figure(None)
-    ('0.95', '>.99', '<.01', '–')
-    """
-    if score is None:
-        return dash(unicode)
-    text = f"{score:.{digits}f}"
-    if _is_honest(score, text):
-        return text
-    return "<." + "0" * (digits - 1) + "1" if score < 0.5 else ">." + "9" * digits
 
 
 def compare_figures(value: float, limit: float) -> tuple[str, str]:

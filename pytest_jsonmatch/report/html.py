@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.report.checks import check_figures
+from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
-from pytest_jsonmatch.report.view import extent, gone
+from pytest_jsonmatch.report.view import Source, extent, gone
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
@@ -34,16 +34,14 @@ _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
-_MAX_DETAILS: Final = 8_000_000
-"""How many characters the details of all cases together take, worst cases first; a page has to open."""
-_MAX_DOCUMENTS: Final = 8_000_000
-"""The same of whole documents."""
+_MAX_GATES: Final = 3
+_ROOM: Final = 8_000_000
+"""How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
+raw answers; a page has to open."""
 _UNJUDGED: Final = "scored"
 _TITLES: Final = {"f1": "F1"}
-_METHODS: Final = {
-    "bounded": "bounded: few cases differ",
-    "Hall": "Student's t, corrected for skewness",
-}
+
+_UNKNOWN: Final = Source()
 
 _Key: TypeAlias = "tuple[str, str]"
 """Node id and id of a comparison."""
@@ -114,12 +112,22 @@ def _texts(view: RunView) -> dict[str, Any]:
         "about": " · ".join(filter(None, map(_plain, about))),
         "made": versions or f"pytest-jsonmatch {__version__}",
         "on": on,
+        "banner": _banner(view),
         "means_of": view.means_of,
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
+
+
+def _banner(view: RunView) -> dict[str, str] | None:
+    if not view.is_judged:
+        return None
+    kind, word = view.verdict
+    failed = [named(check) for check in view.gates if check.passed is False]
+    said = [*(reason for reason, _ in view.reasons), *failed[:_MAX_GATES]]
+    return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
@@ -150,7 +158,8 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             low, high = interval.low, interval.high
             card |= {
                 "interval": " to ".join(each.ends),
-                "how": _METHODS.get(interval.method, interval.method),
+                "how": FEW_CASES if interval.method == "bounded" else "",
+                "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
                 "low": f"{low * 100:.1f}",
                 "width": f"{max(high - low, 0.005) * 100:.1f}",
                 "point": f"{interval.estimate * 98.8:.1f}",
@@ -217,7 +226,7 @@ class _Data:
         self._places: dict[tuple[str, str], int] = {}
         """By metric and path, which row of the fields' table a field is in."""
         self._sections = view.sections
-        self._metrics = [section.metric for section in self._sections]
+        self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
         wrong: list[tuple[_Key, str]] = []
         documents: list[tuple[_Key, str]] = []
@@ -226,8 +235,9 @@ class _Data:
             for found, text in zip((wrong, documents), view.details.get(key, "").split("\n"), strict=False):
                 if text:
                     found.append((key, text))
-        self._wrong = _within(wrong, _MAX_DETAILS)
-        self._documents = _within(documents, _MAX_DOCUMENTS)
+        self._wrong = _within(wrong, _ROOM)
+        self._documents = _within(documents, _ROOM)
+        self._room = _ROOM
         self.bounds = [
             f"{what} are shown of the {count(len(shown), 'worst comparison')}, of {count(len(every))}{kind}."
             for what, shown, every, kind in (
@@ -242,23 +252,30 @@ class _Data:
         view = self._view
         diff = view.diff if view.diff is not None and view.diff.is_comparable else None
         before = {} if diff is None else {each.name: each.before for each in diff.cases}
+        silent = {section.metric for section in self._sections if not section.extra}
         return {
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
-            "extra": [int(section.extra) for section in self._sections],
+            "extra": [int(metric not in silent) for metric in self._metrics],
             "fields": list(self._fields(() if diff is None else diff.fields)),
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }
 
     def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
-        # (A baseline's fields are not kept apart by metric: with several there is nothing to compare.)
-        before = {each.name: each.before for each in deltas} if len(self._metrics) == 1 else {}
-        for number, section in enumerate(self._sections):
+        before = {(each.metric, each.name): each.before for each in deltas}
+        for section in self._sections:
+            number = self._metrics.index(section.metric)
             for row in section.rows:
                 if row.is_group:
                     continue
                 self._places[section.metric, row.path] = len(self._places)
                 of = row.figures
-                scores = (of.mean_score, of.precision, of.recall, of.f1, before.get(row.path))
+                scores = (
+                    of.mean_score,
+                    of.precision,
+                    of.recall,
+                    of.f1,
+                    before.get((section.metric, row.path)),
+                )
                 yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
@@ -266,16 +283,26 @@ class _Data:
             "i": _plain(case.id, _MAX_ID),
             "v": case.verdict if self._is_judged else _UNJUDGED,
             **_figures(*map(case.figure, FIGURES)),
-            "u": [self._run(run) for run in case.runs],
+            "u": [self._run(case, run) for run in case.runs],
         }
+        if place := self._source(case, case.runs[0]).place:
+            found["l"] = _plain(place, _MAX_ID)
         if case.of > 1:
             found["o"] = case.of
         if before is not None:
             found["b"] = short_figure(before)
         return found
 
-    def _run(self, run: CaseRun) -> dict[str, object]:
+    def _source(self, case: Case, run: CaseRun) -> Source:
+        nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
+        return self._view.sources.get(nodeid, _UNKNOWN)
+
+    def _run(self, case: Case, run: CaseRun) -> dict[str, object]:
         found: dict[str, object] = {"n": run.number, "k": int(run.passed)}
+        for key, text in zip("qa", self._source(case, run)[1:], strict=True):
+            if text and self._room > 0:
+                found[key] = "\n".join(_plain(line, _MAX_MESSAGE) for line in text.split("\n"))
+                self._room -= len(text)
         if run.error:
             found["e"] = _plain(run.error)
         if run.comparisons:

@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import change_text, count, fixed_figure, score_text
+from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
 
 if TYPE_CHECKING:
@@ -83,13 +83,9 @@ class Look:
         """Return text in at most `width` columns, cut in its middle."""
         return clip_middle(text, width, unicode=self.unicode)
 
-    def score(self, value: float | None) -> str:
-        """Return a score as short as it can be without saying what is not so."""
-        return score_text(value, unicode=self.unicode)
-
-    def fixed(self, value: float | None, digits: int = 2) -> str:
-        """Return a score in the same width whatever it is."""
-        return fixed_figure(value, digits, unicode=self.unicode)
+    def score(self, value: float | None, least: int = 2) -> str:
+        """Return a score as short as it can be without saying what is not so, and no shorter than that."""
+        return score_text(value, least, unicode=self.unicode)
 
     def change(self, value: float) -> str:
         """Return a change with its sign."""

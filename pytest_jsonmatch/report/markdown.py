@@ -21,7 +21,6 @@ from pytest_jsonmatch.report.view import (
     baseline_extent,
     extent,
     gone,
-    left_out_note,
     made_of,
     message_lines,
 )
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.view import Fault, RunView
-    from pytest_jsonmatch.results.model import Corpus
 
 T = TypeVar("T")
 
@@ -196,30 +194,19 @@ def _verdict(view: RunView, most: int) -> Iterator[str]:
         yield from _headed("Repeated cases that did not pass", lines)
 
 
+_MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
+
+
 def _word(view: RunView) -> str:
-    if view.failed:
-        return "❌ jsonmatch: failed"
-    if not view.results.number:
-        return "➖ jsonmatch: nothing was compared"
-    if not view.is_judged:
-        return f"jsonmatch: score {score_text(view.results.mean('score'))}"
-    return "⚠️ jsonmatch: passed so far" if view.is_cut_short else "✅ jsonmatch: passed"
+    kind, words = view.verdict
+    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
+    return f"{mark}jsonmatch: {words}"
 
 
 def _sums(view: RunView) -> Iterator[str]:
-    gates = [check for check in view.gates if check.passed is not None]
-    if failed := sum(not check.passed for check in gates):
-        yield f"**{failed} of {count(len(gates), 'gate')} failed**"
-    elif gates:
-        yield f"{count(len(gates), 'gate')} passed"
-    corpus = view.results.corpus
-    yield from _of_cases(view) if corpus is None else _of_corpus(corpus)
-    if note := left_out_note(view.results):
-        yield note
-    if view.others_failed:
-        yield f"{count(view.others_failed, 'test')} that compared nothing failed too"
-    for reason, number in view.left_out:
-        yield f"not counted: {count(number)} {reason}"
+    for reason, is_bad in view.reasons:
+        is_ours = is_bad or _PLAIN.fullmatch(reason.replace(": ", " "))
+        yield f"**{reason}**" if is_bad else reason if is_ours else code(reason, 200)
     if view.diff is None:
         if view.baseline:
             yield f"there is no baseline {code(view.baseline)} yet"
@@ -227,27 +214,6 @@ def _sums(view: RunView) -> Iterator[str]:
         yield f"**{code(view.baseline)} can't be compared with**: cases were scored in another way"
     elif view.diff.score is not None:
         yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
-
-
-def _of_cases(view: RunView) -> Iterator[str]:
-    cases = count(len(view.results.cases), "case")
-    if view.faults:
-        yield f"**{count(len(view.faults))} of {cases} failed**"
-    else:
-        yield "no case failed" if view.is_judged else f"{cases}, without a threshold"
-    if unscored := sum(not fault.metric for fault in view.faults):
-        yield f"{count(unscored)} before comparing, which counts as 0"
-    on = extent(view.results)
-    if on != cases:
-        yield f"evaluated on {_prose(on, code)}"
-
-
-def _of_corpus(corpus: Corpus) -> Iterator[str]:
-    yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1"
-    if missing := corpus.records - corpus.answered:
-        yield f"{count(missing)} without an answer"
-    if corpus.errors:
-        yield count(corpus.errors, "error")
 
 
 _SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped"}

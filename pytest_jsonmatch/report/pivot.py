@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
-from pytest_jsonmatch.report.figures import count, fixed_figure
+from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
 from pytest_jsonmatch.report.table import Name, draw_table
 
@@ -163,7 +163,7 @@ def _column(label: str, place: int, rows: Sequence[PivotRow], digits: int, look:
     """Return the cells of a parameter, each with a sign or a space behind it."""
     cells: StyledLine = [(look.middle(label, _MAX_LABEL) + " ", BOLD)]
     for row in rows:
-        figure, is_best = look.fixed(row.scores[place], digits), place in row.best
+        figure, is_best = look.score(row.scores[place], digits), place in row.best
         cells.append((figure + ("*" if is_best else " "), GREEN if is_best else PLAIN))
     return cells
 
@@ -193,7 +193,7 @@ def _digits(rows: Sequence[PivotRow]) -> int:
 
 def _tells_apart(row: PivotRow, digits: int) -> bool:
     best = row.best
-    shown = [fixed_figure(score, digits) for score in row.scores]
+    shown = [score_text(score, digits) for score in row.scores]
     return not best or {shown[place] for place in best}.isdisjoint(
         text for place, text in enumerate(shown) if place not in best
     )

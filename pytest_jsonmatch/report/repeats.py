@@ -22,10 +22,11 @@ def repeat_blocks(repeats: Repeats, look: Look) -> list[list[StyledLine]]:
     """Return the lines about repeated cases, in blocks: without "all" what differs from run to run."""
     if not repeats:
         return []
-    return [[*_head(repeats, look), *_cases(repeats, look)], list(_fields(repeats, look))]
+    return [[*repeat_head(repeats, look), *_cases(repeats, look)], list(_fields(repeats, look))]
 
 
-def _head(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
+def repeat_head(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
+    """Yield the figures over all repeated cases."""
     runs = sum(len(case.runs) for case in repeats.cases)
     yield look.title(f"repeats: {count(len(repeats.cases), 'case')} in {count(runs, 'run')}")
     k = repeats.k
@@ -63,6 +64,6 @@ def _fields(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
     yield look.title("stability of fields (1 less the mean difference of a score between two runs):")
     for field in shown:
         path = f"{field.path}  ({field.metric})" if several else field.path
-        figure = look.fixed(field.stability)
+        figure = look.score(field.stability)
         yield look.named(f"  {figure}  ", score_markup(field.stability), path)
     yield from more

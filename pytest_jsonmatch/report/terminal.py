@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    left_out,
     shown_columns,
     summarize,
     worst_rows,
@@ -53,18 +54,15 @@ class _Attempt(NamedTuple):
 
     long: bool
     gap: int
-    digits: int
     path: int
     dropped: int = 0
 
 
 _ALL_THEY_NEED: Final = 1_000
 _ATTEMPTS: Final = (
-    _Attempt(long=True, gap=2, digits=3, path=32),
-    _Attempt(long=True, gap=2, digits=2, path=32),
-    _Attempt(long=True, gap=1, digits=2, path=_ALL_THEY_NEED),
-    _Attempt(long=False, gap=2, digits=2, path=24),
-    *(_Attempt(long=False, gap=1, digits=2, path=16, dropped=at) for at in range(len(_DROP_ORDER) + 1)),
+    _Attempt(long=True, gap=2, path=32),
+    _Attempt(long=True, gap=1, path=_ALL_THEY_NEED),
+    *(_Attempt(long=False, gap=1, path=16, dropped=at) for at in range(len(_DROP_ORDER) + 1)),
 )
 
 
@@ -75,8 +73,9 @@ def summary_lines(
     repeats: Repeats | None = None,
     pivot: str | None = None,
     pivot_option: str = "--pivot",
+    is_brief: bool = False,
 ) -> list[StyledLine]:
-    """Return the lines of the summary: in mode "auto" one, if every field is 1 and every limit is reached.
+    """Return the lines of the summary: in mode "auto" one a metric, if every field is 1 and nothing failed.
 
     Args:
         comparisons: everything that was compared, in the order in which it should appear where figures tie.
@@ -85,104 +84,128 @@ def summary_lines(
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
         pivot_option: the one that chooses `pivot`.
+        is_brief: whether it is one line a metric as soon as nothing failed, whatever the scores.
     """
     if look.mode == "none" or not comparisons:
         return []
     judged = [] if repeats is None else [case.id for case in repeats.cases if case.min_pass_rate is not None]
     summary = summarize(comparisons, frozenset(judged))
     look = replace(look, width=max(look.width, _MIN_WIDTH))
+    is_mixed = repeats is not None and repeats.is_mixed
+    passed = not summary.below and (
+        repeats is None or all(case.verdict == "passed" for case in repeats.cases)
+    )
+    of = "run" if summary.runs > summary.cases else "case"
+    narrow = count(len(summary.narrow), of)
+    narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
     blocks: list[list[StyledLine]] = []
-    if look.mode == "auto" and summary.is_perfect and not (repeats is not None and repeats.is_mixed):
-        blocks.append([_all_well(summary, look)])
+    is_brief = look.mode == "auto" and ((is_brief and passed) or (summary.is_perfect and not is_mixed))
+    if is_brief:
+        lines = _brief(summary, comparisons, look)
+        if summary.narrow:
+            lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
+        blocks.append(lines)
     else:
-        of = "run" if summary.runs > summary.cases else "case"
-        below, narrow = len(summary.below), count(len(summary.narrow), of)
-        verb = "passes" if len(summary.narrow) == 1 else "pass"
         blocks += _sections(summary.sections, look)
-        blocks.append(
-            _cases(f"{count(below)} of {count(summary.runs, of)} below the threshold:", summary.below, look)
-        )
-        blocks.append(_cases(f"{narrow} {verb} by less than 0.01:", summary.narrow, look))
-        if pivot is not None or any(comparison.params for comparison in comparisons):
-            from pytest_jsonmatch.report.pivot import pivot_blocks
+        below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
+        blocks.append(_cases(below, summary.below, look))
+        blocks.append(_cases(f"{narrow}:", summary.narrow, look))
+    if pivot is not None or (not is_brief and any(comparison.params for comparison in comparisons)):
+        from pytest_jsonmatch.report.pivot import pivot_blocks
 
-            blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
-        if repeats is not None:
-            from pytest_jsonmatch.report.repeats import repeat_blocks
+        blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
+    if repeats is not None and (is_mixed or not is_brief):
+        from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
 
-            blocks += repeat_blocks(repeats, look)
+        blocks += [list(repeat_head(repeats, look))] if is_brief else repeat_blocks(repeats, look)
     blocks.append([line for note in summary.notes for line in look.folded(note, 2, YELLOW)])
     return joined(blocks)
 
 
-def _all_well(summary: Summary, look: Look) -> StyledLine:
-    runs = f" in {count(summary.runs, 'run')}" if summary.runs > summary.cases else ""
-    text = f"jsonmatch: {count(summary.cases, 'case')}{runs}, {count(summary.fields, 'field')}, all 1.00"
-    return look.line(text, score_markup(1.0))
+def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> list[StyledLine]:
+    """Return a line for each metric."""
+    scores: dict[str, dict[str, list[float]]] = {}
+    for each in comparisons:
+        of_metric = scores.setdefault(each.metric, {})
+        if each.has_figures:
+            of_metric.setdefault(each.case or each.nodeid, []).append(each.score)
+    lines: list[StyledLine] = []
+    for metric, of_cases in scores.items():
+        sections = [section for section in summary.sections if section.metric == metric]
+        cases = sum(section.cases for section in sections)
+        said = f"jsonmatch: {metric}, {count(cases, 'case')}"
+        if (runs := sum(each.metric == metric for each in comparisons)) > cases:
+            said += f" in {count(runs, 'run')}"
+        said += f", {count(sum(section.total.total for section in sections), 'field')}, "
+        means = [fsum(found) / len(found) for found in of_cases.values()]
+        mean = fsum(means) / len(means) if means else None
+        said += "all 1.00" if mean == 1.0 else f"mean of cases {look.score(mean)}"
+        if mean is not None and min(means) < mean:
+            said += f", lowest {look.score(min(means))}"
+        said += left_out(cases, sum(section.uncounted for section in sections))
+        lines += look.folded(said, 2, score_markup(mean))
+    return lines
 
 
 # -- the table ---------------------------------------------------------------------------------------------
 
 
 def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLine]]:
+    for section in sections:
+        table = field_table(section, look)
+        if table:
+            yield [*look.folded(section.title, 2, BOLD), *table]
+
+
+def field_table(section: Section, look: Look) -> list[StyledLine]:
+    """Return the table of a section; nothing if what is not right is wanted, and all is."""
     limit = _MAX_ROWS if look.mode == "auto" else None
-    shown = [worst_rows(section.rows, limit, only_imperfect=look.mode == "failed") for section in sections]
-    is_titled = len(sections) > 1 or any(section.variants > 1 for section in sections)
-    first = "field" if is_titled else "".join(section.metric for section in sections)
-    drawn = _table(first, list(zip(sections, shown, strict=True)), look)
-    header, *rest = drawn.lines
-    left = iter(rest)  # all sections have the same columns
-    for section, rows in zip(sections, shown, strict=True):
-        *lines, total = islice(left, len(rows) + 1)
-        if not rows and look.mode == "failed":
-            continue
-        hidden = len(section.rows) - len(rows)
-        if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
-            lines.append(look.more(count(hidden, "more row"), indent=""))
-        title = [_title(section, look)] if is_titled else []
-        yield [*title, header, *lines, drawn.rule, total, *_unmatched(section.unmatched, look)]
+    rows = worst_rows(section.rows, limit, only_imperfect=look.mode == "failed")
+    if not rows and look.mode == "failed":
+        return []
+    drawn = _table(section, rows, look)
+    header, *lines, total = drawn.lines
+    hidden = len(section.rows) - len(rows)
+    if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
+        lines.append(look.more(count(hidden, "more row"), indent=""))
+    return [header, *lines, drawn.rule, total, *_unmatched(section.unmatched, look)]
 
 
-def _table(first: str, shown: Sequence[tuple[Section, list[Row]]], look: Look) -> Table:
+def _table(section: Section, rows: Sequence[Row], look: Look) -> Table:
     """Return the roomiest table in which the paths have what they need; columns go last."""
-    names = [Name(first, BOLD)]
-    figures: list[tuple[FieldAggregation, bool]] = []
-    for section, rows in shown:
-        names += [Name(row.label, indent=2 * min(row.depth, _MAX_DEPTH)) for row in rows]
-        names.append(Name(ALL_FIELDS, BOLD))
-        figures += [(each, section.extra) for each in (*(row.figures for row in rows), section.total)]
-    columns = shown_columns(each for each, _ in figures)
+    names = [Name(row.label, indent=2 * min(row.depth, _MAX_DEPTH)) for row in rows]
+    figures = [*(row.figures for row in rows), section.total]
+    columns = shown_columns(figures)
 
     def drawn(attempt: _Attempt) -> Table:
         dropped = _DROP_ORDER[: attempt.dropped]
         kept = [column for column in columns if column.key not in dropped]
-        cells = [_column(column, attempt, figures, look) for column in kept]
-        return draw_table(names, cells, look, gap=attempt.gap, minimum=_MIN_PATH, enough=attempt.path)
+        cells = [_column(column, attempt, figures, section, look) for column in kept]
+        return draw_table(
+            [Name("field", BOLD), *names, Name(ALL_FIELDS, BOLD)],
+            cells,
+            look,
+            gap=attempt.gap,
+            minimum=_MIN_PATH,
+            enough=attempt.path,
+        )
 
     return roomiest(map(drawn, _ATTEMPTS))
 
 
 def _column(
-    column: Column, attempt: _Attempt, figures: Sequence[tuple[FieldAggregation, bool]], look: Look
+    column: Column, attempt: _Attempt, figures: Sequence[FieldAggregation], section: Section, look: Look
 ) -> StyledLine:
     cells: StyledLine = [(column.title if attempt.long else column.short, BOLD)]
-    for each, extra in figures:
+    for each in figures:
         value = column.value(each)
-        if column.key == "hallucinations" and not extra:
-            is_wide = attempt.long and attempt.gap > 1
-            cells.append((NOT_COUNTED if is_wide else look.score(None), DIM))
+        if column.key == "hallucinations" and not section.extra:
+            cells.append((NOT_COUNTED if attempt.long else look.score(None), DIM))
         elif column.kind == "count":
             cells.append((count(int(value or 0)), PLAIN if value else DIM))
         else:
-            cells.append((look.fixed(value, attempt.digits), score_markup(value)))
+            cells.append((look.score(value), score_markup(value)))
     return cells
-
-
-def _title(section: Section, look: Look) -> StyledLine:
-    title = f"{section.metric}, {count(section.cases, 'case')}"
-    if section.variants > 1:
-        title += f", {count(section.variants, 'different set')} of options"
-    return look.title(title)
 
 
 def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:

@@ -85,6 +85,20 @@ class Headfigure(NamedTuple):
         return ends
 
 
+class Source(NamedTuple):
+    """What is known of a test beyond what it compared.
+
+    Args:
+        place: where it is written, as "file:line".
+        input: what the answer was asked for, as text.
+        answer: what came, where that is text.
+    """
+
+    place: str = ""
+    input: str = ""
+    answer: str = ""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class RunView:
@@ -105,6 +119,7 @@ class RunView:
         link: an address that, with a file and `#L12` after it, leads to a line; empty if there is none.
         differences: what differs, where two values were compared and nothing else; else empty.
         details: by (node id, id) of a comparison what `details_of` gave.
+        sources: by node id, what is known of tests.
         notes: what else is to be said.
     """
 
@@ -122,6 +137,7 @@ class RunView:
     link: str = ""
     differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
     @property
@@ -145,6 +161,34 @@ class RunView:
     def is_cut_short(self) -> bool:
         """Whether the run did not come to its end."""
         return not {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed)
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """What kind of a verdict the run gets, and the words for it."""
+        if self.failed:
+            return "failed", "failed"
+        if not self.results.number:
+            return "none", "nothing was compared"
+        if not self.is_judged:
+            return "none", f"score {score_text(self.results.mean('score'))}"
+        return ("undecided", "passed so far") if self.is_cut_short else ("passed", "passed")
+
+    @property
+    def reasons(self) -> Iterator[tuple[str, bool]]:
+        """What the verdict rests on, and whether that speaks against the run."""
+        gates = [check for check in self.gates if check.passed is not None]
+        if failed := sum(not check.passed for check in gates):
+            yield f"{failed} of {count(len(gates), 'gate')} failed", True
+        elif gates:
+            yield f"{count(len(gates), 'gate')} passed", False
+        corpus = self.results.corpus
+        yield from _of_cases(self) if corpus is None else _of_corpus(corpus)
+        if note := left_out_note(self.results):
+            yield note, False
+        if self.others_failed:
+            yield f"{count(self.others_failed, 'test')} that compared nothing failed too", False
+        for reason, number in self.left_out:
+            yield f"not counted: {count(number)} {reason}", False
 
     @property
     def sections(self) -> Sequence[Section]:
@@ -175,6 +219,27 @@ class RunView:
         if len({(score_text(each.value), each.ends) for each in means}) == 1:
             means = means[:1]
         return [*means, Headfigure("pass rate", self.results.pass_rate, intervals.get("pass_rate"))]
+
+
+def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
+    cases = count(len(view.results.cases), "case")
+    if view.faults:
+        yield f"{count(len(view.faults))} of {cases} failed", True
+    else:
+        yield "no case failed" if view.is_judged else f"{cases}, without a threshold", False
+    if unscored := sum(not fault.metric for fault in view.faults):
+        yield f"{count(unscored)} before comparing, which counts as 0", False
+    on = extent(view.results)
+    if on != cases:
+        yield f"evaluated on {on}", False
+
+
+def _of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+    yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1", False
+    if missing := corpus.records - corpus.answered:
+        yield f"{count(missing)} without an answer", False
+    if corpus.errors:
+        yield count(corpus.errors, "error"), False
 
 
 # -- cases that failed -------------------------------------------------------------------------------------
@@ -325,5 +390,9 @@ def baseline_extent(diff: BaselineDiff) -> list[str]:
 
 
 def baseline_changes(diff: BaselineDiff) -> Iterable[tuple[str, list[Delta]]]:
-    """Return the fields and the cases whose score has changed."""
-    return ("field", [each for each in diff.fields if each.change]), ("case", list(diff.changed()))
+    """Return the fields and the cases whose score has changed; of several metrics with theirs."""
+    several = len({each.metric for each in diff.fields}) > 1
+    fields = [each for each in diff.fields if each.change]
+    if several:
+        fields = [each._replace(name=f"{each.name} ({each.metric})") for each in fields]
+    return ("field", fields), ("case", list(diff.changed()))

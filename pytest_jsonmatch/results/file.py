@@ -6,6 +6,7 @@ JSON, in UTF-8, cases by id and fields by path, a line for each field: two files
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
@@ -13,14 +14,18 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
+    from pytest_jsonmatch.engine.result.containers import ContainerResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
@@ -32,6 +37,7 @@ SCHEMA: Final = "results.schema.json"
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
 _COUNTS: Final = _SUMS.index("score_sum")
 """So many of them are whole numbers."""
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
 _MOST: Final = 2**53
 _LARGEST: Final = 1e200
@@ -41,10 +47,14 @@ _UNSCORED: Final = "unscored"
 """Of a corpus too, but only where there are such records."""
 
 
-def to_text(results: ResultSet) -> str:
+def to_text(results: ResultSet, found: Mapping[str, MatchResult] | None = None) -> str:
     """Return a run as the text of a result file.
 
     Equal results give equal texts, but for the head: time, commit and versions.
+
+    Args:
+        results: the run.
+        found: by id, comparisons whose values are written too, and the figures of objects and elements.
 
     >>> read_back = from_text(to_text(ResultSet(commit="abc")), "x.json")
     >>> read_back == ResultSet(commit="abc")
@@ -76,7 +86,7 @@ def to_text(results: ResultSet) -> str:
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     if results.corpus is not None:
         lines += _corpus(results.corpus, signatures)
-    cases = ",\n".join("\n".join(_case(case, signatures)) for case in results.cases)
+    cases = ",\n".join("\n".join(_case(case, signatures, found or {})) for case in results.cases)
     listed = f"[\n{cases}\n  ]" if cases else "[]"
     return "\n".join(["{", *lines, f'  "cases": {listed}', "}", ""])
 
@@ -110,7 +120,7 @@ def _fields(fields: Mapping[str, FieldAggregation], indent: str) -> Iterator[str
         yield f"{indent}{_dump(path)}: {{{line}}}{'' if number == len(fields) else ','}"
 
 
-def _case(case: Case, signatures: Mapping[str, int]) -> Iterator[str]:
+def _case(case: Case, signatures: Mapping[str, int], found: Mapping[str, MatchResult]) -> Iterator[str]:
     """Yield the lines of a case, but for the comma after it."""
     own: dict[str, object] = {"id": case.id, "passed": case.passed}
     own.update((name, case.figure(name) if case.has_figures else None) for name in FIGURES)
@@ -123,11 +133,13 @@ def _case(case: Case, signatures: Mapping[str, int]) -> Iterator[str]:
     yield f"    {{{_members(own)},"
     yield '      "runs": ['
     for number, run in enumerate(case.runs, 1):
-        yield from _run(run, signatures, "" if number == len(case.runs) else ",")
+        yield from _run(run, signatures, found, "" if number == len(case.runs) else ",")
     yield "      ]}"
 
 
-def _run(run: CaseRun, signatures: Mapping[str, int], comma: str) -> Iterator[str]:
+def _run(
+    run: CaseRun, signatures: Mapping[str, int], found: Mapping[str, MatchResult], comma: str
+) -> Iterator[str]:
     own: dict[str, object] = {"run": run.number, "passed": run.passed}
     if run.error:
         own["error"] = run.error
@@ -136,11 +148,14 @@ def _run(run: CaseRun, signatures: Mapping[str, int], comma: str) -> Iterator[st
         return
     yield f'        {{{_members(own)}, "comparisons": ['
     for number, comparison in enumerate(run.comparisons, 1):
-        yield from _comparison(comparison, signatures, "" if number == len(run.comparisons) else ",")
+        end = "" if number == len(run.comparisons) else ","
+        yield from _comparison(comparison, signatures, found.get(comparison.id), end)
     yield f"        ]}}{comma}"
 
 
-def _comparison(comparison: Comparison, signatures: Mapping[str, int], comma: str) -> Iterator[str]:
+def _comparison(
+    comparison: Comparison, signatures: Mapping[str, int], result: MatchResult | None, comma: str
+) -> Iterator[str]:
     payload = comparison.to_payload()
     del payload["fields"]
     payload["signature"] = signatures[comparison.signature]
@@ -151,9 +166,22 @@ def _comparison(comparison: Comparison, signatures: Mapping[str, int], comma: st
     yield f"          {{{_members(payload)},"
     if audits:
         yield from _audits(audits)
+    if result is not None:
+        yield from _listed("field_results", result.field_results)
+        yield from _listed("containers", result.containers)
     yield '            "fields": {'
     yield from _fields(comparison.fields, "              ")
     yield f"            }}}}{comma}"
+
+
+def _listed(key: str, items: Iterable[FieldResult | ContainerResult]) -> Iterator[str]:
+    """Yield a list, a line for each item; values may be of any depth and hold any character."""
+    rows = [f"              {_NOT_ASCII.sub(_escaped, render(each.to_dict()))}" for each in items]
+    yield "\n".join([f'            "{key}": [', ",\n".join(rows), "            ],"])
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _dump(found[0])[1:-1]
 
 
 def _audits(audits: list[dict[str, Any]]) -> Iterator[str]:

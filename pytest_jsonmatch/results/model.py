@@ -295,8 +295,8 @@ class ResultSet:
         return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
 
 
-def merged_fields(cases: Iterable[Case]) -> dict[str, FieldAggregation]:
-    """Return the figures of each field over cases.
+def merged_fields(cases: Iterable[Case], metric: str | None = None) -> dict[str, FieldAggregation]:
+    """Return the figures of each field over cases, by one metric or by all.
 
     Counts are of all runs. The other sums of a case that ran k times are divided by k, so that it counts as
     much as any other.
@@ -306,6 +306,8 @@ def merged_fields(cases: Iterable[Case]) -> dict[str, FieldAggregation]:
         share = 1 / len(case.runs)
         for run in case.runs:
             for comparison in run.comparisons:
+                if metric is not None and comparison.metric != metric:
+                    continue
                 for path, figures in comparison.fields.items():
                     numbers = figures.to_list()
                     rows = sums.setdefault(path, [])

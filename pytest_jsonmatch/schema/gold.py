@@ -6,9 +6,11 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.schema.branches import fits_types
 from pytest_jsonmatch.schema.parsing import load_schema
 
@@ -69,10 +71,11 @@ def validate_gold(
 list it, or add it with "x-eval-skip": true
     """
     node = load_schema(schema)
+    plan = plan_for("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
     for index, record in enumerate(gold):
-        value = to_json_value(record, side="expected")
+        value = with_texts_read(plan, to_json_value(record, side="expected"))
         record_id = index if id_field is None else _record_id(value, index, id_field)
         for problem in _problems(node, value, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):

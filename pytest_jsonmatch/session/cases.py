@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.update import Request, Updater
     from pytest_jsonmatch.session.session import Session
+
+
+_MAX_SOURCE: Final = 4000
+"""So many characters of an input, and of an answer, are shown in a report."""
 
 
 def open_writer(config: pytest.Config, record: str) -> OutputWriter:
@@ -42,7 +48,9 @@ def _made(session: Session) -> CaseRules:
 
     def keep(case: GoldenCase, actual: object) -> None:
         recorder = session.test
-        if recorder is not None:
+        if recorder is not None and settings.html is not None:
+            recorder.send("sources", source_of(case, actual))
+        if recorder is not None and settings.record is not None:
             params = getattr(getattr(recorder.item, "callspec", None), "params", {})
             line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
             recorder.send("outputs", line)
@@ -59,10 +67,24 @@ def _made(session: Session) -> CaseRules:
         Bounds.of(settings),
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
-        None if settings.record is None else keep,
+        None if settings.record is None and settings.html is None else keep,
         outputs,
         lambda: outputs is None and session.has_own_fixtures,
     )
+
+
+def source_of(case: GoldenCase, actual: object) -> str:
+    """Return as JSON text a case's input, and its answer if that is text, both of bounded length."""
+    try:
+        asked = case.input if case.has_input else ""
+    except JsonMatchError:  # a file that is not there, and that nobody else has asked for
+        asked = ""
+    if isinstance(asked, bytes):
+        asked = f"({len(asked):,} bytes)"
+    elif not isinstance(asked, str):
+        asked = render(asked, _MAX_SOURCE)
+    answer = actual.decode("utf-8", "replace") if isinstance(actual, bytes) else actual
+    return json.dumps([asked[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""])
 
 
 def _updater(session: Session) -> Updater:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.report.view import Fault
+    from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
@@ -24,9 +24,13 @@ _STEP_BYTES: Final = (1 << 20) - 1_000
 
 def with_report(session: Session, run: FinishedRun) -> FinishedRun:
     """Return a run with the view of it, made once for all who read it."""
+    return replace(run, report=_report(session, run))
+
+
+def _report(session: Session, run: FinishedRun) -> RunView:
     from pytest_jsonmatch.report.view import RunView
 
-    report = RunView(
+    return RunView(
         run.results,
         gates=run.checks.gates,
         unsettled=run.checks.unsettled_cases,
@@ -39,7 +43,6 @@ def with_report(session: Session, run: FinishedRun) -> FinishedRun:
         left_out=tuple(_left_out(session)),
         link=_link(),
     )
-    return replace(run, report=report)
 
 
 def _left_out(session: Session) -> Iterator[tuple[str, int]]:
@@ -144,26 +147,19 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
 def _page(session: Session, run: FinishedRun) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import html_page
-    from pytest_jsonmatch.report.view import RunView, left_out_note
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
-    view = RunView(
-        with_origin(run.results, rootdir),
-        title=rootdir.name or "jsonmatch",
-        gates=run.checks.gates,
-        unsettled=run.checks.unsettled_cases,
-        headlines=run.headlines,
-        baseline="" if run.baseline is None else run.baseline.name,
-        diff=run.diff,
-        proven=run.change,
-        details=session.outcomes.details(),
-        notes=[
-            *filter(None, [left_out_note(run.results)]),
-            *(f"{number} {reason}, not among the cases" for reason, number in _left_out(session)),
-        ],
-    )
-    return html_page(view).encode()
+    view = _report(session, run)
+    return html_page(
+        replace(
+            view,
+            results=with_origin(run.results, rootdir),
+            title=rootdir.name or "jsonmatch",
+            details=session.outcomes.details(),
+            sources=session.outcomes.sources(),
+        )
+    ).encode()
 
 
 def _write_step_summary(run: FinishedRun) -> str:

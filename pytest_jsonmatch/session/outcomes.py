@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
 
@@ -39,6 +41,10 @@ class _Test:
     broken: bool = False
     """Whether it tried to compare, and that came to no figures."""
     details: dict[tuple[str, str], str] = field(default_factory=dict)
+    place: str = ""
+    """Where it is written."""
+    sources: list[str] = field(default_factory=list)
+    """JSON text: its input, and its answer if that is text."""
     updates: list[str] = field(default_factory=list)
     xfail: bool = False
     skipped: bool = False
@@ -140,6 +146,8 @@ class Outcomes:
             test.comparisons.update(carried.get("comparisons", ()))
             test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
             test.updates += carried.get("updates", ())
+            test.sources = carried.get("sources", test.sources)
+            test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
             test.broken |= bool(carried.get("broken"))
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
@@ -172,6 +180,15 @@ class Outcomes:
     def details(self) -> dict[tuple[str, str], str]:
         """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
         return {key: text for _, test in self._counted() for key, text in test.details.items()}
+
+    def sources(self) -> dict[str, Source]:
+        """Return, by node id, what a report shows of tests beyond what they compared."""
+        from pytest_jsonmatch.report.view import Source
+
+        return {
+            nodeid: Source(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
+            for nodeid, test in self._counted()
+        }
 
     def left_out_case(self, nodeid: str) -> str | None:
         """Return the case that a test belongs to, if the test was skipped or expected to fail; else None."""

@@ -24,6 +24,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
 `judged`: what judges did since the last report, numbers that add up;
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
+`sources`: JSON text of the input and the raw answer;
 `updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
 `cluster`: what the case belongs to, and the file with its input;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;

@@ -42,11 +42,14 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if run is not None and run.checks.failed:
         _show_failures(terminalreporter, session, run)
     comparisons = [] if silent else session.outcomes.comparisons()
-    lines = _table(session, comparisons) if comparisons else []
+    failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
+    # A run that passes says so in a line or two, unless more is asked for.
+    is_brief = config.get_verbosity() < 1 and not failed
+    lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
     checks: list[StyledLine] = []
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
-        if comparisons:
+        if comparisons and (not is_brief or run.checks.failed or session.settings.summary == "all"):
             checks += _intervals(session, run)
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
@@ -85,7 +88,7 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[StyledLine]:
+def _table(session: Session, comparisons: Sequence[Comparison], *, is_brief: bool) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     return summary_lines(
@@ -94,6 +97,7 @@ def _table(session: Session, comparisons: Sequence[Comparison]) -> Sequence[Styl
         repeats=None if session.finished is None else session.finished.repeats,
         pivot=session.settings.pivot,
         pivot_option="--jsonmatch-pivot",
+        is_brief=is_brief,
     )
 
 
@@ -157,9 +161,12 @@ def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     if baseline is None:
         return
     if baseline.results is None:
-        text = (
-            f"baseline {baseline.name}: there is none yet ({baseline.path}); --jsonmatch-save=NAME writes one"
-        )
+        from pytest_jsonmatch.golden.naming import display_name
+
+        is_named = baseline.path.parent == session.config.rootpath / session.settings.baselines
+        how = f"--jsonmatch-{'save' if is_named else 'json'}={baseline.name}"
+        where = display_name(baseline.path, session.config.invocation_params.dir)
+        text = f"baseline {baseline.name}: there is none yet; {how} saves this run as {where}"
         yield [(text, {"yellow": True})]
     elif run.diff is not None:
         from pytest_jsonmatch.report.baseline import baseline_lines
@@ -212,6 +219,17 @@ def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, 
         report.toterminal(session.config.get_terminal_writer())
     if len(failed) > _MOST_SHOWN:
         terminalreporter.write_line(f"and {len(failed) - _MOST_SHOWN} more, named below")
+
+
+def show_verdict(config: pytest.Config, session: Session) -> None:
+    """Write, as the very last line of a run, which gates failed: pytest's own last line counts only tests."""
+    terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
+    if session.finished is None or terminalreporter is None:
+        return
+    from pytest_jsonmatch.report.checks import failed_line
+
+    if line := failed_line(session.finished.checks, _look(session)):
+        _write(terminalreporter, [line])
 
 
 def _write(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:

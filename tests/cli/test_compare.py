@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import subprocess
 import sys
 
+import jsonschema_rs
 import pytest
 
-from pytest_jsonmatch.results.file import from_text
+from pytest_jsonmatch.results.file import from_text, schema_text
 
 RIGHT = {"shop": "Mill", "total": 11, "items": [{"name": "bun"}, {"name": "rye"}]}
 WRONG = {"shop": "Mill", "total": 12, "items": [{"name": "rye"}]}
@@ -40,20 +42,58 @@ def test_text(files, command, line):
 pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 omitted; precision 0.67, recall 0.50
 
-  total          0.00  11 → 12            mismatch, 9.1 % off
-  items[0].name  0.00  "bun" → (missing)  omitted
+  0.00  total          11 → 12            9.1 % off
+  0.00  items[0].name  "bun" → (missing)  omitted
 
-pairwise_f1       n  match  mismatch  omitted  invented  score  precision  recall     F1
-total             1      0         1        0         0  0.000      0.000   0.000  0.000
-items[].name      2      1         0        1         0  0.500      1.000   0.500  0.667
-shop              1      1         0        0         0  1.000      1.000   1.000  1.000
-────────────────────────────────────────────────────────────────────────────────────────
-all fields        4      2         1        1         0  0.500      0.667   0.500  0.571
+field             n  match  mismatch  omitted  invented  score  precision  recall    F1
+total             1      0         1        0         0   0.00       0.00    0.00  0.00
+items[].name      2      1         0        1         0   0.50       1.00    0.50  0.67
+shop              1      1         0        0         0   1.00       1.00    1.00  1.00
+───────────────────────────────────────────────────────────────────────────────────────
+all fields        4      2         1        1         0   0.50       0.67    0.50  0.57
 elements without a partner:
   items  1 of 2 expected, 0 of 1 actual
 """,
         "",
     )
+
+
+def test_json_has_values_and_the_figures_of_objects_and_elements(write, command):
+    write(
+        e_json={"a": 1, "items": [{"n": "caf\u00e9"}, {"n": "y"}]},
+        a_json={"a": 2, "items": [{"n": "caf\u00e9"}, {"n": "z", "k": None}]},
+    )
+    found = json.loads(command("compare a.json e.json --report json").out)
+    assert jsonschema_rs.is_valid(json.loads(schema_text()), found)
+    (comparison,) = found["cases"][0]["runs"][0]["comparisons"]
+    shown = [
+        (each["expected_path"], each["status"], each.get("expected"), each.get("actual", "none"))
+        for each in comparison["field_results"]
+    ]
+    assert shown == [
+        ("a", "mismatch", 1, 2),
+        ("items[0].n", "match", "caf\u00e9", "caf\u00e9"),
+        ("items[1].n", "mismatch", "y", "z"),
+        (None, "hallucination", None, None),
+    ]
+    assert {each["expected_path"]: (each["kind"], each["f1"]) for each in comparison["containers"]} == {
+        "$": ("object", pytest.approx(2 / 7)),
+        "items": ("array", 0.4),
+        "items[0]": ("object", 1.0),
+        "items[1]": ("object", 0.0),
+    }
+
+
+def test_json_of_any_value(write, command):
+    write(
+        a_json='{"big": 1e999, "half": "\\ud800", "deep": ' + "[" * 500 + "]" * 500 + "}",
+        e_json='{"big": 2, "half": "x", "deep": 1}',
+    )
+    ran = command("compare a.json e.json --report json")
+    assert ran.out.isascii()
+    (comparison,) = json.loads(ran.out)["cases"][0]["runs"][0]["comparisons"]
+    values = {each["path"]: each["actual"] for each in comparison["field_results"]}
+    assert (values["big"], values["half"]) == (math.inf, "\ud800")
 
 
 def test_all_well(files, command):
@@ -97,7 +137,7 @@ def test_markdown_says_what_differs(files, command):
     ran = command("compare wrong.json right.json --report markdown --metric pairwise_f1 --threshold 0.6")
     assert (ran.code, ran.err) == (1, "jsonmatch compare: pairwise_f1 score 0.57 < 0.60\n")
     assert ran.out.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 case failed**.\n")
-    assert "  total          0.00  11 → 12            mismatch, 9.1 % off\n" in ran.out
+    assert "  0.00  total          11 → 12            9.1 % off\n" in ran.out
     assert "What differs" not in command("compare right.json right.json --report markdown").out
 
 
@@ -131,10 +171,10 @@ def test_html_needs_jinja(files, refused, monkeypatch):
 def test_objects_and_arrays_have_their_own_figures(files, command):
     ran = command("compare wrong.json right.json --metric pairwise_f1 -v")
     assert ran.out.splitlines()[-4:] == [
-        "objects and arrays  precision  recall    F1",
-        "  items[0]  object       1.00    0.00  0.00",
-        "  items     array        1.00    0.50  0.67",
-        "  items[1]  object       1.00    1.00  1.00",
+        "objects and arrays          precision  recall  F1",
+        "items[0]            object  1.00       0.00    0.00",
+        "items               array   1.00       0.50    0.67",
+        "items[1]            object  1.00       1.00    1.00",
     ]
 
 
@@ -207,6 +247,16 @@ def test_metric_config_nulls_and_schema(write, command):
         "leaf_f1 score 0.00 (limit 0.0)",
         "json_similarity score 0.33 (limit 0.0)",
     ]
+
+
+def test_texts_inside_are_read_by_the_schema(write, command):
+    arguments = {"type": "object", "x-eval-transform": ["parse_json"]}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "arguments": arguments}}
+    right = {"name": "pay", "arguments": {"to": "Ann", "sum": 5}}
+    wrong = {"name": "pay", "arguments": '{"to": "Ann", "sum": 6}'}
+    write(schema_json=schema, right_json=right, wrong_json=wrong)
+    status, output, _ = command("compare wrong.json right.json --schema schema.json")
+    assert (status, "  0.00  arguments.sum  5 → 6  20 % off" in output) == (1, True)
 
 
 def test_a_model_is_a_schema(write, command, monkeypatch):

@@ -39,12 +39,12 @@ leaf_f1, 3 records: mean score 0.47
   all leaves together: precision 0.60, recall 0.50, F1 0.55
   1 of 3 records with score 1, 1 without an answer, 1 answer not scored
 
-leaf_f1           n  match  mismatch  omitted  invented  score  precision  recall     F1
-c                 1      0         0        0         1  0.000      0.000       –  0.000
-a                 3      1         1        1         0  0.333      0.500   0.333  0.400
-b                 3      2         0        1         0  0.667      1.000   0.667  0.800
-────────────────────────────────────────────────────────────────────────────────────────
-all fields        7      3         1        2         1  0.429      0.600   0.500  0.545
+field             n  match  mismatch  omitted  invented  score  precision  recall    F1
+c                 1      0         0        0         1   0.00       0.00       –  0.00
+a                 3      1         1        1         0   0.33       0.50    0.33  0.40
+b                 3      2         0        1         0   0.67       1.00    0.67  0.80
+───────────────────────────────────────────────────────────────────────────────────────
+all fields        7      3         1        2         1   0.43       0.60    0.50  0.55
 
 the worst records:
   0.00  r2  there is no answer for it

@@ -203,7 +203,7 @@ cases:
 
 def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, folder, monkeypatch):
     (folder / "cases.golden.yaml").write_text(GOLDEN)
-    ran = pytester.runpytest_subprocess("--jsonmatch-json=run.json", "--tb=no")
+    ran = pytester.runpytest_subprocess("--jsonmatch-json=run.json", "--tb=no", "-v")
     said = ran.outlines[
         ran.outlines.index(next(line for line in ran.outlines if " jsonmatch =" in line)) + 1 :
     ]

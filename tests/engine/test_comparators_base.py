@@ -24,6 +24,9 @@ def test_the_built_in_names():
         "oneof",
         "normalized_text",
         "date",
+        "amount",
+        "phone",
+        "identifier",
         "regex",
         "contains",
     ]
@@ -45,7 +48,7 @@ def test_importing_and_listing_comparators_imports_nothing_heavy():
         "compare.BUILTIN['relative'].bind({}).score(1, 2)\n"
         "compare.BUILTIN['regex'].bind({})\n"
         "compare.explain('relative', {}, 1, 2)\n"
-        "print(sorted({'numpy', 'scipy', 'rapidfuzz', 'regex', 'yaml'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'scipy', 'rapidfuzz', 'regex', 'yaml', 'dateparser', 'phonenumbers', 'stdnum'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

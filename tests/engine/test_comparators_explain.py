@@ -6,10 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch.engine.compare import explain
+from pytest_jsonmatch.engine.compare import explain, explain_match
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 NAN, INF = float("nan"), float("inf")
+_TWO_READINGS = "{} is compared as text: it has two readings; '{}' says which"
+_NEITHER = "neither is a phone number with a country code; "
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,33 @@ NAN, INF = float("nan"), float("inf")
         ("date", {}, "2026-01-31", "soon", "not a date"),
         ("date", {}, "soon", "2026-01-31", "expected is not a date"),
         ("date", {}, "2026-01-31", None, "string against null"),
+        ("date", {"precision": "year"}, "2026", "2024-05-01", "2 years off"),
+        ("date", {"precision": "month"}, "2026-01", "2025-12-31", "1 month off"),
+        ("date", {"precision": "day"}, "2026-01-31T10:00", "2026-02-03", "3 days off"),
+        ("date", {}, "soon", "later", "neither is a date; 5 edits"),
+        ("date", {}, "2026-04-03", "03/04/2026", _TWO_READINGS.format("actual", "order")),
+        ("date", {}, "03/04/2026", "2026-04-03", _TWO_READINGS.format("expected", "order")),
+        ("date", {"order": "mdy"}, "2026-04-03", "03/04/2026", "30 days off"),
+        ("date", {}, "2026-04-03", "31/31/2026", "not a date"),
+        ("date", {"formats": ["%Y"]}, "2026", "03/04/2026", "not a date"),
+        ("amount", {}, "5 EUR", "$5", "EUR against $"),
+        ("amount", {}, "100 EUR", 102, "2 % off"),
+        ("amount", {"tolerance": {"abs": 0.1}}, "1,5 €", 1, "0.5 off (limit 0.1)"),
+        ("amount", {}, 1234, "1,234", _TWO_READINGS.format("actual", "decimal")),
+        ("amount", {}, "1.234 €", "1234 €", _TWO_READINGS.format("expected", "decimal")),
+        ("amount", {"decimal": ","}, 1234, "1,234", "100 % off"),
+        ("amount", {}, "5", "five", "not an amount"),
+        ("amount", {}, "five", "5", "expected is not an amount"),
+        ("amount", {}, "5 kg", "6 kg", "neither is an amount; 1 edit"),
+        ("amount", {}, 5, None, "number against null"),
+        ("amount", {}, 5, NAN, "not a number (NaN)"),
+        ("phone", {"region": "DE"}, "030 123456", "030 123457", "1 edit"),
+        ("phone", {"region": "DE"}, "030 123456", "n/a", "not a phone number"),
+        ("phone", {}, "+4930123456", "030 123456", "not a phone number with a country code"),
+        ("phone", {}, "030 123456", "030123456", _NEITHER + "white space differs"),
+        ("identifier", {"kind": "iban"}, "DE89370400440532013000", "DE8937", "not a valid iban"),
+        ("identifier", {"kind": "iban"}, "DE1", "DE2", "neither is a valid iban; 1 edit"),
+        ("identifier", {"kind": "nothing"}, "DE1", "DE2", None),
         ("regex", {}, "a+", "b", "does not match the pattern"),
         ("regex", {}, "a+", 1, "string against number"),
         ("contains", {}, "cat", "dog", "does not contain the expected text"),
@@ -100,3 +129,24 @@ def test_explain(name, params, expected, actual, reason):
 
 def test_long_texts_are_not_searched_for_edits():
     assert explain("exact", {}, "a" * 30_000, "b" * 30_000) == "30000 characters against 30000"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "expected", "actual", "reason"),
+    [
+        ("exact", {}, "a", "a", None),
+        ("oneof", {"groups": [["a", "b"]]}, "a", "a", None),
+        ("oneof", {"groups": [["a", "b"]]}, "a", "b", "not equal, but accepted by the list of oneof"),
+        ("date", {}, "2026-01-31", "31 Jan 2026", None),
+        ("date", {}, "soon", "soon", "equal, though not a date"),
+        ("date", {}, None, None, None),
+        ("date", {}, "03/04/2026", "03/04/2026", "equal, though it has two readings; 'order' says which"),
+        ("amount", {}, "1,234", "1,234", "equal, though it has two readings; 'decimal' says which"),
+        ("amount", {}, "n/a", "n/a", "equal, though not an amount"),
+        ("phone", {}, "030 1", "030 1", "equal, though not a phone number with a country code"),
+        ("identifier", {"kind": "isbn"}, "0-306-40615-3", "0-306-40615-3", "equal, though not a valid isbn"),
+        ("identifier", {"kind": "nothing"}, "a", "a", None),
+    ],
+)
+def test_explain_match(name, params, expected, actual, reason):
+    assert explain_match(name, params, expected, actual) == reason

@@ -1,4 +1,4 @@
-"""Laws of the engine, on generated JSON."""
+"""Laws of the engine, on generated JSON. (Those that hold under any options are in tests/fuzz.)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import JsonMatchError, compare_json
+from pytest_jsonmatch import compare_json
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
@@ -37,14 +37,6 @@ quiet = settings(deadline=None, max_examples=150, suppress_health_check=list(Hea
 
 @pytest.mark.parametrize("metric", METRICS)
 @quiet
-@given(OBJECTS)
-def test_identity_scores_1(metric, value):
-    result = compare_json(value, value, metric=metric)
-    assert (result.score, result.precision, result.recall) == (1.0, 1.0, 1.0)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@quiet
 @given(OBJECTS, OBJECTS)
 def test_scores_lie_between_0_and_1_and_1_means_that_every_counted_unit_is_1(metric, expected, actual):
     result = compare_json(actual, expected, metric=metric)
@@ -58,27 +50,6 @@ def test_scores_lie_between_0_and_1_and_1_means_that_every_counted_unit_is_1(met
         assert (result.score == 1.0) is all(f.score == 1.0 for f in counted if f.expected_leaves)
 
 
-def backwards(value):
-    if isinstance(value, dict):
-        return {key: backwards(value[key]) for key in reversed(value)}
-    return [backwards(item) for item in value] if isinstance(value, list) else value
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@quiet
-@given(OBJECTS, OBJECTS)
-def test_key_order_never_matters(metric, expected, actual):
-    one, other = (
-        compare_json(actual, expected, metric=metric),
-        compare_json(backwards(actual), backwards(expected), metric=metric),
-    )
-    assert (one.score, one.f1, one.counts) == (
-        pytest.approx(other.score),
-        pytest.approx(other.f1),
-        other.counts,
-    )
-
-
 @pytest.mark.parametrize("metric", ["field_match", "json_similarity", "leaf_f1"])
 @quiet
 @given(OBJECTS, st.data())
@@ -90,34 +61,11 @@ def test_deleting_a_correct_member_never_raises_recall(metric, value, data):
         assert compare_json(less, value, metric=metric).recall <= whole.recall
 
 
-@pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1"])
-@quiet
-@given(VALUES, VALUES)
-def test_swapping_the_sides_swaps_precision_and_recall(metric, one, other):
-    # Numbers under `numeric` are judged relative to expected only with a tolerance; here all is symmetric.
-    forth = compare_json([other], [one], metric=metric)
-    back = compare_json([one], [other], metric=metric)
-    assert (forth.precision, forth.recall) == (pytest.approx(back.recall), pytest.approx(back.precision))
-
-
 @pytest.mark.parametrize("metric", METRICS)
 @quiet
 @given(OBJECTS, st.sampled_from([float("nan"), float("inf")]))
 def test_nan_never_scores_1(metric, value, bad):
     assert compare_json({**value, "x": bad}, {**value, "x": 1.5}, metric=metric).score < 1.0
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@quiet
-@given(VALUES, VALUES | st.floats() | st.text())
-def test_any_pair_gets_a_score_or_an_error_of_ours(metric, expected, actual):
-    if isinstance(expected, str):
-        expected = [expected]
-    try:
-        score_of_it = compare_json(actual, expected, metric=metric).score
-    except JsonMatchError:
-        score_of_it = 0.0
-    assert 0.0 <= score_of_it <= 1.0
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -143,18 +91,6 @@ def test_figures_are_the_sums_of_the_results(metric, expected, actual):
         ]
         for path in {each.path for each in results}
     }
-
-
-@pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1", "json_similarity"])
-@quiet
-@given(st.lists(VALUES, max_size=6), st.lists(VALUES, max_size=6), st.randoms())
-def test_shuffling_an_unordered_array_changes_no_figure(metric, expected, actual, rng):
-    options = {"metric": metric, "arrays": "unordered"}
-    before = compare_json(actual, expected, **options)
-    shuffled = rng.sample(actual, len(actual)), rng.sample(expected, len(expected))
-    after = compare_json(*shuffled, **options)
-    figures = [(r.score, r.precision, r.recall) for r in (before, after)]
-    assert figures[0] == pytest.approx(figures[1], abs=1e-9)
 
 
 # -- unordered arrays ----------------------------------------------------------------------------------------

@@ -200,6 +200,9 @@ COLUMNS = {
     "normalized_text": WORDS,
     "contains": WORDS,
     "date": WORDS,
+    "amount": ["5 EUR", "€5", "5", "$5", "1,234.5", "1.234,5", "1,234", 5, 1234.5, "5 kg", *WORDS[-4:]],
+    "identifier": ["0-306-40615-2", "9780306406157", "080442957X", "x", *WORDS[:3]],
+    "phone": ["+49 30 123456", "+4930123456", "030 123456", *WORDS[:3]],
     "numeric": NUMBERS + WORDS[-4:],
     "relative": NUMBERS,
     "numeric rel": NUMBERS,
@@ -209,6 +212,7 @@ COLUMNS = {
 SPECS = {
     "numeric rel": {"numeric": {"tolerance": {"rel": 0.02}}},
     "threshold": {"threshold": {"threshold": 3, "difference_penalty_weighting": 2}},
+    "identifier": {"identifier": {"kind": "isbn"}},
     "oneof": {"oneof": {"groups": [["red", "blue", 1], ["car", "bus", 2.5]]}},
 }
 

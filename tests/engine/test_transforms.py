@@ -31,6 +31,7 @@ ALL = {
     "casefold": {},
     "unicode": {"form": "NFC"},
     "strip_punctuation": {},
+    "parse_json": {},
 }
 
 

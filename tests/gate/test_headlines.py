@@ -263,6 +263,6 @@ def test_lines_of_intervals(unicode):
     lines = interval_lines(found, Look(unicode=unicode), title="figures")
     assert line_text(lines[0]) == "figures, with 95 % confidence intervals (40 cases):"
     assert line_text(lines[1]).startswith("  score      0.75  0.6")
-    assert line_text(lines[5]) == "  pass rate  0.50  0.35 to 0.65"
+    assert line_text(lines[2]) == "  pass rate  0.50  0.35 to 0.65"
     narrow = interval_lines(found, Look(width=40), title="figures")
     assert all(line_width(line) <= 40 for line in narrow)

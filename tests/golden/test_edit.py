@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import random
-import re
-
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.writing import block_scalar, yaml_scalar
-from pytest_jsonmatch.golden.yamlevents import load
 
 
 def edited(text, new, trail=("expected",)):
@@ -280,6 +274,11 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
             "the new value holds NaN or an infinity, which JSON does not have",
         ),
         (
+            "expected:\n  a: |\n    x\n  b:\n      # of c\n      c: 1\n",
+            {"a": "x\n"},
+            "the text around the value can't be edited so that nothing else changes; write the value by hand",
+        ),
+        (
             "expected: [\n  1, # one\n  2]\n",
             3,
             "a comment stands inside what would have to go; move it first",
@@ -438,231 +437,3 @@ def test_merge_asks_about_each_difference():
         (("e",), MISSING, 5),
     ]
     assert identical(merge(old, new, lambda *_: True), new)
-
-
-def test_merge_makes_any_value_of_any_other():
-    for seed in range(300):
-        rng = random.Random(seed)
-        old = a_value(rng, 3)
-        new = changed(rng, old)
-        assert identical(merge(old, new, lambda *_: True), new), seed
-        assert identical(merge(old, new, lambda *_: False), old), seed
-
-
-# -- any document ------------------------------------------------------------------------------------------
-
-TEXTS = [
-    *(
-        "alpha",
-        "NO",
-        "12",
-        "it's",
-        'say "hi"',
-        "é😀",
-        "a: b",
-        "# no",
-        "x\ny\n",
-        "two\nlines",
-        "",
-        "  lead",
-        "trail ",
-    ),
-    *(
-        "-",
-        "null",
-        "long " * 30 + "end",
-        "multi\n\npara\n",
-        "\u2028odd",
-        "a,b",
-        "[x]",
-        "tab\there",
-        " a\n b",
-        "?q",
-        "k:",
-    ),
-]
-NUMBERS = [None, True, False, 0, 1, 1.0, -0.5, 1e22, 12345678901234567890]
-KEYS = ["a", "b", "c", "d", "total", "12", "é x", "null", "k: v", "q?"]
-
-
-def a_scalar(rng):
-    return rng.choice(TEXTS if rng.random() < 0.6 else NUMBERS)
-
-
-def a_value(rng, depth):
-    kind = rng.random()
-    if depth <= 0 or kind < 0.4:
-        return a_scalar(rng)
-    if kind < 0.7:
-        return {
-            rng.choice(KEYS) + rng.choice(["", "1", "2"]): a_value(rng, depth - 1)
-            for _ in range(rng.randint(0, 4))
-        }
-    return [a_value(rng, depth - 1) for _ in range(rng.randint(0, 4))]
-
-
-def changed(rng, value):
-    if rng.random() < 0.12:
-        return a_value(rng, 2)
-    if type(value) is dict:
-        kept = {key: each for key, each in value.items() if rng.random() > 0.15}
-        new = {key: changed(rng, each) if rng.random() < 0.4 else each for key, each in kept.items()}
-        return {**new, rng.choice(["new", "z", "12"]): a_value(rng, 2)} if rng.random() < 0.3 else new
-    if type(value) is list:
-        new = []
-        for each in value:
-            if rng.random() < 0.15:
-                new.append(a_value(rng, 2))
-            if rng.random() > 0.15:
-                new.append(changed(rng, each) if rng.random() < 0.4 else each)
-        return new
-    return value if rng.random() < 0.3 else a_scalar(rng)
-
-
-class Scribe:
-    """Writes a value as YAML in styles that change at random, with comments everywhere."""
-
-    def __init__(self, rng):
-        self.rng = rng
-        self.step = rng.choice([2, 2, 3, 4])
-        self.list_step = rng.choice([0, 2, self.step])
-        self.count = 0
-        self.lines = []
-
-    def chance(self, share):
-        return self.rng.random() < share
-
-    def note(self, column):
-        self.count += 1
-        return " " * column + f"# note {self.count}"
-
-    def tail(self):
-        self.count += 1
-        return self.rng.choice(["", "", "", "", "  ", f"  # tail {self.count}"])
-
-    def scalar(self, value, *, flow):
-        return yaml_scalar(value, self.rng.choice(["", "", "'", '"']), flow=flow)
-
-    def key(self, name, *, flow):
-        return yaml_scalar(name, self.rng.choice(["", "", "'", '"']), flow=flow or ":" in name or "?" in name)
-
-    def flow(self, value, column):
-        if type(value) not in {dict, list}:
-            return self.scalar(value, flow=True)
-        opening, closing = "{}" if type(value) is dict else "[]"
-        entries = (
-            [(f"{self.key(key, flow=True)}: ", each) for key, each in value.items()]
-            if type(value) is dict
-            else [("", each) for each in value]
-        )
-        if not entries or self.chance(0.7):
-            return opening + ", ".join(head + self.flow(each, column) for head, each in entries) + closing
-        text = opening + "\n"
-        for index, (head, each) in enumerate(entries):
-            if self.chance(0.2):
-                text += self.note(column + 2) + "\n"
-            comma = "," if index < len(entries) - 1 or self.chance(0.3) else ""
-            text += " " * (column + 2) + head + self.flow(each, column + 2) + comma + self.tail() + "\n"
-        return text + " " * (column or 1) + closing
-
-    def entry(self, head, value, column):
-        self.count += 1
-        anchor = f" &n{self.count}" if self.chance(0.05) else ""
-        if type(value) is str and "\n" in value and self.chance(0.7):
-            block = block_scalar(
-                value, self.rng.choice("|>"), indent=column + self.step, parent=column, keeps=True
-            )
-            if block is not None:
-                self.lines += [f"{head}{anchor} {block[0]}{self.rng.choice(['', ' # header'])}", *block[1:]]
-                return
-        if type(value) not in {dict, list} or not value or self.chance(0.3):
-            empty = value is None and self.chance(0.5)
-            self.lines.append(
-                head + anchor + ("" if empty else " " + self.flow(value, column + 2)) + self.tail()
-            )
-        elif head.endswith("-") and self.chance(0.8):
-            first = len(self.lines)
-            self.block(value, column + 2, notes=False)
-            self.lines[first] = f"{head} {self.lines[first].lstrip(' ')}"
-        else:
-            self.lines.append(head + anchor + self.tail())
-            step = 2 if head.endswith("-") else self.step if type(value) is dict else self.list_step
-            self.block(value, column + step)
-
-    def block(self, value, column, *, notes=True):
-        for index, each in enumerate(value):
-            if (notes or index) and self.chance(0.2):
-                self.lines.append(self.rng.choice([self.note(column), self.note(0), ""]))
-            head = f"{self.key(each, flow=False)}:" if type(value) is dict else "-"
-            self.entry(" " * column + head, value[each] if type(value) is dict else each, column)
-
-
-def notes(data):
-    return re.findall(r"^[ \t]*# note \d+(?=\r?$)", data.decode("utf-8").removeprefix("\ufeff"), re.MULTILINE)
-
-
-@pytest.mark.parametrize("chunk", range(8))
-def test_any_document(chunk):
-    check_documents(chunk)
-
-
-def test_any_document_without_libyaml(monkeypatch):
-    monkeypatch.delattr("yaml.CSafeLoader", raising=False)
-    check_documents(8)
-
-
-def check_documents(chunk):
-    edits = refusals = 0
-    for seed in range(chunk * 100, chunk * 100 + 100):
-        rng = random.Random(seed)
-        cases = [
-            {"id": f"c{index}", "actual": 1, "expected": a_value(rng, 3)}
-            for index in range(rng.randint(1, 3))
-        ]
-        scribe = Scribe(rng)
-        scribe.block({"metric": "x", "cases": cases}, 0)
-        newline = rng.choice(["\n", "\r\n"])
-        text = "\n".join(scribe.lines) + rng.choice(["\n", "\n", ""])
-        data = rng.choice([b"", b"\xef\xbb\xbf"]) + text.replace("\n", newline).encode("utf-8")
-        before = load(data, "x").value
-        wanted = {
-            ("cases", index, "expected"): changed(rng, case["expected"])
-            for index, case in enumerate(before["cases"])
-        }
-        result = edit(data, "x.yaml", wanted)
-        assert set(result.refused.values()) <= {
-            "a comment stands inside what would have to go; move it first"
-        }, seed
-        for trail, value in wanted.items():
-            if trail not in result.refused:
-                before["cases"][trail[1]]["expected"] = value
-        assert identical(load(result.data, "x").value, before), seed
-        assert notes(result.data) == notes(data), seed
-        assert newline == "\n" or not re.search(rb"[^\r]\n", result.data), seed
-        assert result.data.endswith(b"\n") or not data.endswith(b"\n"), seed
-        assert (
-            edit(result.data, "x.yaml", {trail: wanted[trail] for trail in result.changed}).data
-            == result.data
-        ), seed
-        edits += result.data != data
-        refusals += len(result.refused)
-    assert edits > 60
-    assert refusals < 20
-
-
-@pytest.mark.parametrize("indent", [2, 4, "\t", None])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_any_json_written_by_python_comes_out_as_python_would_write_it(indent, newline):
-    def written(value):
-        text = json.dumps(value, indent=indent, ensure_ascii=False) + "\n"
-        return text.replace("\n", newline).encode("utf-8")
-
-    for seed in range(200):
-        rng = random.Random(seed)
-        old = {"first": a_value(rng, 3), "then": a_value(rng, 2)}
-        new = {key: changed(rng, value) for key, value in old.items() if rng.random() < 0.9} | {"last": [1]}
-        result = edit(written(old), "x.json", {(): new}, is_json=True)
-        assert result.refused == {}
-        found = json.loads(result.data)
-        assert found == new, seed
-        assert result.data == written(found), seed

@@ -252,7 +252,7 @@ def test_workers_share_the_cases_by_file(pytester, write):
     write("b.golden.yaml", ASKING)
     outcome = pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadfile")
     outcome.assert_outcomes(passed=6)
-    outcome.stdout.fnmatch_lines(["jsonmatch: 6 cases, 6 fields, all 1.00"])
+    outcome.stdout.fnmatch_lines(["jsonmatch: leaf_f1, 6 cases, 6 fields, all 1.00"])
     assert shares(pytester) == [["a.golden.yaml"], ["b.golden.yaml"]]
 
 
@@ -301,7 +301,7 @@ def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
     write("a.golden.yaml", ASKING)
     outcome = pytester.runpytest_subprocess(*workers, "-p", "rerunfailures", "--reruns", "1")
     assert outcome.parseoutcomes() == {"passed": 3, "rerun": 2}
-    outcome.stdout.fnmatch_lines(["jsonmatch: 3 cases, 3 fields, all 1.00"])
+    outcome.stdout.fnmatch_lines(["jsonmatch: leaf_f1, 3 cases, 3 fields, all 1.00"])
 
 
 def test_the_mark_flaky_runs_a_case_again(pytester, write):
@@ -322,7 +322,7 @@ def test_another_order_is_the_same_run(pytester, write, arguments):
     written = [(f"a.golden.yaml::c{n}", "PASSED") for n in range(20)]
     assert ran(outcome) != written
     assert sorted(ran(outcome)) == sorted(written)
-    outcome.stdout.fnmatch_lines(["jsonmatch: 20 cases, 20 fields, all 1.00"])
+    outcome.stdout.fnmatch_lines(["jsonmatch: leaf_f1, 20 cases, 20 fields, all 1.00"])
 
 
 def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):

@@ -255,3 +255,41 @@ def test_errors_survive_the_way_from_a_worker():
         2,
         "no",
     )
+
+
+def test_amounts_dates_codes_and_texts_inside(pytester, workers):
+    pytester.makefile(
+        ".golden.yaml",
+        invoice="""\
+fields:
+  total: {compare: {amount: {decimal: ","}}}
+  paid: {compare: {date: {languages: [de]}}}
+  born: {compare: {date: {precision: month}}}
+  phone: {compare: {phone: {region: DE}}}
+  iban: {compare: {identifier: {kind: iban}}}
+  calls: {align: unordered}
+  calls[].arguments: {transform: [parse_json]}
+cases:
+  - id: right
+    expected:
+      total: 1234.56
+      paid: "2024-04-03"
+      born: "1985-07"
+      phone: "+4930123456"
+      iban: DE89370400440532013000
+      calls: [{name: a, arguments: {x: 1}}, {name: b, arguments: {y: 2}}]
+    actual:
+      total: 1.234,56 €
+      paid: 3. April 2024
+      born: July 1985
+      phone: (030) 12 34 56
+      iban: DE89 3704 0044 0532 0130 00
+      calls: [{name: b, arguments: '{"y": 2}'}, {name: a, arguments: '{"x": 1}'}]
+  - id: wrong
+    expected: {total: 1234.56, calls: [{name: a, arguments: '{"x": 1}'}]}
+    actual: {total: "1.234,57 €", calls: [{name: a, arguments: '{"x": 2}'}]}
+""",
+    )
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.stdout.fnmatch_lines(["*calls?0?.arguments.x*0.00*1 → 2*"])

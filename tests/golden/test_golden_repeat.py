@@ -259,10 +259,10 @@ cases:
     expected: { n: 1 }
 """,
     )
-    run = suite.runpytest()
+    run = suite.runpytest("-v")
     assert run.ret == pytest.ExitCode.OK
     # Counts of all runs, and the mean of 0 (four times) and 1.
-    run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0  0\.500"])
+    run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0 +0\.50"])
 
 
 def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write):

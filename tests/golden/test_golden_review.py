@@ -15,6 +15,7 @@ from pytest_jsonmatch.golden.review import QUESTION, review
 from pytest_jsonmatch.golden.update import Request, digest_of
 
 CASES = """\
+metric: leaf_f1
 cases:
   - id: bakery  # ours
     actual: { shop: Ann, total: 2, tip: 1 }

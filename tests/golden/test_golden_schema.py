@@ -30,7 +30,7 @@ def test_a_schema_beside_the_yaml_file(pytester, write):
     )
     outcome = pytester.runpytest("golden")
     outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(["*temp  0.00  300 → 350  mismatch, 17 % off (limit 1 %)*"])
+    outcome.stdout.fnmatch_lines(["*0.00  temp  300 → 350  17 % off (limit 1 %)*"])
 
 
 def test_a_schema_written_out(pytester, write):

@@ -36,6 +36,7 @@ def said(outcome):
             "{ n: '12' }",
             ["fields: {n: {transform: [{type_convert: {to: number}}]}}"],
         ),
+        ("leaf_f1", "{ n: 1234.5 }", "{ n: '€ 1,234.50' }", ["fields: {n: {compare: amount}}"]),
         ("leaf_f1", "{ v: [1, 2] }", "{ v: [2, 1] }", ["fields: {v: {align: unordered}}"]),
         (
             "leaf_f1",

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
 
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.golden.update import (
     Request,
     digest_of,
     plan_updates,
-    summary_lines,
-    unified_diff,
     write,
 )
+from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import line_text
+from pytest_jsonmatch.session.updating import update_lines
+
+
+def told(*updates):
+    return [line_text(line) for line in update_lines(updates, Look(), dry_run=False)]
 
 
 @pytest.fixture
@@ -49,9 +57,13 @@ def test_cases_of_one_file_are_written_at_once(ask, tmp_path):
 def test_files_come_in_the_order_of_their_names(ask):
     data = b"expected: 1\n"
     updates = plan_updates([ask(data, name="b.yaml"), ask(data, name="a.yaml")])
-    assert summary_lines(updates, dry_run=False) == [
-        ("updated 1 case in a.yaml", "green"),
-        ("updated 1 case in b.yaml", "green"),
+    assert told(*updates) == [
+        "updated 1 case in a.yaml",
+        "  a.yaml::one",
+        "    the whole value  1 → 2",
+        "updated 1 case in b.yaml",
+        "  b.yaml::one",
+        "    the whole value  1 → 2",
     ]
 
 
@@ -107,7 +119,7 @@ def test_a_new_file(ask, tmp_path, name, value, content):
     (update,) = plan_updates([ask(None, value, name=name, trail=())])
     write(update)
     assert (tmp_path / name).read_bytes() == content
-    assert unified_diff(update)[0] == "--- /dev/null"
+    assert update.changes == {f"{name}::one": [((), MISSING, parse_json(value))]}
 
 
 def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
@@ -115,9 +127,7 @@ def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
     (tmp_path / "a.yaml").write_bytes(b"expected: 3\n")
     write(update)
     assert (tmp_path / "a.yaml").read_bytes() == b"expected: 3\n"
-    assert summary_lines([update], dry_run=False) == [
-        ("not updated: a.yaml::one: the file has changed since it was read; run again", "red")
-    ]
+    assert told(update) == ["not updated: a.yaml::one: the file has changed since it was read; run again"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="root or not, POSIX")
@@ -129,20 +139,16 @@ def test_a_read_only_file_is_refused(ask, tmp_path, monkeypatch):
     assert update.refused == {"a.yaml::one": "the file is read-only"}
 
 
-def test_a_diff_tells_of_a_missing_line_break(ask):
-    (update,) = plan_updates([ask(b"expected: 1")])
-    assert unified_diff(update) == [
-        "--- a.yaml",
-        "+++ a.yaml",
-        "@@ -1 +1 @@",
-        "-expected: 1",
-        "\\ No newline at end of file",
-        "+expected: 2",
-        "\\ No newline at end of file",
-    ]
-
-
 def test_what_is_already_there_is_no_change(ask):
     (update,) = plan_updates([ask(b"expected: 2\n")])
     assert not update.is_changed
-    assert unified_diff(update) == []
+    assert update.changes == {"a.yaml::one": []}
+
+
+def test_long_values_and_many_changes_are_cut(ask):
+    names = [f"k{number:02}" for number in range(30)]
+    before = f"expected: {json.dumps(dict.fromkeys(names, 0))}\n".encode()
+    (update,) = plan_updates([ask(before, json.dumps(dict.fromkeys(names, "word " * 40)))])
+    lines = told(update)
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "    … 10 more changes (-v)"

@@ -71,7 +71,7 @@ def test_more_and_all_with_v_and_vv(pytester):
     for verbosity in ("", "-v", "-vv"):
         arguments = [verbosity] if verbosity else []
         text = pytester.runpytest("--jsonmatch-summary=none", *arguments).stdout.str()
-        shown[verbosity] = sum(line.startswith("E         k") for line in text.splitlines())
+        shown[verbosity] = sum(line.startswith("E         0.00  k") for line in text.splitlines())
     assert 0 < shown[""] < shown["-v"] < shown["-vv"] == 90
 
 
@@ -88,7 +88,7 @@ def test_verbosity_of_assertions_alone(pytester):
     )
     pytester.makeini("[pytest]\nverbosity_assertions = 2\n")
     text = pytester.runpytest("--jsonmatch-summary=none").stdout.str()
-    assert sum(line.startswith("E         k") for line in text.splitlines()) == 90
+    assert sum(line.startswith("E         0.00  k") for line in text.splitlines()) == 90
 
 
 def test_no_colour_unless_pytest_has_it(pytester, bad):

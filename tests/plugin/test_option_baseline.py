@@ -37,7 +37,11 @@ def test_a_first_run_has_none(suite):
     run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(
-        "baseline main: there is none yet (*main.json); --jsonmatch-save=NAME writes one"
+        "baseline main: there is none yet; --jsonmatch-save=main saves this run as jsonmatch-baselines/main.json"
+    )
+    coloured = suite.runpytest("--jsonmatch-baseline=sub/main.json", "--color=yes")
+    coloured.stdout.fnmatch_lines(
+        "*\x1b[[]33mbaseline sub/main.json: there is none yet; --jsonmatch-json=sub/main.json saves this run *"
     )
 
 
@@ -129,3 +133,24 @@ def test_the_report_says_so_too(suite, monkeypatch):
     text = (suite.path / "r.md").read_text(encoding="utf-8")
     assert "score against `main`: -0.17." in text
     assert "| **-0.50** | 1.00 | 0.50 | `test_it.py::test_it[b]` |" in text
+
+
+def test_changed_fields_of_two_metrics_are_named_with_theirs(suite, monkeypatch):
+    suite.makepyfile(
+        test_it="""
+        import os
+        import pytest
+
+        @pytest.mark.parametrize("metric", ["leaf_f1", "json_similarity"])
+        def test_it(assert_json_match, metric):
+            assert_json_match({"x": int(os.environ.get("WORSE", 4))}, {"x": 4}, threshold=0, metric=metric)
+        """
+    )
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("WORSE", "3")
+    lines = baseline_lines(suite.runpytest("--jsonmatch-baseline=main"))
+    at = lines.index("fields that changed:")
+    assert lines[at + 1 : at + 3] == [
+        "   -1.00  1.00 → 0.00  x (leaf_f1)",
+        "   -0.25  1.00 → 0.75  x (json_similarity)",
+    ]

@@ -58,6 +58,18 @@ def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
         'FAILED   fields["m"].score > 0.8  0.80  slack 0.00',
         "PASSED   batch_errors == 0        0  slack 0",
     ]
+    assert run.outlines[-1] == (
+        'jsonmatch: 2 of 5 gates failed: f1 >= 0.95 (0.90), fields["m"].score > 0.8 (0.80)'
+    )
+
+
+def test_a_run_whose_gates_pass_ends_as_pytest_ends_it(suite):
+    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.5")
+    assert run.ret == pytest.ExitCode.OK
+    assert run.outlines[-1].startswith("=")
+    assert not any(line.startswith("figures, ") for line in run.outlines)
+    shown = suite.runpytest("--jsonmatch-gate=f1 >= 0.5", "-v").outlines
+    assert "figures, mean of cases, with 95 % confidence intervals (10 cases):" in shown
 
 
 def test_gates_that_hold(suite):

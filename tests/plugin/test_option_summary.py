@@ -26,20 +26,40 @@ def summary(outcome):
         return [line for line in lines if line.startswith("jsonmatch:")]
     below = lines[heads[0] + 1 :]
     end = next(number for number, line in enumerate(below) if line.startswith("=") or " passed in " in line)
-    return [line for line in below[:end] if line]
+    return [line for line in below[:end] if line and "less than" not in line]
 
 
 def rows(outcome):
     return [line.split()[0] for line in summary(outcome) if line.startswith(("name", "age"))]
 
 
-def test_auto_is_one_line_when_all_is_well(pytester):
-    pytester.makepyfile(PERFECT)
-    assert len(summary(pytester.runpytest())) == 1
+FAILED = """
+    def test_failed(assert_json_match):
+        assert_json_match({"name": "Ann", "age": 3}, {"name": "Ann", "age": 4}, metric="json_similarity")
+"""
 
 
-def test_auto_is_the_table_when_any_field_is_under_1(pytester):
+def test_auto_is_a_line_for_each_metric_when_all_pass(pytester):
+    pytester.makepyfile(test_a=PERFECT, test_b=MIXED)
+    assert summary(pytester.runpytest()) == [
+        "jsonmatch: leaf_f1, 2 cases, 4 fields, mean of cases 0.75, lowest 0.50"
+    ]
+    pytester.makepyfile(test_c=FAILED.replace(")\n", ", threshold=0.5)\n"))
+    lines = summary(pytester.runpytest())
+    assert [line.partition(",")[0] for line in lines if line.startswith("jsonmatch")] == [
+        "jsonmatch: leaf_f1",
+        "jsonmatch: json_similarity",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [("-v",), ("--jsonmatch-summary=all",)], ids=str)
+def test_the_table_of_a_run_in_which_all_pass_is_there_for_the_asking(pytester, arguments):
     pytester.makepyfile(MIXED)
+    assert rows(pytester.runpytest(*arguments)) == ["age", "name"]
+
+
+def test_auto_is_the_table_when_something_failed(pytester):
+    pytester.makepyfile(FAILED)
     assert rows(pytester.runpytest()) == ["age", "name"]
 
 
@@ -60,7 +80,7 @@ def test_all_is_the_table_though_all_is_well(pytester):
 
 
 def test_the_ini_option_is_the_default(pytester):
-    pytester.makepyfile(MIXED)
+    pytester.makepyfile(FAILED)
     pytester.makeini("[pytest]\njsonmatch_summary = none\n")
     assert summary(pytester.runpytest()) == []
     assert rows(pytester.runpytest("--jsonmatch-summary=auto")) == ["age", "name"]
@@ -95,7 +115,7 @@ def test_what_turns_summaries_off_turns_ours_off(pytester, arguments):
 
 
 def test_the_table_stands_in_a_quiet_run(pytester):
-    pytester.makepyfile(MIXED)
+    pytester.makepyfile(FAILED)
     assert rows(pytester.runpytest("-q")) == ["age", "name"]
 
 
@@ -121,8 +141,8 @@ def test_every_terminal_can_show_it(pytester, encoding):
 
 def test_it_is_coloured_only_where_pytest_is(pytester):
     pytester.makepyfile(MIXED)
-    plain = pytester.runpytest("--color=no").stdout.str()
-    coloured = pytester.runpytest("--color=yes").stdout.str()
+    plain = pytester.runpytest("--color=no", "-v").stdout.str()
+    coloured = pytester.runpytest("--color=yes", "-v").stdout.str()
     assert "\x1b[" not in plain
     (row,) = [line for line in coloured.splitlines() if line.startswith("age") or "age  " in line]
     assert "\x1b[31m" in row

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from pytest_jsonmatch.golden.outputs import Outputs
 from pytest_jsonmatch.results.file import read_results
 
 SUITE = """\
@@ -27,6 +29,7 @@ FILES = {
     "--jsonmatch-save=main": "jsonmatch-baselines/main.json",
     "--jsonmatch-markdown=out/report.md": "out/report.md",
     "--jsonmatch-gitlab=out/quality.json": "out/quality.json",
+    "--jsonmatch-html=out/report.html": "out/report.html",
 }
 # Where nothing can be made, not even by root.
 BELOW_A_FILE = "test_it.py/out"
@@ -45,8 +48,10 @@ def check_files(folder: Path, cases: int) -> None:
         assert len(read_results(folder / name).cases) == cases
     assert isinstance(json.loads((folder / "out/quality.json").read_text()), list)
     assert (folder / "out/report.md").read_text(encoding="utf-8").startswith("## ")
+    assert (folder / "out/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "quality.json",
+        "report.html",
         "report.md",
         "results.json",
     ]
@@ -76,7 +81,7 @@ def test_the_same_files_with_and_without_workers(suite, monkeypatch):
         suite.runpytest(*FILES, *arguments)
         texts.append([(suite.path / name).read_text(encoding="utf-8") for name in FILES.values()])
     plain, spread = texts
-    assert plain[2:] == spread[2:]
+    assert plain[2:4] == spread[2:4]
     assert json.loads(plain[0])["cases"] == json.loads(spread[0])["cases"]
 
 
@@ -95,12 +100,12 @@ def test_workers_that_collect_only_write_nothing(suite):
 # -- where nothing can be written --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["json", "markdown", "gitlab"])
+@pytest.mark.parametrize("option", ["json", "markdown", "gitlab", "html"])
 @pytest.mark.parametrize("folder", [BELOW_A_FILE, KERNEL])
 def test_a_file_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_others(suite, option, folder):
     if folder == KERNEL and not sys.platform.startswith("linux"):
         pytest.skip("/proc is Linux's")
-    others = [name for name in FILES if option not in name]
+    others = [name for name in FILES if f"-{option}=" not in name]
     run = suite.runpytest("-k", "0", f"--jsonmatch-{option}={folder}/file", *others)
     run.assert_outcomes(passed=1, deselected=3)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -120,6 +125,64 @@ def test_a_folder_is_no_file(suite):
     run = suite.runpytest("-k", "0", "--jsonmatch-markdown=.")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("* can't be written: is a directory")
+
+
+# Whoever runs the tests may write everywhere: an audit hook stands for the rights that they do not have.
+LOCKED = """\
+import os, sys
+
+def refuse(event, arguments):
+    if event in {"os.mkdir", "os.rename"} or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
+        if isinstance(arguments[0], (str, os.PathLike)) and "locked" in os.path.abspath(arguments[0]):
+            raise PermissionError(13, "Permission denied", os.fspath(arguments[0]))
+
+sys.addaudithook(refuse)
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("json=locked/results.json", "locked/results.json can't be written: permission denied"),
+        ("save=main", "locked/main.json can't be written: permission denied"),
+        ("markdown=locked/report.md", "locked/report.md can't be written: permission denied"),
+        ("gitlab=locked/quality.json", "locked/quality.json can't be written: permission denied"),
+        ("html=locked/report.html", "locked/report.html can't be written: permission denied"),
+        ("record=locked/answers.jsonl", "*--jsonmatch-record: *ermission denied*"),
+        (
+            "update=all,force",
+            "not updated: locked/a.golden.yaml::a: the file can't be written: permission denied",
+        ),
+    ],
+)
+def test_a_folder_that_may_only_be_read(pytester, option, message):
+    pytester.makeconftest(LOCKED)
+    pytester.makeini("[pytest]\njsonmatch_baselines = locked\n")
+    pytester.mkdir("locked")
+    golden = pytester.path / "locked/a.golden.yaml"
+    golden.write_text("actual: 1\nexpected: 2\nthreshold: 0\nid: a\n")
+    run = pytester.runpytest_subprocess(f"--jsonmatch-{option}", "-p", "no:cacheprovider")
+    assert run.ret in {pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.USAGE_ERROR}
+    assert any(fnmatch(line, message) for line in (*run.outlines, *run.errlines))
+    assert "INTERNALERROR" not in run.stdout.str()
+    assert golden.read_text() == "actual: 1\nexpected: 2\nthreshold: 0\nid: a\n"
+    assert list(golden.parent.iterdir()) == [golden]
+
+
+@pytest.mark.parametrize("what", ["KeyboardInterrupt", "OSError(28, 'No space left on device')"])
+def test_files_are_as_they_were_if_writing_them_anew_is_cut_short(suite, what):
+    suite.runpytest_subprocess(*FILES)
+    before = {name: (suite.path / name).read_bytes() for name in FILES.values()}
+    suite.makeconftest(f"import os\n\ndef full(file):\n    raise {what}\n\nos.fsync = full\n")
+    run = suite.runpytest_subprocess(*FILES, "-k", "0")
+    assert run.ret != pytest.ExitCode.OK
+    if what != "KeyboardInterrupt":
+        run.assert_outcomes(passed=1, deselected=3)
+        run.stdout.fnmatch_lines_random(
+            f"{Path(name)} can't be written: no space left on device" for name in before
+        )
+    assert {name: (suite.path / name).read_bytes() for name in FILES.values()} == before
+    check_files(suite.path, 4)
 
 
 # -- interrupted -------------------------------------------------------------------------------------------
@@ -195,6 +258,18 @@ def test_that_is_killed(assert_json_match):
     check_files(suite.path, 5)
     run.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10"])
     assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite):
+    suite.makefile(".golden.yaml", a="id: a\nactual: {n: 1}\nexpected: {n: 1}\n")
+    suite.makepyfile(test_it=SUITE + "\ndef test_that_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    for name in ("answers.jsonl", "results.json"):
+        (suite.path / name).write_text("old")
+    suite.runpytest_subprocess("--jsonmatch-record=answers.jsonl", "--jsonmatch-json=results.json")
+    assert [(suite.path / name).read_text() for name in ("answers.jsonl", "results.json")] == ["old", "old"]
+    (partial,) = suite.path.glob("answers.jsonl.*.partial")
+    assert Outputs(partial).find("a.golden.yaml::a") == {"n": 1}
 
 
 def test_pytest_exit_leaves_all_files(suite):

@@ -47,14 +47,14 @@ def test_field_match_names_the_leaves_that_differ():
 
     assert lines(shown) == lines("""
 field_match score 0.17 < 1.00 (acme-17)
-6 fields: 1 match, 4 mismatch, 1 omitted
+6 fields: 1 match, 4 mismatch, 1 omitted, in 6 places
 
-  vendor.name     "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits
+  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits
   vendor.iban     (nothing) → "DE12"            invented
-  items[1].price  20.3 → 20.5                   mismatch, 0.99 % off
-  total           32.8 → "32.8"  mismatch, number against string
+  items[1].price  20.3 → 20.5                   0.99 % off
+  total           32.8 → "32.8"                 number against string
   paid            true → (missing)              omitted
-  status          "completed suc[-c-]essfully"  mismatch, 1 edit
+  status          "completed suc[-c-]essfully"  1 edit
   [-only in expected-] {+only in actual+}
 """)
 
@@ -66,11 +66,11 @@ def test_a_graded_metric_shows_the_worst_fields_first():
 json_similarity score 0.76 < 0.90
 10 fields: 5 match, 4 mismatch, 1 omitted
 
-  total           0.00  32.8 → "32.8"  mismatch, number against string
-  paid            0.00  true → (missing)              omitted
-  vendor.name     0.67  "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits
-  status          0.95  "completed suc[-c-]essfully"  mismatch, 1 edit
-  items[1].price  0.99  20.3 → 20.5  mismatch, 0.99 % off
+  0.00  total           32.8 → "32.8"  number against string
+  0.00  paid            true → (missing)              omitted
+  0.67  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits
+  0.95  status          "completed suc[-c-]essfully"  1 edit
+  0.99  items[1].price  20.3 → 20.5                   0.99 % off
   [-only in expected-] {+only in actual+}
 """)
 
@@ -80,10 +80,10 @@ def test_without_unicode_the_message_is_ascii():
 
     assert lines(shown) == lines(r"""
 field_match score 0.00 < 1.00
-1 field: 1 mismatch
+1 field: 1 mismatch, in 3 places
 
-  ["st\xe4dte"][0]  "M\xfcnster" -> "M\xfcnchen"  mismatch, 3 edits
-  ["st\xe4dte"][1]  1 -> 2                        mismatch, 100 % off
+  ["st\xe4dte"][0]  "M\xfcnster" -> "M\xfcnchen"  3 edits
+  ["st\xe4dte"][1]  1 -> 2                        100 % off
   ["st\xe4dte"][2]  3 -> (missing)                omitted
 """)
     shown.encode("ascii")
@@ -103,10 +103,10 @@ def test_what_fits_on_no_line_goes_below():
 json_similarity score 0.57 < 1.00
 2 fields: 2 mismatch
 
-  summary  0.18  mismatch, 40 edits
+  0.18  summary  40 edits
       expected "a short text about something altogether different"
       actual   "Nobody knows what to put here, so here are words."
-  note     0.96  mismatch, 4 edits
+  0.96  note     4 edits
       "…ivery is made to the [-rear-]{+front+} entrance of the ware…"
   [-only in expected-] {+only in actual+}
 """)
@@ -116,24 +116,41 @@ def test_long_values_are_shortened_around_the_difference():
     expected, actual = {"text": "x" * 500 + "left" + "y" * 500}, {"text": "x" * 500 + "right" + "z" * 500}
 
     assert lines(message(actual, expected))[3:] == lines("""
-  text  0.00  mismatch, 504 edits
+  0.00  text  504 edits
       expected …xxxxxxxxxxxxxxxxxxleftyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
       actual   …xxxxxxxxxxxxxxxxxxrightzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…
 """)
 
 
-def test_the_clickable_place_of_each_field():
-    shown = message(ACTUAL, EXPECTED, locate=lambda field: f"golden/acme.golden.yaml:{len(field.path)}")
+def test_the_place_of_each_field():
+    shown = message(ACTUAL, EXPECTED, locate=lambda field: f":{len(field.path)}")
 
-    assert lines(shown)[3:7] == [
-        '  vendor.name     "Acme [-Inc-]{+Ltd+}."        mismatch, 3 edits',
-        "      golden/acme.golden.yaml:11",
-        '  vendor.iban     (nothing) → "DE12"            invented',
-        "      golden/acme.golden.yaml:11",
+    assert lines(shown)[3:5] == [
+        '  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits  :11',
+        '  vendor.iban     (nothing) → "DE12"            invented  :11',
     ]
-    assert lines(message({"a": 1}, {"a": 2}, locate=lambda _: "a.golden.yaml:1"))[3] == (
-        "  a  0.00  2 → 1  mismatch, 50 % off  a.golden.yaml:1"
-    )
+    shown = message(ACTUAL, EXPECTED, locate=lambda _: "golden/expected/acme-17.json:7")
+    assert lines(shown)[3:5] == [
+        "  vendor.name",
+        '      "Acme [-Inc-]{+Ltd+}."  3 edits  golden/expected/acme-17.json:7',
+    ]
+
+
+def test_the_layout_is_the_same_in_any_terminal():
+    expected = {"customer": {"postal_code": "1100-061"}, "note": "completed successfully", "total": 1}
+    actual = {"note": "completed sucessfully", "total": "one"}
+
+    def shown(width):
+        return lines(
+            message(actual, expected, metric="leaf_f1", locate=lambda _: ":16", width=width, options={})
+        )[3:-1]
+
+    assert shown(80) == lines("""
+  0.00  customer.postal_code  "1100-061" → (missing)        omitted  :16
+  0.00  note                  "completed suc[-c-]essfully"  1 edit  :16
+  0.00  total                 1 → "one"  number against string  :16
+""")
+    assert [" ".join(line.split()) for line in shown(120)] == [" ".join(line.split()) for line in shown(80)]
 
 
 def test_every_figure_that_is_too_low_is_named():
@@ -162,14 +179,14 @@ def test_limits_on_fields_alone_bring_their_fields_first():
 
     shown = message(actual, expected, metric="json_similarity", failures=failures)
 
-    assert [line.split()[0] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
+    assert [line.split()[1] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
 
 
 def test_a_score_just_below_one_is_not_one():
     shown = message({"t": "a" * 99_999}, {"t": "a" * 100_000}, metric="json_similarity")
 
     assert lines(shown)[0] == "json_similarity score 0.99999 < 1.00"
-    assert lines(shown)[3].split()[:2] == ["t", ">.99"]
+    assert lines(shown)[3].split()[:2] == ["0.99999", "t"]
 
 
 def test_comparator_errors_and_warnings_stand_below_the_fields():
@@ -188,8 +205,8 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
 leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch
 
-  a  0.00  1 → 2      mismatch, 100 % off
-  b  0.00  "y" → "x"  mismatch, comparator failed
+  0.00  a  1 → 2      100 % off
+  0.00  b  "y" → "x"  comparator failed
 error: comparator 'weight' at b: raised ValueError: no unit in 'x'
        \x1b[31m; write 5 kg, 12 lb or the like, one blank between
 note: line 1: the key 'a' stands twice in one object; the last one
@@ -202,14 +219,14 @@ def test_ten_thousand_differences_are_capped():
     actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
 
     assert lines(message(actual, expected, metric="json_similarity"))[3:] == lines("""
-  items[0].price  0.00  0 → 1  mismatch, 1 off
-  items[1].price  0.00  1 → 2  mismatch, 100 % off
-  x               0.00  1 → 2  mismatch, 100 % off
-  items[2].price  0.50  2 → 3  mismatch, 50 % off
-  items[3].price  0.67  3 → 4  mismatch, 33 % off
-  items[4].price  0.75  4 → 5  mismatch, 25 % off
-  items[5].price  0.80  5 → 6  mismatch, 20 % off
-  items[6].price  0.83  6 → 7  mismatch, 17 % off
+  0.00  items[0].price  0 → 1  1 off
+  0.00  items[1].price  1 → 2  100 % off
+  0.00  x               1 → 2  100 % off
+  0.50  items[2].price  2 → 3  50 % off
+  0.67  items[3].price  3 → 4  33 % off
+  0.75  items[4].price  4 → 5  25 % off
+  0.80  items[5].price  5 → 6  20 % off
+  0.83  items[6].price  6 → 7  17 % off
   … and 9,993 more (-v: more, -vv: all)
 """)
 
@@ -219,14 +236,14 @@ def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
     actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
 
     assert lines(message(actual, expected))[3:] == lines("""
-  items[0].price  0 → 1  mismatch, 1 off
-  items[1].price  1 → 2  mismatch, 100 % off
-  items[2].price  2 → 3  mismatch, 50 % off
-  items[3].price  3 → 4  mismatch, 33 % off
-  items[4].price  4 → 5  mismatch, 25 % off
-  items[5].price  5 → 6  mismatch, 20 % off
-  items[6].price  6 → 7  mismatch, 17 % off
-  x               1 → 2  mismatch, 100 % off
+  items[0].price  0 → 1  1 off
+  items[1].price  1 → 2  100 % off
+  items[2].price  2 → 3  50 % off
+  items[3].price  3 → 4  33 % off
+  items[4].price  4 → 5  25 % off
+  items[5].price  5 → 6  20 % off
+  items[6].price  6 → 7  17 % off
+  x               1 → 2  100 % off
   … and 9,993 more differences in these fields (-v: more, -vv: all)
 """)
     assert len(lines(message(actual, expected, verbosity=1))) == 54
@@ -260,8 +277,7 @@ def test_deep_paths_end_after_200_levels():
 
     assert lines(message(actual, expected, verbosity=2))[3:] == [
         "  k" + ".k" * 199 + "…",
-        "      mismatch, 100 % off",
-        "      1 → 2",
+        "      1 → 2  100 % off",
     ]
     assert lines(message(actual, expected))[3].split()[0] == "k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k…"
 
@@ -275,7 +291,7 @@ def test_verbose_shows_values_whole():
 def test_marks_in_the_data_are_not_taken_for_ours():
     shown = message({"a": "say [-no-] to it"}, {"a": "say [-yes-] to it"})
 
-    assert lines(shown)[3] == '  a  0.00  "say [-yes-] to it" → "say [-no-] to it"  mismatch, 3 edits'
+    assert lines(shown)[3] == '  0.00  a  "say [-yes-] to it" → "say [-no-] to it"  3 edits'
 
 
 def test_texts_that_look_the_same_are_shown_apart():
@@ -292,8 +308,8 @@ def test_what_a_transform_takes_away_is_not_marked():
     )
 
     assert lines(shown)[3:] == lines("""
-  a  0.00  "José Sanche[-z-]{+s+}"  mismatch, 1 edit
-  b  0.00  mismatch, 1 edit
+  0.00  a  "José Sanche[-z-]{+s+}"  1 edit
+  0.00  b  1 edit
       "SANCHEZ" → "  Sanches"
       compared as "sanche[-z-]{+s+}"
   [-only in expected-] {+only in actual+}
@@ -322,8 +338,8 @@ def test_what_does_not_count_comes_last_and_says_so():
 json_similarity score 0.83 < 1.00
 3 fields: 2 mismatch, 1 skipped
 
-  b  0.83  3.0 → 2.5  mismatch, 17 % off
-  a  0.50  2 → 1      mismatch, 50 % off, weight 0
+  0.83  b  3.0 → 2.5  17 % off
+  0.50  a  2 → 1      50 % off, weight 0
 """)
 
 
@@ -336,9 +352,7 @@ def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
     )
 
     assert len(shown) <= 25
-    assert [line.split()[0] for line in shown if line.startswith("  field")] == [
-        f"field{n}" for n in range(5)
-    ]
+    assert [line.split()[1] for line in shown if line.startswith("  0.")] == [f"field{n}" for n in range(5)]
     assert shown[-1] == "  … and 15 more (-v: more, -vv: all)"
 
 
@@ -368,7 +382,7 @@ def test_many_changes_are_two_texts():
     actual = {"text": "a2 b3 c4 d5 e6 f7 g8 h9 and some more text"}
 
     assert lines(message(actual, expected))[3:] == lines("""
-  text  0.00  mismatch, 8 edits
+  0.00  text  8 edits
       expected "a1 b2 c3 d4 e5 f6 g7 h8 and some more text"
       actual   "a2 b3 c4 d5 e6 f7 g8 h9 and some more text"
 """)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.report.figures import compare_figures, count, fixed_figure, score_text
+from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 
 SCORES = st.floats(0, 1)
 
@@ -36,20 +36,8 @@ def test_two_decimals_or_as_many_as_it_takes(score, shown):
     assert score_text(score) == shown
 
 
-@pytest.mark.parametrize(
-    ("score", "digits", "shown"),
-    [
-        (1.0, 2, "1.00"),
-        (0.9999, 2, ">.99"),
-        (0.9999, 3, ">.999"),
-        (0.0001, 2, "<.01"),
-        (0.0001, 3, "<.001"),
-        (0.0, 3, "0.000"),
-        (0.9545, 3, "0.955"),
-    ],
-)
-def test_a_figure_of_a_fixed_width(score, digits, shown):
-    assert fixed_figure(score, digits) == shown
+def test_more_decimals_if_asked_for():
+    assert [score_text(score, 3) for score in (1.0, 0.9545, 0.9999)] == ["1.000", "0.955", "0.9999"]
 
 
 @pytest.mark.parametrize(
@@ -87,10 +75,6 @@ def test_the_lower_figure_reads_as_the_lower_one(value, limit):
 def test_only_a_perfect_score_reads_as_one_and_only_nothing_as_zero(score):
     for text in (score_text(score), compare_figures(score, 1.0)[0]):
         assert (float(text) == 1.0, float(text) == 0.0) == (score == 1.0, score == 0.0)
-    for digits in (2, 3):
-        text = fixed_figure(score, digits)
-        assert len(text) == 2 + digits
-        assert (text.startswith("1"), set(text) <= {"0", "."}) == (score == 1.0, score == 0.0)
 
 
 def test_numbers_with_their_nouns():

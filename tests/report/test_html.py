@@ -83,7 +83,7 @@ def test_says_what_there_is() -> None:
     text = re.sub(r"<[^>]+>|\s+", " ", html.partition("<body>")[2].partition("<script")[0])
     for said in (
         "with 95 % confidence intervals",
-        "bounded: few cases differ",
+        "few cases, wide interval",
         "failed pass_rate &gt;= 0.75 0.50 0.75 -0.25 1 of 2 cases",
         "Against the baseline main 2 cases in both",
         "1 case vanished",
@@ -131,6 +131,55 @@ def test_says_what_there_is() -> None:
             }
         ],
     }
+
+
+def test_changes_of_two_metrics_are_told_apart() -> None:
+    def run(answer: int) -> ResultSet:
+        cases = []
+        for metric in ("leaf_f1", "json_similarity"):
+            result = compare_json({"n": answer}, {"n": 4}, metric=metric)
+            compared = Comparison.of(result, id=metric, nodeid=metric, threshold={}, passed=True)
+            cases.append(Case(metric, (CaseRun(1, passed=True, comparisons=(compared,)),)))
+        return ResultSet(tuple(cases))
+
+    before, after = run(4), run(3)
+    data = data_in(html_page(RunView(after, baseline="main", diff=compare_runs(before, after))))
+    assert data["metrics"] == ["leaf_f1", "json_similarity"]
+    assert [(row[0], row[1], row[3], row[-1]) for row in data["fields"]] == [
+        ("n", 0, 0.0, 1.0),
+        ("n", 1, 0.75, 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gate", "kind", "text"),
+    [
+        ("score >= 0.5", "passed", "1 gate passed · no case failed"),
+        ("score >= 0.95", "failed", "1 of 1 gate failed · no case failed · score &gt;= 0.95 (0.90)"),
+    ],
+)
+def test_a_banner_has_the_verdict(gate: str, kind: str, text: str) -> None:
+    results = page_of({"b": ({"n": "completted"}, {"n": "completed"})}).results
+    html = html_page(RunView(results, gates=[check_gate(parse_gate(gate), results)]))
+    assert f'<section class="banner {kind}" role="status"><strong>{kind}</strong> <span>{text}</span>' in html
+
+
+def test_extras_that_are_not_counted_are_greyed() -> None:
+    expected = {"a": [{"b": 1}], "c": "x"}
+    actual = {"a": [{"b": 1, "more": 2}, 3], "c": "x", "d": {"e": 4}}
+    result = compare_json(actual, expected, metric="json_similarity")
+    wrong, documents = details_of(result).split("\n")
+    assert [(leaf["p"], leaf["k"], leaf["a"]) for leaf in json.loads(wrong)["leaves"]] == [
+        ("d", "extra", [["=", '{"e": 4}']]),
+        ("a[1]", "extra", [["=", "3"]]),
+        ("a[0].more", "extra", [["=", "2"]]),
+    ]
+    assert [text.split() for kind, text in json.loads(documents)[1] if kind == "~"] == [
+        ['"more":', "2"],
+        ["3"],
+        ['"d":', "{", '"e":', "4", "}"],
+    ]
+    assert details_of(compare_json(expected, expected, metric="json_similarity")).startswith("\n")
 
 
 def test_data_from_outside_is_text() -> None:
@@ -195,7 +244,7 @@ def test_details_are_bounded() -> None:
 
 
 def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_jsonmatch.report.html._MAX_DETAILS", 1)
+    monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
     html = html_page(page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})}))
     assert "Values are shown of the 1 worst comparison, of 2 that are not perfect." in html
     assert ["d" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
@@ -277,7 +326,7 @@ def test_whole_documents_are_bounded() -> None:
 
 
 def test_a_page_has_room_for_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_jsonmatch.report.html._MAX_DOCUMENTS", 1)
+    monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
     html = html_page(page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 2})}))
     assert "Whole documents are shown of the 1 worst comparison, of 2." in html
     assert ["o" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]

@@ -60,19 +60,20 @@ SESSION = [
 
 def test_one_row_per_field_the_worst_first_under_its_parent():
     assert shown(SESSION) == lines("""
-json_similarity   n match mismatch omitted invented score precision recall   F1
-total             4     3        1       0        –  0.75      0.75   0.75 0.75
-vendor            8     6        1       1        –  0.83      0.95   0.83 0.89
-  city            4     3        0       1        –  0.75      1.00   0.75 0.86
-  name            4     3        1       0        –  0.92      0.92   0.92 0.92
-items            13    10        2       1        –  0.84      0.91   0.68 0.78
-  (as a whole)    1     0        1       0        –  0.00      0.00   0.00 0.00
-  []             12    10        1       1        –  0.91      0.99   0.91 0.95
-    sku           6     5        0       1        –  0.83      1.00   0.83 0.91
-    price         6     5        1       0        –  0.98      0.98   0.98 0.98
-number            4     4        0       0        –  1.00      1.00   1.00 1.00
-───────────────────────────────────────────────────────────────────────────────
-all fields       29    23        4       2        –  0.85      0.91   0.77 0.83
+json_similarity, all leaves of 4 cases; extras not counted
+field           n match mismatch omitted    invented score precision recall   F1
+total           4     3        1       0 not counted  0.75      0.75   0.75 0.75
+vendor          8     6        1       1 not counted  0.83      0.95   0.83 0.89
+  city          4     3        0       1 not counted  0.75      1.00   0.75 0.86
+  name          4     3        1       0 not counted  0.92      0.92   0.92 0.92
+items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
+  (as a whole)  1     0        1       0 not counted  0.00      0.00   0.00 0.00
+  []           12    10        1       1 not counted  0.91      0.99   0.91 0.95
+    sku         6     5        0       1 not counted  0.83      1.00   0.83 0.91
+    price       6     5        1       0 not counted  0.98      0.98   0.98 0.98
+number          4     4        0       0 not counted  1.00      1.00   1.00 1.00
+────────────────────────────────────────────────────────────────────────────────
+all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -95,8 +96,8 @@ def test_a_group_of_which_one_row_is_shown_shares_a_line_with_it():
         "odd": {"x y": 2, "z": 1},
     }
     table = shown([compared("r", actual, expected, metric="leaf_f1")], mode="failed")
-    assert [line.split("  ")[0] for line in table[1:4]] == ["items[].price", 'odd["x y"]', "a.b.c"]
-    assert shown([compared("r", actual, expected, metric="leaf_f1")], mode="all")[1].startswith("items[]  ")
+    assert [line.split("  ")[0] for line in table[2:5]] == ["items[].price", 'odd["x y"]', "a.b.c"]
+    assert shown([compared("r", actual, expected, metric="leaf_f1")], mode="all")[2].startswith("items[]  ")
 
 
 def test_what_a_group_was_scored_as_shares_a_line_too():
@@ -105,15 +106,16 @@ def test_what_a_group_was_scored_as_shares_a_line_too():
         compared("s", {"items": [1, 2], "a": 1}, {"items": [1, 2], "a": 1}),
     ]
     table = shown(session, mode="failed")
-    assert table[1].startswith("items (as a whole) 1 ")
+    assert table[2].startswith("items (as a whole) 1 ")
 
 
 def test_a_wide_terminal_has_room_for_words_and_decimals():
-    assert shown(SESSION, width=120)[:4] == lines("""
-json_similarity    n  match  mismatch  omitted     invented  score  precision  recall     F1
-total              4      3         1        0  not counted  0.750      0.750   0.750  0.750
-vendor             8      6         1        1  not counted  0.833      0.952   0.833  0.889
-  city             4      3         0        1  not counted  0.750      1.000   0.750  0.857
+    assert shown(SESSION, width=120)[:5] == lines("""
+json_similarity, all leaves of 4 cases; extras not counted
+field              n  match  mismatch  omitted     invented  score  precision  recall    F1
+total              4      3         1        0  not counted   0.75       0.75    0.75  0.75
+vendor             8      6         1        1  not counted   0.83       0.95    0.83  0.89
+  city             4      3         0        1  not counted   0.75       1.00    0.75  0.86
 """)
 
 
@@ -121,7 +123,9 @@ def test_a_narrow_ascii_terminal():
     table = shown(SESSION, width=44, unicode=False)
 
     assert table == lines("""
-json_similarity   n mism. omit. inv. score
+json_similarity, all leaves of 4 cases;
+extras not counted
+field             n mism. omit. inv. score
 total             4     1     0    -  0.75
 vendor            8     1     1    -  0.83
   city            4     0     1    -  0.75
@@ -147,18 +151,19 @@ all fields       29     4     2    -  0.85
 
 def test_only_what_is_not_right():
     assert shown(SESSION, mode="failed") == lines("""
-json_similarity   n match mismatch omitted invented score precision recall   F1
-total             4     3        1       0        –  0.75      0.75   0.75 0.75
-vendor            8     6        1       1        –  0.83      0.95   0.83 0.89
-  city            4     3        0       1        –  0.75      1.00   0.75 0.86
-  name            4     3        1       0        –  0.92      0.92   0.92 0.92
-items            13    10        2       1        –  0.84      0.91   0.68 0.78
-  (as a whole)    1     0        1       0        –  0.00      0.00   0.00 0.00
-  []             12    10        1       1        –  0.91      0.99   0.91 0.95
-    sku           6     5        0       1        –  0.83      1.00   0.83 0.91
-    price         6     5        1       0        –  0.98      0.98   0.98 0.98
-───────────────────────────────────────────────────────────────────────────────
-all fields       29    23        4       2        –  0.85      0.91   0.77 0.83
+json_similarity, all leaves of 4 cases; extras not counted
+field           n match mismatch omitted    invented score precision recall   F1
+total           4     3        1       0 not counted  0.75      0.75   0.75 0.75
+vendor          8     6        1       1 not counted  0.83      0.95   0.83 0.89
+  city          4     3        0       1 not counted  0.75      1.00   0.75 0.86
+  name          4     3        1       0 not counted  0.92      0.92   0.92 0.92
+items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
+  (as a whole)  1     0        1       0 not counted  0.00      0.00   0.00 0.00
+  []           12    10        1       1 not counted  0.91      0.99   0.91 0.95
+    sku         6     5        0       1 not counted  0.83      1.00   0.83 0.91
+    price       6     5        1       0 not counted  0.98      0.98   0.98 0.98
+────────────────────────────────────────────────────────────────────────────────
+all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -172,20 +177,21 @@ all fields       29    23        4       2        –  0.85      0.91   0.77 0.8
 def test_one_line_if_all_is_well():
     perfect = [compared(f"case-{index}", RECEIPT, RECEIPT) for index in range(12)]
 
-    assert shown(perfect) == ["jsonmatch: 12 cases, 96 fields, all 1.00"]
+    assert shown(perfect) == ["jsonmatch: json_similarity, 12 cases, 96 fields, all 1.00; extras not counted"]
     assert shown(perfect, mode="failed") == []
     assert shown(perfect, mode="all") == lines("""
-json_similarity    n  match  mismatch  omitted     invented  score
-number            12     12         0        0  not counted  1.000
-vendor            24     24         0        0  not counted  1.000
-  name            12     12         0        0  not counted  1.000
-  city            12     12         0        0  not counted  1.000
-items[]           48     48         0        0  not counted  1.000
-  sku             24     24         0        0  not counted  1.000
-  price           24     24         0        0  not counted  1.000
-total             12     12         0        0  not counted  1.000
+json_similarity, all leaves of 12 cases; extras not counted
+field              n  match  mismatch  omitted     invented  score
+number            12     12         0        0  not counted   1.00
+vendor            24     24         0        0  not counted   1.00
+  name            12     12         0        0  not counted   1.00
+  city            12     12         0        0  not counted   1.00
+items[]           48     48         0        0  not counted   1.00
+  sku             24     24         0        0  not counted   1.00
+  price           24     24         0        0  not counted   1.00
+total             12     12         0        0  not counted   1.00
 ──────────────────────────────────────────────────────────────────
-all fields        96     96         0        0  not counted  1.000
+all fields        96     96         0        0  not counted   1.00
 """)
 
 
@@ -201,17 +207,17 @@ def test_metrics_do_not_mix():
     ]
 
     assert shown(session) == lines("""
-json_similarity, 1 case
+json_similarity, all leaves of 1 case; extras not counted
 field             n  match  mismatch  omitted     invented  score
-a                 1      0         1        0  not counted  0.500
+a                 1      0         1        0  not counted   0.50
 ─────────────────────────────────────────────────────────────────
-all fields        1      0         1        0  not counted  0.500
+all fields        1      0         1        0  not counted   0.50
 
-field_match, 2 cases, 2 different sets of options
+field_match, all leaves of 2 cases, 2 sets of options; extras not counted
 field             n  match  mismatch  omitted     invented  score
-a                 2      1         1        0  not counted  0.500
+a                 2      1         1        0  not counted   0.50
 ─────────────────────────────────────────────────────────────────
-all fields        2      1         1        0  not counted  0.500
+all fields        2      1         1        0  not counted   0.50
 
 2 of 3 cases below the threshold:
   0.00 < 1.00  two
@@ -249,12 +255,12 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
 
     table = shown(session)
 
-    assert [line.split()[0] for line in table[1:4]] == ["bad1", "bad2", "good0"]
-    assert len(table) == 1 + 30 + 1 + 2 + 2 + 20 + 1
-    assert table[31] == "… 972 more rows (-v)"
+    assert [line.split()[0] for line in table[2:5]] == ["bad1", "bad2", "good0"]
+    assert len(table) == 2 + 30 + 1 + 2 + 2 + 20 + 1
+    assert table[32] == "… 972 more rows (-v)"
     assert table[-1] == "  … 10 more cases (-v)"
-    assert len(shown(session, mode="all")) == 1 + 1002 + 2 + 2 + 30
-    assert len(shown(session, mode="failed")) == 1 + 2 + 2 + 2 + 20 + 1
+    assert len(shown(session, mode="all")) == 2 + 1002 + 2 + 2 + 30
+    assert len(shown(session, mode="failed")) == 2 + 2 + 2 + 2 + 20 + 1
 
 
 def test_notes_stand_below():
@@ -291,7 +297,7 @@ def test_colours_follow_the_score():
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
 
-    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session, Look())[1:5]}
+    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session, Look())[2:6]}
 
     assert rows == {
         "c": ("  0.00", {"red": True}),
@@ -310,7 +316,7 @@ def test_deep_paths_are_shown_to_200_levels_in_one_row():
         line for line in shown([compared("deep", actual, expected)], mode="all") if line.startswith("k")
     ]
 
-    assert row.split()[:2] == ["k.k.k.k.k.k.k.k.k.k.k…k.k.k.k.k.k.k.k.k.k.k", "1"]
+    assert row.split()[:2] == ["k.k.k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k.k.k", "1"]
 
 
 def test_ten_thousand_cases_of_fifty_fields():
@@ -320,7 +326,7 @@ def test_ten_thousand_cases_of_fifty_fields():
     }
     one = Comparison("x", "x", "field_match", "s", 1.0, 1.0, 1.0, 1.0, passed=True, fields=fields)
 
-    assert shown([one] * 10_000) == ["jsonmatch: 10,000 cases, 500,000 fields, all 1.00"]
+    assert shown([one] * 10_000) == ["jsonmatch: field_match, 10,000 cases, 500,000 fields, all 1.00"]
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -370,7 +376,7 @@ def test_elements_without_a_partner_are_counted_below_the_table():
         compared("one", {"rows": ["a", "x", "b"]}, {"rows": ["b", "c", "a"]}, metric="pairwise_f1"),
         compared("two", {"rows": ["a"]}, {"rows": ["b", "a"]}, metric="pairwise_f1"),
     ]
-    assert shown(cases)[4:6] == [
+    assert shown(cases)[5:7] == [
         "elements without a partner:",
         "  rows  2 of 5 expected, 1 of 4 actual",
     ]
@@ -402,8 +408,54 @@ def test_inventions_are_a_number_only_where_the_metric_looks_for_them():
     session = [compared("one", {"a": 1, "b": 2}, {"a": 1, "c": 3}, metric=metric) for metric in METRICS]
     rows = [line.split() for line in shown(session, width=120) if line.startswith("all fields")]
     assert [row[6] for row in rows] == ["not", "1"]
-    narrow = [line.split() for line in shown(session, width=72) if line.startswith("all fields")]
+    narrow = [line.split() for line in shown(session, width=64) if line.startswith("all fields")]
     assert [row[6] for row in narrow] == ["–", "1"]
+
+
+def test_the_first_line_names_the_metric_and_what_it_leaves_out():
+    assert shown(SESSION)[0] == "json_similarity, all leaves of 4 cases; extras not counted"
+    counted = compared("one", {"a": 1}, {"a": 1, "b": 2}, metric="leaf_f1")
+    ignored = compared("two", {"a": 1, "c": 3}, {"a": 1, "b": 2}, metric="leaf_f1", extra="ignore")
+    title = "leaf_f1, all leaves of 2 cases, 2 sets of options; extras not counted in 1 of them"
+    assert " ".join(shown([counted, ignored])[:2]) == title
+
+
+def test_files_that_share_no_field_have_tables_of_their_own():
+    wrong = {"total": 1, "name": "x"}
+    session = [
+        compared("a.golden.yaml::one", wrong, {"total": 2}, metric="leaf_f1"),
+        compared("b.golden.yaml::two", wrong, {"name": "y"}, metric="leaf_f1", extra="ignore"),
+        compared("c.golden.yaml::three", {"total": 1}, {"total": 1, "date": 2}, metric="leaf_f1"),
+    ]
+    titles = [line for line in shown(session) if line.startswith("leaf_f1")]
+    assert titles[:1] == ["leaf_f1, all leaves of 3 cases, 2 sets of options; extras not counted in 1 of"]
+    apart = [session[2], compared("b.golden.yaml::two", {"name": "x"}, {"name": "y"}, metric="leaf_f1")]
+    assert [line for line in shown(apart) if line.startswith(("leaf_f1", "all fields"))] == lines("""
+leaf_f1, all leaves of 1 case in c.golden.yaml
+all fields       2     1        0       1        0  0.50      1.00   0.50 0.67
+leaf_f1, all leaves of 1 case in b.golden.yaml
+all fields        1      0         1        0         0   0.00
+""")
+
+
+def test_a_run_in_which_all_pass_has_a_line_for_each_metric():
+    session = [
+        compared("one", {"a": 9}, {"a": 10}, limit=0.5),
+        compared("two", {"a": 10}, {"a": 10}, limit=0.5),
+        compared("three", {"a": 1}, {"a": 1}, metric="leaf_f1"),
+    ]
+
+    def brief(comparisons, **look):
+        return [line_text(line) for line in summary_lines(comparisons, Look(**look), is_brief=True)]
+
+    assert brief(session, width=100) == [
+        "jsonmatch: json_similarity, 2 cases, 2 fields, mean of cases 0.95, lowest 0.90; extras not counted",
+        "jsonmatch: leaf_f1, 1 case, 1 field, all 1.00",
+    ]
+    assert brief(session, mode="all") == shown(session, mode="all")
+    narrow = compared("near", {"n": 100}, {"n": 110}, limit=0.909)
+    assert brief([*session, narrow])[-1] == "1 case passes by less than 0.01 (-v: which)"
+    assert brief([*session, compared("wrong", {"a": 1}, {"a": 2})])[1].startswith("field  ")
 
 
 METRICS = ("json_similarity", "leaf_f1")
@@ -411,16 +463,17 @@ METRICS = ("json_similarity", "leaf_f1")
 
 def test_an_option_says_whether_inventions_are_counted():
     counted = compared("one", {"a": 1, "b": 2}, {"a": 1}, extra="count")
-    assert shown([counted], width=120)[1].split()[5] == "1"
+    assert shown([counted], width=120)[2].split()[5] == "1"
     ignored = compared("one", {"a": 1, "b": 2}, {"a": 2}, metric="leaf_f1", extra="ignore")
-    assert "not counted" in shown([ignored], width=120)[1]
+    assert "not counted" in shown([ignored], width=120)[2]
 
 
 def test_precision_recall_and_f1_are_shown_where_they_differ_from_the_score():
     alike = compared("one", {"a": 1, "b": 2}, {"a": 2, "b": 2})
-    assert shown([alike])[0].split()[-1] == "score"
+    assert shown([alike])[1].split()[-1] == "score"
     missing = compared("one", {"a": 1}, {"a": 1, "b": 2}, metric="leaf_f1")
-    assert shown([alike, missing], width=120)[1].split()[-3:] == ["precision", "recall", "F1"]
+    titles = [line.split() for line in shown([alike, missing], width=120) if line.startswith("field")]
+    assert [title[-1] for title in titles] == ["score", "F1"]
 
 
 def test_a_field_named_total_is_not_the_row_over_all_fields():

@@ -10,7 +10,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
+from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
@@ -154,8 +156,19 @@ def named_in(schema: Any) -> set[str]:
     return set(schema.get("properties", ())).union(*map(named_in, schema.values()))
 
 
+def failing(expected: object, actual: object, params: object) -> float:
+    raise ValueError
+
+
 def test_we_write_all_that_it_says() -> None:
-    assert named_in(SCHEMA) - keys_in(json.loads(to_text(FULL))) == set()
+    with session_registry():
+        register_comparator("failing", failing)
+        rules = {"b": {"compare": "failing"}}
+        result = compare_json({"a": [1], "b": 1}, {"a": [2], "b": 1}, metric="field_match", fields=rules)
+        written = json.loads(to_text(FULL, {"a#1": result}))
+    assert named_in(SCHEMA) - keys_in(written) == set()
+    assert accepts(strict(SCHEMA), written)
+    assert from_text(json.dumps(written), "x.json") == FULL
 
 
 def test_it_names_every_sum_and_every_key_of_a_comparison() -> None:
@@ -163,7 +176,7 @@ def test_it_names_every_sum_and_every_key_of_a_comparison() -> None:
     assert set(definitions["field"]["properties"]) == {"score", *FieldAggregation.__dataclass_fields__}
     # (Whether there are figures is whether they are null.)
     own = {each.name for each in fields(Comparison) if each.init} - {"has_figures"}
-    assert set(definitions["comparison"]["properties"]) == own
+    assert set(definitions["comparison"]["properties"]) == {*own, "field_results", "containers"}
 
 
 def places(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -78,6 +78,6 @@ def test_mypy_sees_the_types_of_lazy_names(tmp_path):
     )
     assert [line for line in mypy(tmp_path, "wrong.py").splitlines() if "error:" in line] == [
         'wrong.py:1: error: Module "pytest_jsonmatch" has no attribute "no_such_name"  [attr-defined]',
-        'wrong.py:3: error: Incompatible types in assignment (expression has type "float", variable has type "str")  [assignment]',
+        'wrong.py:3: error: Incompatible types in assignment (expression has type "float | Any", variable has type "str")  [assignment]',
         'wrong.py:4: error: Incompatible types in assignment (expression has type "str", variable has type "int")  [assignment]',
     ]

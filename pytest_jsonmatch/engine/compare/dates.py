@@ -1,4 +1,4 @@
-"""The comparator of dates and times written as text: `date`."""
+"""The comparator of dates and times written as text: `date`. Neither parts nor their order are guessed."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import datetime as dt
 import re
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import equality_of
-from pytest_jsonmatch.engine.compare.parameters import check_names
-from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
+from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-DEFAULT_FORMATS: Final = (
+DEFAULT_FORMATS: Final[tuple[str, ...]] = (
     "%Y/%m/%d",
     "%d.%m.%Y",
     "%d %b %Y",
@@ -32,24 +31,31 @@ DEFAULT_FORMATS: Final = (
     "%B %d %Y",
 )
 """What is tried after ISO 8601 when no `formats` are given. Only forms that have one reading: 03/04/2026 is
-the third of April to some and the fourth of March to others, so it is read only where `formats` says how."""
+the third of April to some and the fourth of March to others, so it is read only where `formats` or `order`
+says how. (An `order` decides for dates with points too.)"""
+_OF_MONTHS: Final = ("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%B %Y")
+_PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {"month": _OF_MONTHS, "year": ("%Y", *_OF_MONTHS)}
+"""By `precision`, the dates that say no more than that needs."""
+_COMPARED: Final[Mapping[str, int]] = {"year": 1, "month": 2, "day": 3}
+_PRECISIONS: Final = ("year", "month", "day", "second")
+_ORDERS: Final = ("dmy", "mdy", "ymd")
 
-_ISO: Final = re.compile(
-    r"(\d{4})(-?)(\d{2})\2(\d{2})"
-    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?",
-    re.ASCII | re.IGNORECASE,
-)
-# Longer texts are no dates; asking each format would only cost time.
-_LONGEST: Final = 100
+_TIME: Final = r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?"
+_ISO: Final = re.compile(r"(\d{4})(-?)(\d{2})\2(\d{2})" + _TIME, re.ASCII | re.IGNORECASE)
+_NUMBERS: Final = re.compile(r"(\d{1,4})(\. |[-/. ])(\d{1,2})\2(\d{1,4})" + _TIME, re.ASCII | re.IGNORECASE)
+_OFFSET: Final = re.compile(r"(?:(?<![^\W\d])(?:Z|UTC|GMT)|[+-]\d{1,2}(?::?\d{2})?)$")
 _OWNER: Final = "comparator 'date'"
 
 
-def _read_iso(text: str) -> dt.datetime | None:
-    """Read an ISO 8601 date, or date and time; the same in every Python version, unlike `fromisoformat`."""
-    found = _ISO.fullmatch(text)
+def _read_numbers(text: str, form: re.Pattern[str], order: str) -> dt.datetime | None:
+    """Read a date of numbers, with or without a time; the same in every Python version and locale."""
+    found = form.fullmatch(text)
     if found is None:
         return None
-    year, _, month, day, hour, minute, second, fraction, zone = found.groups("0")
+    first, _, second_part, third, hour, minute, second, fraction, zone = found.groups("0")
+    parts = dict(zip(order, (first, second_part, third)))
+    if len(parts["y"]) != 4:
+        return None  # the century is not said
     tzinfo = None
     try:
         if zone != "0":
@@ -57,9 +63,8 @@ def _read_iso(text: str) -> dt.datetime | None:
             offset = dt.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
             tzinfo = dt.timezone(-offset if zone[0] == "-" else offset)
         microsecond = int(fraction.ljust(6, "0")[:6])
-        return dt.datetime(
-            int(year), int(month), int(day), int(hour), int(minute), int(second), microsecond, tzinfo
-        )
+        year, month, day = (int(parts[part]) for part in "ymd")
+        return dt.datetime(year, month, day, int(hour), int(minute), int(second), microsecond, tzinfo)
     except ValueError:
         return None
 
@@ -86,45 +91,111 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     Args:
         params: `formats`, a list of strptime formats, of which the first that fits counts. Without it: ISO
             8601 dates and times, then DEFAULT_FORMATS. Month names are those of the running locale.
+            `order`, one of dmy, mdy and ymd, in which dates such as 03/04/2026 are read.
+            `precision`, one of year, month, day and second: a date may then lack what is finer than a month.
+            `languages`: also dates written out in one of them (by the library dateparser).
 
     >>> read = date_reader({})
     >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
     (True, None)
     """
-    check_names(_OWNER, params, ["formats"])
-    given = params.get("formats")
-    formats = DEFAULT_FORMATS if given is None else _checked_formats(given)
+    check_names(_OWNER, params, ["formats", "order", "precision", "languages"])
+    given, order, precision, languages = map(params.get, ("formats", "order", "precision", "languages"))
+    if order is not None:
+        order = choice_parameter(_OWNER, "order", order, _ORDERS)
+    if precision is not None:
+        precision = choice_parameter(_OWNER, "precision", precision, _PRECISIONS)
+    if given is None:
+        formats = DEFAULT_FORMATS if order is None else DEFAULT_FORMATS[:1] + DEFAULT_FORMATS[2:]
+        formats += _PARTIAL.get(precision, ())
+    elif order is None:
+        formats = _checked_formats(given)
+    else:
+        raise ConfigurationError(f"{_OWNER}: 'formats' say the order of numbers; give no 'order' with them")
+    written_out = None if languages is None else _language_reader(languages, order, precision)
 
-    @lru_cache(maxsize=4096)
     def read(text: str) -> dt.datetime | None:
-        if given is None and (iso := _read_iso(text)) is not None:
-            return iso
+        if given is None:
+            found = _read_numbers(text, _ISO, "ymd")
+            if found is None and order is not None:
+                found = _read_numbers(text, _NUMBERS, order)
+            if found is not None:
+                return found
         for form in formats:
             with suppress(ValueError, OverflowError):
                 # Naive where the format has no zone: a zone must not be invented.
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
-        return None
+        return None if written_out is None else written_out(text)
 
-    def read_value(value: JsonValue) -> dt.datetime | None:
-        kind = type(value)
-        if kind is str:
-            return read(value.strip()) if len(value) <= _LONGEST else None
-        # A year, or a date such as 20260131, often comes as an integer.
-        return read(str(value)) if kind is int and 0 <= value < 10**14 else None
+    return text_reader(read)
 
-    return read_value
+
+def _language_reader(
+    languages: object, order: str | None, precision: str | None
+) -> Callable[[str], dt.datetime | None]:
+    """Return a function that reads dates written out in languages, all parts of which are in the text."""
+    try:
+        from dateparser.data.languages_info import language_order
+    except ImportError:
+        raise missing_extra(f"{_OWNER} with 'languages'", "dates") from None
+    codes = [languages] if isinstance(languages, str) else languages
+    if not isinstance(codes, (list, tuple)) or not codes:
+        raise ConfigurationError(f'{_OWNER}: \'languages\' must be a list such as ["de", "fr"]')
+    for code in codes:
+        if code not in language_order:
+            raise ConfigurationError(
+                f"{_OWNER}: unknown language {code!r}{did_you_mean(str(code), language_order)}"
+            )
+    needed = ("year", "month", "day")[: _COMPARED.get(precision or "day", 3)]
+    orders = [order] if order in {"dmy", "mdy"} else ["dmy", "mdy"]
+    parsers = [_parser(tuple(codes), str(each).upper(), needed) for each in orders]
+
+    def read(text: str) -> dt.datetime | None:
+        if not any(map(str.isalpha, text)):
+            return None
+        first, *others = (parser.get_date_data(text).date_obj for parser in parsers)
+        if first is None or any(other != first for other in others):
+            return None
+        # A year of two digits has no century, and the letters of a time zone stand for several.
+        clear = f"{first.year:04}" in text and (first.tzinfo is None or _OFFSET.search(text))
+        return first if clear else None
+
+    return read
+
+
+@lru_cache(maxsize=32)
+def _parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> Any:
+    """Return dateparser's parser; loading a language takes a tenth of a second."""
+    from dateparser.date import DateDataParser
+
+    settings = {
+        "PARSERS": ["absolute-time"],
+        "REQUIRE_PARTS": list(needed),
+        "DATE_ORDER": order,
+        "PREFER_LOCALE_DATE_ORDER": False,
+        "PREFER_DAY_OF_MONTH": "first",
+    }
+    return DateDataParser(
+        languages=list(languages), try_previous_locales=False, use_given_order=True, settings=settings
+    )
 
 
 def _bind_date(params: Params) -> Scoring:
     read = date_reader(params)
+    precision = params.get("precision")
 
-    def key(value: JsonValue) -> Hashable:
+    def form(value: JsonValue) -> Hashable | None:
         moment = read(value)
-        return json_key(value) if moment is None else moment
+        if moment is None or precision is None:
+            return moment
+        if precision == "second":
+            return moment.replace(microsecond=0)
+        return moment.timetuple()[: _COMPARED[str(precision)]]
 
-    return equality_of(key)
+    return compare_forms(form)
 
 
 DATE: Final = Comparator("date", _bind_date)
 """1 if both texts stand for the same moment, whatever their formats; a date alone is its midnight, and a time
-with a zone never equals one without. If neither is a date: JSON equality. `formats`: see `date_reader`."""
+with a zone never equals one without. With a `precision` of day or coarser, dates are compared as written,
+whatever their zones. If neither is a date: JSON equality. See `date_reader` for the parameters."""

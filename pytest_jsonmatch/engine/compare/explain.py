@@ -7,14 +7,16 @@ import unicodedata
 from decimal import Decimal
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.compare.amounts import amount_reader
+from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
 from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.numbers import (
     difference,
-    numeric_tolerance,
     percent_difference,
+    read_tolerance,
 )
 from pytest_jsonmatch.engine.compare.text import tokens
 from pytest_jsonmatch.engine.compare.transforms import (
@@ -29,8 +31,10 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Mapping
 
+    from pytest_jsonmatch.engine.compare.amounts import Amount
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -63,6 +67,26 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
     try:
         return _explain(name, params, expected, actual)
     except (ConfigurationError, ArithmeticError):
+        return None
+
+
+def explain_match(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    """Say why two values match where that is worth a word; None for most. Never raises.
+
+    >>> explain_match("oneof", {"groups": [["open", "pending"]]}, "open", "pending")
+    'not equal, but accepted by the list of oneof'
+    >>> explain_match("identifier", {"kind": "iban"}, "DE89 3704", "DE89 3704")
+    'equal, though not a valid iban'
+    """
+    if name == "oneof":
+        return None if json_equal(expected, actual) else "not equal, but accepted by the list of oneof"
+    if name is None or name not in _READERS or type(expected) is not str:
+        return None
+    try:
+        if _READERS[name](params)(expected) is not None:
+            return None
+        return f"equal, though {_unclear(name, params, expected) or f'not {_noun(name, params)}'}"
+    except ConfigurationError:
         return None
 
 
@@ -128,7 +152,11 @@ def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> 
     left, right = as_number(expected), as_number(actual)
     if left is None or right is None:
         return None
-    rel, absolute = numeric_tolerance(params)
+    return _explain_numbers(params, left, right)
+
+
+def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str | None:
+    rel, absolute = read_tolerance("", params.get("tolerance"))
     delta = difference(left, right)
     if absolute is not None and delta > (limit := Decimal(repr(absolute))):
         return _beyond(delta, limit)
@@ -210,7 +238,83 @@ def _explain_regex(_params: Params, expected: JsonValue, actual: JsonValue) -> s
     return "does not match the pattern" if type(expected) is type(actual) is str else None
 
 
-# Sets, dates, containers
+# Dates, amounts, codes: what has a canonical form
+
+
+def _noun(name: str, params: Params) -> str:
+    """Say what texts a comparator reads."""
+    if name == "phone" and not params.get("region"):
+        return "a phone number with a country code"
+    return {"date": "a date", "amount": "an amount", "phone": "a phone number"}.get(
+        name, f"a valid {params.get('kind')}"
+    )
+
+
+def _unclear(name: str, params: Params, value: JsonValue) -> str | None:
+    """Say that a text has two readings, and which parameter would tell them apart."""
+    parameter, choices = _TOLD_BY.get(name, ("", ()))
+    if not choices or params.get(parameter) is not None or params.get("formats") is not None:
+        return None
+    if any(_READERS[name]({parameter: choice})(value) is None for choice in choices):
+        return None
+    return f"it has two readings; '{parameter}' says which"
+
+
+def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    left, right = map(_READERS[name](params), (expected, actual))
+    if left is not None and right is not None:
+        between = _BETWEEN.get(name)
+        return _text_difference(left, right) if between is None else between(params, left, right)
+    noun = _noun(name, params)
+    for side, value, form in (("expected", expected, left), ("actual", actual, right)):
+        if form is None and (unclear := _unclear(name, params, value)):
+            return f"{side} is compared as text: {unclear}"
+    if left is None and right is None:
+        compared = json_type(expected) == json_type(actual) == "string"
+        return f"neither is {noun}; {_text_difference(expected, actual)}" if compared else None
+    if left is None:
+        return f"expected is not {noun}"
+    return f"not {noun}" if json_type(actual) == json_type(expected) else None
+
+
+def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:
+    if left.currency is not None and right.currency is not None and left.currency != right.currency:
+        return f"{left.currency} against {right.currency}"
+    return _explain_numbers(params, left.number, right.number)
+
+
+def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str | None:
+    precision = params.get("precision")
+    if precision == "year":
+        return f"{_count(abs(right.year - left.year), 'year')} off"
+    if precision == "month":
+        return f"{_count(abs(12 * (right.year - left.year) + right.month - left.month), 'month')} off"
+    if precision == "day":
+        return f"{_count(abs((right.date() - left.date()).days), 'day')} off"
+    if (left.tzinfo is None) != (right.tzinfo is None):
+        return "only one has a time zone"
+    seconds = abs((right - left).total_seconds())
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return f"{_count(round(seconds / size), unit)} off"
+    return f"{seconds:g} s off" if seconds else None
+
+
+_READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = {
+    "date": date_reader,
+    "amount": amount_reader,
+    "phone": phone_reader,
+    "identifier": identifier_reader,
+}
+_TOLD_BY: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
+"""The parameter that tells two readings of a text apart, and its values."""
+_BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
+    "date": _explain_dates,
+    "amount": _explain_amounts,
+}
+
+
+# Sets, containers
 
 
 def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -222,22 +326,6 @@ def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> st
         return None
     number = len(params["values"])  # type: ignore[arg-type]
     return "not the accepted value" if number == 1 else f"not among the {number} accepted values"
-
-
-def _explain_date(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    read = date_reader(params)
-    left, right = read(expected), read(actual)
-    if right is None:
-        return "not a date" if left is not None and json_type(actual) == json_type(expected) else None
-    if left is None:
-        return "expected is not a date"
-    if (left.tzinfo is None) != (right.tzinfo is None):
-        return "only one has a time zone"
-    seconds = abs((right - left).total_seconds())
-    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= size:
-            return f"{_count(round(seconds / size), unit)} off"
-    return f"{seconds:g} s off" if seconds else None
 
 
 def _list_difference(expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
@@ -276,7 +364,7 @@ _EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], 
     "normalized_text": _explain_normalized,
     "contains": _explain_contains,
     "regex": _explain_regex,
-    "date": _explain_date,
+    **{name: partial(_explain_form, name) for name in _READERS},
 }
 # Those that compare values for what they are, so that any difference in the values explains the score.
-_PLAIN: Final = frozenset({"exact", "binary", "relative", "levenshtein", "numeric", "date", "contains"})
+_PLAIN: Final = frozenset({"exact", "binary", "relative", "levenshtein", "numeric", "contains", *_READERS})

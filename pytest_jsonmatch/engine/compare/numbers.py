@@ -177,22 +177,19 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
 # numeric
 
 
-def numeric_tolerance(params: Params) -> tuple[float | None, float | None]:
-    """Return (rel, abs) of numeric's parameters, None for what is not given; checks them.
+def read_tolerance(owner: str, given: object) -> tuple[float | None, float | None]:
+    """Return (rel, abs) of a tolerance as it is given to a comparator, None for what is not given.
 
-    >>> numeric_tolerance({"tolerance": {"rel": 0.01}})
+    >>> read_tolerance("comparator 'numeric'", {"rel": 0.01})
     (0.01, None)
     """
-    owner = "comparator 'numeric'"
-    check_names(owner, params, ["tolerance"])
-    given = params.get("tolerance")
     tolerance = {} if given is None else given
     if not isinstance(tolerance, Mapping):
         example = '{"rel": 0.01} or {"abs": 0.5}'
         raise ConfigurationError(
             f"{owner}: 'tolerance' must be a mapping such as {example}, not {shown(tolerance)}"
         )
-    check_names("the tolerance of comparator 'numeric'", tolerance, ["rel", "abs"])
+    check_names(f"the tolerance of {owner}", tolerance, ["rel", "abs"])
     rel, absolute = (
         None if tolerance.get(name) is None else number_parameter(owner, name, tolerance[name])
         for name in ("rel", "abs")
@@ -200,11 +197,20 @@ def numeric_tolerance(params: Params) -> tuple[float | None, float | None]:
     return rel, absolute
 
 
+def within_tolerance(
+    rel: float | None, absolute: float | None, read: Callable[[JsonValue], Number | None]
+) -> Scoring:
+    """Return a scoring of the numbers that `read` returns: 1 within a tolerance of each other, else 0."""
+    return _of_numbers(_within(rel, absolute), _within_block(rel, absolute), read)
+
+
 def _bind_numeric(params: Params) -> Scoring:
-    rel, absolute = numeric_tolerance(params)
+    owner = "comparator 'numeric'"
+    check_names(owner, params, ["tolerance"])
+    rel, absolute = read_tolerance(owner, params.get("tolerance"))
     if not rel and not absolute:
         return equality_of(_number_key)
-    return _of_numbers(_within(rel, absolute), _within_block(rel, absolute), as_number)
+    return within_tolerance(rel, absolute, as_number)
 
 
 def _number_key(value: JsonValue) -> Hashable:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from inspect import Signature
 
 
@@ -56,6 +56,21 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
         return number
     wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"
     raise ConfigurationError(f"{owner}: {name!r} must be {wanted}, not {shown(value)}")
+
+
+def choice_parameter(owner: str, name: str, value: object, known: Iterable[str]) -> str:
+    """Return `value`, one of some words, or raise ConfigurationError.
+
+    >>> choice_parameter("comparator 'amount'", "decimal", ",", (".", ","))
+    ','
+    """
+    names = list(known)
+    if isinstance(value, str) and value in names:
+        return value
+    raise ConfigurationError(
+        f"{owner}: {name!r} must be one of {', '.join(names)}, not {shown(value)}"
+        + (did_you_mean(value, names) if isinstance(value, str) else "")
+    )
 
 
 def shown(value: object) -> str:

@@ -118,8 +118,10 @@ def _plain_and_wide(values: Sequence[JsonValue]) -> tuple[list[int], list[int]]:
         if kind is float:
             if value - value == 0.0:
                 plain.append(at)
-        elif kind is int or kind is Decimal:
+        elif kind is int:
             (plain if -_EXACT_INTEGER <= value <= _EXACT_INTEGER else wide).append(at)
+        elif kind is Decimal:
+            wide.append(at)
     return plain, wide
 
 

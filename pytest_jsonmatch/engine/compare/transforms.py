@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, required, takes
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter, required, takes
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number, number_text
 
 if TYPE_CHECKING:
@@ -172,7 +172,17 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
     return Transform(name, bind)
 
 
-# Transforms with parameters
+# Transforms with parameters, and the one of whole texts
+
+
+def read_as_json(value: JsonValue) -> JsonValue:
+    """Return the value as it is: `parse_json` is done before the walk, which goes down into what it reads."""
+    return value
+
+
+def _bind_parse_json(params: Params) -> Change:
+    check_names("transform 'parse_json'", params)
+    return read_as_json
 
 
 def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
@@ -180,12 +190,7 @@ def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     names = list(known)
     check_names(owner, params, [name])
     value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
-    if isinstance(value, str) and value in names:
-        return value
-    raise ConfigurationError(
-        f"{owner}: {name!r} must be one of {', '.join(names)}, not {value!r}"
-        + (did_you_mean(value, names) if isinstance(value, str) else "")
-    )
+    return choice_parameter(owner, name, value, names)
 
 
 def _bind_unicode(params: Params) -> Change:
@@ -288,6 +293,7 @@ BUILTIN: Final[Mapping[str, Transform]] = {
         _of_strings("casefold", str.casefold),
         Transform("unicode", _bind_unicode),
         _of_strings("strip_punctuation", strip_punctuation),
+        Transform("parse_json", _bind_parse_json),
     )
 }
 """The transforms every registry starts with.
@@ -304,6 +310,7 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `unicode` | `form`: NFC, NFD, NFKC, NFKD | Unicode normal form |
 | `round_digits` | `digits` | rounds a number as Python's `round` does |
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |
+| `parse_json` | | reads JSON text inside JSON, and compares what it says, leaf by leaf |
 
 `type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings and makes
 integers floats where that loses nothing; to `int` reads strings of digits and cuts off a number's fraction;

@@ -32,6 +32,8 @@ def fits_value(pattern: Pattern, value: JsonValue) -> bool:
     >>> fits_value(parse_pattern("items[].price"), {"items": [{}, {"price": 1}]})
     True
     """
+    if ANY_KEY not in pattern.segments and ANY_DEPTH not in pattern.segments:
+        return _fits_plainly(pattern.segments, value)
     waiting = [(value, pattern.start())]
     while waiting:
         value, positions = waiting.pop()
@@ -45,6 +47,17 @@ def fits_value(pattern: Pattern, value: JsonValue) -> bool:
             keys = value if named is None else named & value.keys()
             waiting.extend((value[key], below) for key in keys if (below := pattern.step(positions, key)))
     return False
+
+
+def _fits_plainly(segments: Iterable[Segment], value: JsonValue) -> bool:
+    """Tell whether a pattern without `*` and `**` fits a place: the usual one, for each comparison anew."""
+    level = [value]
+    for segment in segments:
+        if segment is ELEMENT:
+            level = [element for each in level if type(each) is list for element in each]
+        else:
+            level = [each[segment] for each in level if type(each) is dict and segment in each]
+    return bool(level)
 
 
 def fits_schema(pattern: Pattern, schema: SchemaNode | None) -> bool:

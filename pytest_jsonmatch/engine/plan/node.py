@@ -85,6 +85,8 @@ class PlanNode:
         self.default_types: TypeTable = said.get("default_types", above.default_types)
         self.types: TypeTable = said.get("types", self.default_types)
         self.transforms: Transforms = said.get("transform", above.transforms)
+        self.reads_text: bool = said.get("reads_text", False)
+        """Texts here are JSON: they are read before the walk."""
         explicit: Bound | None = said.get("compare")
         self.explicit = None if explicit is None else explicit.behind(self.transforms)
         self.by_type = self.types.by_type

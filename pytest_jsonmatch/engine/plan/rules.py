@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import Bound
+from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
@@ -55,9 +56,12 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
     """
     named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
     try:
-        return tuple(registry.find_transform(name).bind(params) for name, params in named)
+        transforms = tuple(registry.find_transform(name).bind(params) for name, params in named)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
+    if read_as_json in transforms[1:]:
+        raise ConfigurationError(f"{where}: 'parse_json' reads a whole text, so it comes first")
+    return transforms
 
 
 def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
@@ -70,7 +74,9 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
     if "compare" in rule:
         rule["compare"] = bind_comparator(rule["compare"], registry, f"{where}compare")
     if "transform" in rule:
-        rule["transform"] = bind_transforms(rule["transform"], registry, f"{where}transform")
+        transforms = bind_transforms(rule["transform"], registry, f"{where}transform")
+        rule["reads_text"] = read_as_json in transforms
+        rule["transform"] = transforms[1:] if rule["reads_text"] else transforms
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
     if "accept" in rule:
@@ -201,6 +207,9 @@ class PlanBase:
         self.nodes = 0
         self.nulls_absent = options.nulls == "absent"
         self.transforms = bind_transforms(options.transform, registry, "transform")
+        if read_as_json in self.transforms:
+            example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
+            raise ConfigurationError(f"transform: 'parse_json' needs a place, such as {example}")
         self._tables: dict[str, TypeTable] = {}
         self.types = self._table(options.compare)
         self.default_types = self.types
@@ -215,6 +224,8 @@ class PlanBase:
             self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
+        self.reads_texts = any(words.get("reads_text", False) for words in said)
+        """Whether texts inside documents are to be read as JSON."""
         accepts = [words[word] for words in said for word in ("accept", "also") if word in words]
         self.has_optional = any(accept.optional for accept in accepts)
         """Whether actual may lack a place without losing by it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast, final, overload
 
-from pytest_jsonmatch.engine.compare.explain import explain
+from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
     LEAVES,
@@ -20,7 +20,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     instance_path,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.equality import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +105,7 @@ class FieldResult(Finding):
 
     @property
     def reason(self) -> str | None:
-        """Why the score is not 1, in a few words; for a match, that a list of synonyms made it one."""
+        """Why the score is not 1, in a few words; for a match, what is odd about it."""
         detail = self.detail
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason
@@ -121,10 +120,8 @@ class FieldResult(Finding):
         if acceptance is not None and (said := acceptance.reason(expected, actual)) is not None:
             return said
         name, params = self.node.comparator_for(expected, actual)
-        if self.status == MATCH:
-            by_list = name == "oneof" and not json_equal(expected, actual)
-            return "not equal, but accepted by the list of oneof" if by_list else None
-        return explain(name or "exact", params, expected, actual)
+        why = explain_match if self.status == MATCH else explain
+        return why(name or "exact", params, expected, actual)
 
     @property
     def differences(self) -> tuple[FieldResult, ...]:

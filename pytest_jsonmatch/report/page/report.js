@@ -28,7 +28,7 @@ function figure(value) {
 }
 const change = (value) => value === null ? "" : (value > 0 ? "+" : value < 0 ? "−" : "") + figure(Math.abs(value));
 const count = (number, noun) => number.toLocaleString("en") + (noun ? " " + noun + (number === 1 ? "" : "s") : "");
-const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hallucination: "invented" };
+const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hallucination: "invented", extra: "extra, not counted" };
 
 // -- what there is -----------------------------------------------------------------------------------------
 
@@ -39,8 +39,8 @@ const fields = data.fields.map(([path, metric, counts, score, precision, recall,
 }));
 const cases = data.cases.map((found, index) => ({
   index, id: found.i, name: found.i.split("::").pop(), verdict: found.v, score: found.s, precision: found.p,
-  recall: found.r, f1: found.f, runs: found.u, of: found.o || 1, least: found.l,
-  change: found.b === undefined ? null : found.s - found.b, parts: null, scores: null,
+  recall: found.r, f1: found.f, runs: found.u, of: found.o || 1,
+  change: found.b === undefined ? null : found.s - found.b, place: found.l, parts: null, scores: null,
 }));
 // Precision, recall and F1 say something where one of them is not the score.
 const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
@@ -87,9 +87,9 @@ function meter(cell, score) {
   cell.style.setProperty("--fill", score >= 1 ? "var(--good)" : color(score));
 }
 
-// -- a list of which only what one sees is there -----------------------------------------------------------
+// -- a list of which only what is in the window is there ---------------------------------------------------
 
-const ROW = 33, SPARE = 2, MOST_PRINTED = 300;
+const ROW = 33, SPARE = 20, MOST_PRINTED = 300;
 
 class List {
   constructor(host, { columns, label, role, draw, order, expand, changed }) {
@@ -112,7 +112,8 @@ class List {
     }
     this.body = make("div", { role: "rowgroup", class: "list-rows" });
     host.append(make("div", { role: "rowgroup", class: "list-head" }, this.head), this.body);
-    host.addEventListener("scroll", () => this.soon(), { passive: true });
+    addEventListener("scroll", () => this.soon(), { passive: true });
+    addEventListener("resize", () => this.soon());
     host.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => {
       if (host.clientWidth === this.wide) { this.soon(); return; }
@@ -146,7 +147,6 @@ class List {
       if (b === null || b === undefined) return -1;
       return (a < b ? -1 : 1) * sign;
     });
-    this.host.scrollTop = 0;
     this.lay();
   }
   lay() {
@@ -175,8 +175,8 @@ class List {
   render() {
     if (this.printing || !this.lines) return;
     for (let tries = 0; tries < 4; tries++) {
-      const top = this.host.scrollTop, height = this.host.clientHeight;
-      const first = Math.max(this.at(top) - SPARE, 0), last = Math.min(this.at(top + height) + SPARE, this.lines.length);
+      const top = -this.body.getBoundingClientRect().top;
+      const first = Math.max(this.at(top) - SPARE, 0), last = Math.min(this.at(top + innerHeight) + SPARE, this.lines.length);
       this.fill(first, last);
       let settled = true;
       for (const [line, node] of this.live) {
@@ -231,16 +231,16 @@ class List {
     this.current = row;
     const index = this.lines.indexOf(row), head = this.head.offsetHeight;
     if (index < 0) return;
-    const top = this.tops[index], bottom = this.tops[index + 1];
-    if (top < this.host.scrollTop) this.host.scrollTop = top;
-    else if (bottom + head > this.host.scrollTop + this.host.clientHeight) this.host.scrollTop = bottom + head - this.host.clientHeight;
+    const at = this.body.getBoundingClientRect().top, top = at + this.tops[index] - head, bottom = at + this.tops[index + 1];
+    if (top < 0) scrollBy(0, top);
+    else if (bottom > innerHeight) scrollBy(0, Math.min(bottom - innerHeight, top));
     this.render();
     const node = this.live.get(row);
     if (node) this.host.setAttribute("aria-activedescendant", node.id);
     if (focus) this.host.focus({ preventScroll: true });
   }
   key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, select, summary, .document") || !this.rows.length) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, select, summary") || !this.rows.length) return;
     const at = this.rows.indexOf(this.current), last = this.rows.length - 1;
     const moves = { ArrowDown: Math.min(at + 1, last), ArrowUp: Math.max(at - 1, 0), Home: 0, End: last };
     if (event.key in moves) this.go(this.rows[moves[event.key]]);
@@ -385,48 +385,72 @@ function part(key, kind, ...children) {
   return { key, part: () => make("div", { role: "row", class: `line part ${kind}`, "aria-level": 2 }, make("div", { role: "gridcell", "aria-colspan": caseList.columns.length }, ...children.map((child) => typeof child === "function" ? child() : child))) };
 }
 function* partsOf(row) {
+  // What is wrong comes first; what is right, and the documents, are there for those who ask.
   let number = 0;
   const key = () => `${row.index}-${number++}`;
-  if (row.id !== row.name) yield part(key(), "id", () => make("code", {}, row.id));
+  const named = [row.id !== row.name ? row.id : "", row.place || ""].filter(Boolean);
+  if (named.length) yield part(key(), "id", () => make("span", {}, ...named.map((text) => make("code", {}, text))));
+  const asked = row.runs.find((run) => run.q);
   for (const run of row.runs) {
     if (row.of > 1 || run.e) yield part(key(), "title", () => make("span", {}, row.of > 1 ? `Run ${run.n} of ${row.of}: ${run.k ? "passed" : "failed"}` : "Failed", run.e ? make("span", { class: "faint" }, run.e) : null));
     for (const compared of run.c || []) {
-      const limits = compared.t ? `, asked for ${compared.t}` : "";
+      const limits = compared.t ? `, asked for ${compared.t}` : "", more = compared.d || {};
       yield part(key(), "title", () => make("span", {}, data.metrics[compared.m],
         make("span", { class: "faint" }, `score ${figure(compared.s)}, precision ${figure(compared.p)}, recall ${figure(compared.r)}, F1 ${figure(compared.f)}${limits}`)));
       for (const text of compared.w || []) yield part(key(), "warn", text);
-      const found = [];
-      for (let at = 0; at < compared.x.length; at += 6) found.push(compared.x.slice(at, at + 6));
-      const mean = (x) => x[5] / (x[1] + x[2] + x[3] + x[4] || 1);
-      found.sort((a, b) => mean(a) - mean(b));
-      for (const x of found) yield fieldPart(key(), x, mean(x));
-      for (const leaf of (compared.d || {}).leaves || []) yield leafPart(key(), leaf);
-      if ((compared.d || {}).more) yield part(key(), "warn", `${count(compared.d.more, "more leaf").replace("leafs", "leaves")} that differ`);
-      for (const array of (compared.d || {}).arrays || []) yield arrayPart(key(), array);
-      if (compared.o) yield documentsPart(key(), compared.o);
+      for (const leaf of more.leaves || []) yield leafPart(key(), leaf);
+      if (more.more) yield part(key(), "warn", `${count(more.more, "more leaf").replace("leafs", "leaves")} that differ`);
+      for (const array of more.arrays || []) yield arrayPart(key(), array);
       for (const [path, pairs, expected, actual] of compared.d ? [] : compared.a || []) {
         yield part(key(), "", make("code", {}, path), `: ${count(pairs, "pair")}, without a partner ${expected} expected and ${actual} actual`);
       }
+      if (compared.x.length) yield fieldsPart(key(), compared);
+      if (compared.o) yield documentsPart(key(), compared.o);
     }
+    if (run === asked) yield textPart(key(), "Input", run.q, false);
+    if (run.a) yield textPart(key(), "Raw answer", run.a, !(run.c || []).length);
   }
 }
-function fieldPart(key, x, score) {
-  const names = ["match", "mismatch", "omission", "hallucination"];
-  const counts = names.map((name, at) => x[at + 1] ? `${x[at + 1]} ${STATUS[name]}` : "").filter(Boolean).join(", ");
-  const cell = () => { const node = make("div", { role: "gridcell" }, counts ? figure(Math.min(score, 1)) : ""); if (counts) meter(node, Math.min(score, 1)); return node; };
-  return { key, part: () => make("div", { role: "row", class: "line part field", "aria-level": 2 },
-    make("div", { role: "gridcell", class: "mono clip", title: fields[x[0]].path }, make("bdi", {}, fields[x[0]].path)),
-    make("div", { role: "gridcell", class: "faint counts" }, counts || "not compared"),
-    cell()) };
+function foldPart(key, kind, title, open, contents) {
+  // What is folded may be long: it is made when somebody opens it, and stays open while the page scrolls.
+  const line = { key, open, part: () => {
+    const body = make("div", {}), fold = make("details", { class: kind }, make("summary", {}, title), body);
+    const fill = () => body.replaceChildren(...(line.open ? contents() : []));
+    fold.open = line.open;
+    fill();
+    fold.addEventListener("toggle", () => {
+      if (line.open === fold.open) return;
+      line.open = fold.open;
+      fill();
+      caseList.soon();
+    });
+    return make("div", { role: "row", class: "line part", "aria-level": 2 }, make("div", { role: "gridcell", "aria-colspan": caseList.columns.length }, fold));
+  } };
+  return line;
 }
-function side(title, spans, missing, kind) {
+const textPart = (key, title, text, open) => foldPart(key, "text", title, open, () => [make("div", { class: "side" }, make("code", { dir: "auto" }, text))]);
+function fieldsPart(key, compared) {
+  const found = [];
+  for (let at = 0; at < compared.x.length; at += 6) found.push(compared.x.slice(at, at + 6));
+  const mean = (x) => Math.min(x[5] / (x[1] + x[2] + x[3] + x[4] || 1), 1), right = found.filter((x) => mean(x) >= 1).length;
+  found.sort((a, b) => mean(a) - mean(b));
+  const wrong = found.length - right, title = `${count(found.length, "field")}: ${wrong ? `${wrong} not right, ` : ""}${right} right`;
+  return foldPart(key, "fields", title, !compared.d && wrong > 0, () => found.map((x) => {
+    const counts = ["match", "mismatch", "omission", "hallucination"].map((name, at) => x[at + 1] ? `${x[at + 1]} ${STATUS[name]}` : "").filter(Boolean).join(", ");
+    const cell = make("div", {}, counts ? figure(mean(x)) : "");
+    if (counts) meter(cell, mean(x));
+    return make("div", { class: "field" }, make("code", {}, fields[x[0]].path), make("span", { class: "faint" }, counts || "not compared"), cell);
+  }));
+}
+const MARKS = { "-": "del", "+": "ins", "~": "s" }; // only in expected, only in actual, extra and not counted
+function side(title, spans, missing) {
   const code = make("code", { dir: "auto" });
   if (spans === null) code.append(missing);
-  else for (const [kind, text] of spans) code.append(kind === "=" ? text : make(kind === "-" ? "del" : "ins", {}, text));
-  return make("div", { class: `side${spans === null ? " missing" : ""}${kind ? ` ${kind}` : ""}`, tabindex: kind ? "0" : null, role: kind ? "group" : null, "aria-label": kind ? `${title}, whole` : null }, make("span", {}, title), code);
+  else for (const [kind, text] of spans) code.append(kind === "=" ? text : make(MARKS[kind], {}, text));
+  return make("div", { class: `side${spans === null ? " missing" : ""}` }, make("span", {}, title), code);
 }
 function leafPart(key, leaf) {
-  return part(key, "leaf", () => make("div", {},
+  return part(key, `leaf ${leaf.k}`, () => make("div", {},
     make("div", { class: "leaf-head" }, make("code", {}, leaf.p), make("span", { class: `chip ${leaf.k}` }, STATUS[leaf.k] || leaf.k),
       leaf.k === "mismatch" ? make("span", {}, figure(leaf.s)) : null, leaf.q ? make("span", { class: "faint" }, `in actual: ${leaf.q}`) : null,
       leaf.y ? make("span", { class: "faint" }, leaf.y) : null),
@@ -437,23 +461,8 @@ function arrayPart(key, array) {
     make("div", { class: "leaf-head" }, make("code", {}, array.p), make("span", { class: "faint" }, array.note)), make("div", { class: "wide" }, drawPairs(array))));
 }
 function documentsPart(key, [expected, actual]) {
-  // Two texts may be long: they are made when somebody opens them, and stay open while the list scrolls.
-  const line = { key, open: false, part: () => {
-    const body = make("div", {});
-    const fold = make("details", { class: "documents" }, make("summary", {}, actual === 0 ? "Whole documents, both alike" : "Whole documents, side by side"), body);
-    const fill = () => body.replaceChildren(...(!line.open ? [] : [make("div", { class: "sides" },
-      side("expected", expected, "nothing", "document"), side("actual", actual === 0 ? expected : actual, "missing", "document"))]));
-    fold.open = line.open;
-    fill();
-    fold.addEventListener("toggle", () => {
-      if (line.open === fold.open) return;
-      line.open = fold.open;
-      fill();
-      caseList.soon();
-    });
-    return make("div", { role: "row", class: "line part leaf", "aria-level": 2 }, make("div", { role: "gridcell", "aria-colspan": caseList.columns.length }, fold));
-  } };
-  return line;
+  return foldPart(key, "documents", actual === 0 ? "Whole documents, both alike" : "Whole documents, side by side", false, () => [make("div", { class: "sides" },
+    side("expected", expected, "nothing"), side("actual", actual === 0 ? expected : actual, "missing"))]);
 }
 const AMBIGUOUS = "≈ ambiguous";
 function drawPairs(array) {
@@ -500,7 +509,7 @@ function drawPairs(array) {
 // -- the heat map ------------------------------------------------------------------------------------------
 
 const heat = {
-  at: null, height: 20, head: 4,
+  at: null, height: 20,
   start() {
     this.host = find("heat");
     this.canvas = make("canvas", { role: "img" });
@@ -511,22 +520,32 @@ const heat = {
     this.canvas.addEventListener("mousemove", (event) => this.move(this.under(event)));
     this.canvas.addEventListener("mouseleave", () => this.move(null));
     this.canvas.addEventListener("click", (event) => { const cell = this.under(event); if (cell) openCase(caseList.rows[cell[0]]); });
-    new ResizeObserver(() => this.lay()).observe(this.host);
+    new ResizeObserver(() => this.lay()).observe(this.host.parentElement);
   },
   lay() {
     if (!this.host || !caseList.rows || !fieldList.rows.length && !fields.length) return;
     this.paths = [...new Set(fieldList.rows.map((row) => row.path))];
+    this.host.style.width = "";
     const room = this.host.clientWidth, across = caseList.rows.length;
     const context = this.canvas.getContext("2d");
     context.font = this.font();
     const longest = Math.max(40, ...this.paths.slice(0, 400).map((path) => context.measureText(path).width));
     this.gutter = Math.min(longest + 20, Math.max(room * 0.32, 90));
     this.width = Math.max(4, Math.min(72, Math.floor((room - this.gutter) / Math.max(across, 1))));
+    // Names of cases stand upright above their columns, as many as have room.
+    const names = caseList.rows.slice(0, 400).map((row) => context.measureText(row.name).width);
+    this.head = Math.min(Math.max(0, ...names), 130) + 12;
+    this.every = Math.ceil(15 / this.width);
     this.space.style.width = `${Math.max(this.gutter + across * this.width, 1)}px`;
-    this.space.style.height = `${this.head * 2 + this.paths.length * this.height}px`;
+    this.host.style.width = `${Math.min(this.gutter + across * this.width + 6, room) + 2}px`; // no wider than the cases
+    this.space.style.height = `${this.head + this.paths.length * this.height + 4}px`;
     this.canvas.setAttribute("aria-label", `Heat map: ${count(this.paths.length, "field")} by ${count(across, "case")}. The lists below hold the same figures.`);
     if (this.at && (this.at[0] >= across || this.at[1] >= this.paths.length)) this.at = null;
     this.draw();
+  },
+  short(context, text, room) { // cut at its start: what tells names apart is mostly at their end
+    while (text.length > 2 && context.measureText(text).width > room) text = "…" + text.slice(text[0] === "…" ? 2 : 1);
+    return text;
   },
   font: () => `12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace`,
   soon() { this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); }); },
@@ -542,7 +561,7 @@ const heat = {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = groundColor;
     context.fillRect(0, 0, wide, high);
-    const firstRow = Math.max(Math.floor((top - head) / height), 0), lastRow = Math.min(Math.ceil((top + high) / height), this.paths.length);
+    const firstRow = Math.max(Math.floor(top / height), 0), lastRow = Math.min(Math.ceil((top + high - head) / height), this.paths.length);
     const first = Math.floor(left / width), last = Math.min(Math.ceil((left + wide - gutter) / width), caseList.rows.length);
     const gap = width >= 8 ? 2 : width >= 5 ? 1 : 0;
     for (let column = first; column < last; column++) {
@@ -555,15 +574,25 @@ const heat = {
       }
     }
     context.globalAlpha = 1;
-    context.fillStyle = groundColor;
-    context.fillRect(0, 0, gutter - 4, high);
     context.font = this.font();
     context.textBaseline = "middle";
+    context.fillStyle = groundColor;
+    context.fillRect(0, 0, gutter - 4, high);
     for (let row = firstRow; row < lastRow; row++) {
       context.fillStyle = this.at && this.at[1] === row ? ink : faint;
-      let text = this.paths[row];
-      while (text.length > 2 && context.measureText(text).width > gutter - 18) text = "…" + text.slice(text[0] === "…" ? 2 : 1);
-      context.fillText(text, 8, head + row * height - top + height / 2 + 1);
+      context.fillText(this.short(context, this.paths[row], gutter - 18), 8, head + row * height - top + height / 2 + 1);
+    }
+    context.fillStyle = groundColor;
+    context.fillRect(0, 0, wide, head);
+    for (let column = first; column < last; column++) {
+      const x = gutter + column * width - left, isAt = this.at && this.at[0] === column;
+      if (x < gutter - 2 || (column % this.every && !isAt)) continue;
+      context.save();
+      context.translate(x + (width - gap) / 2, head - 6);
+      context.rotate(-Math.PI / 2);
+      context.fillStyle = isAt ? ink : faint;
+      context.fillText(this.short(context, caseList.rows[column].name, head - 10), 0, 0);
+      context.restore();
     }
     if (this.at) {
       const x = gutter + this.at[0] * width - left, y = head + this.at[1] * height - top;
@@ -575,7 +604,7 @@ const heat = {
     const box = this.canvas.getBoundingClientRect();
     const column = Math.floor((event.clientX - box.left - this.gutter + this.host.scrollLeft) / this.width);
     const row = Math.floor((event.clientY - box.top - this.head + this.host.scrollTop) / this.height);
-    return event.clientX - box.left > this.gutter && column >= 0 && column < caseList.rows.length && row >= 0 && row < this.paths.length ? [column, row] : null;
+    return event.clientY - box.top > this.head && event.clientX - box.left > this.gutter && column >= 0 && column < caseList.rows.length && row >= 0 && row < this.paths.length ? [column, row] : null;
   },
   move(cell) {
     if (String(cell) === String(this.at)) return;
@@ -593,7 +622,7 @@ const heat = {
       const next = [Math.max(0, Math.min(column + step[0], caseList.rows.length - 1)), Math.max(0, Math.min(row + step[1], this.paths.length - 1))];
       const x = next[0] * this.width, y = next[1] * this.height, room = this.host.clientWidth - this.gutter;
       if (x < this.host.scrollLeft) this.host.scrollLeft = x; else if (x + this.width > this.host.scrollLeft + room) this.host.scrollLeft = x + this.width - room;
-      if (y < this.host.scrollTop) this.host.scrollTop = y; else if (y + this.height + 8 > this.host.scrollTop + this.host.clientHeight) this.host.scrollTop = y + this.height + 8 - this.host.clientHeight;
+      if (y < this.host.scrollTop) this.host.scrollTop = y; else if (y + this.height + this.head + 4 > this.host.scrollTop + this.host.clientHeight) this.host.scrollTop = y + this.height + this.head + 4 - this.host.clientHeight;
       this.move(next);
     } else return;
     event.preventDefault();
@@ -601,7 +630,6 @@ const heat = {
 };
 function openCase(row) {
   if (!caseList.open.has(row)) caseList.toggle(row);
-  find("cases").scrollIntoView({ block: "nearest" });
   caseList.go(row);
 }
 

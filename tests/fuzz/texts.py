@@ -1,17 +1,17 @@
-"""Laws of parsing, for any text and any JSON value."""
+"""Text: what models write, read as JSON."""
 
 from __future__ import annotations
 
 import json
 
-from hypothesis import example, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
+from laws import law
 
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading.extract import Extraction, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
-unhurried = settings(deadline=None)  # a busy machine is no failure
 scalars = (
     st.none()
     | st.booleans()
@@ -32,6 +32,9 @@ shards = st.lists(
          "-", "NaN", "null", '{"a": 1}', "[1, 2]", "\ufeff", "\ud800", "\0", "1e999", "'"]
     )
 ).map("".join)  # fmt: skip
+deep = st.sampled_from(["[", '{"a":', "[[]", "{", '"', "```", "1", "<think>"]).map(
+    lambda piece: piece * 3_000
+)
 prose = st.text(st.characters(exclude_characters='{}[]"`~<>'))
 
 
@@ -49,9 +52,28 @@ def strict_outcome(text):
         return error
 
 
-@unhurried
-@given(st.text() | shards, st.sampled_from([None, "object", "array"]))
-def test_any_text_gives_an_extraction_or_a_documented_error(text, want):
+@st.composite
+def answers(draw):
+    """What a model writes: reasoning, prose, JSON in a fence or bare, more prose; now and then cut off."""
+    body = json.dumps(draw(values), indent=draw(st.sampled_from([None, 2])))
+    mark = draw(st.sampled_from(["", "```", "````json", "~~~JSON", "```python"]))
+    parts = [
+        draw(
+            st.sampled_from(["", "<think>{hm}</think>", "◁think▷[1]◁/think▷", "<|channel|>final<|message|>"])
+        ),
+        draw(
+            st.sampled_from(["", "Here it is: ", "The set {} is empty.\n", "assistantfinal", "\ufeff"])
+            | prose
+        ),
+        f"\n{mark}\n{body}\n{mark[:3]}" if mark else body,
+        draw(st.sampled_from(["", " Hope this helps!", '\n\nOr else {"b": [2]}', ","]) | prose),
+    ]
+    text = "".join(draw(st.permutations(parts)) if draw(st.integers(0, 9)) == 0 else parts)
+    return text[: draw(st.integers(0, len(text)))] if draw(st.booleans()) else text
+
+
+@law(st.text() | shards | answers() | deep, st.sampled_from([None, "object", "array"]))
+def any_text_gives_an_extraction_or_a_documented_error(text, want):
     found = outcome(text, want=want)
 
     if isinstance(found, Extraction):
@@ -62,27 +84,39 @@ def test_any_text_gives_an_extraction_or_a_documented_error(text, want):
         assert found.reason
 
 
-@unhurried
-@given(shards)
-def test_any_text_is_survived_with_repair_too(text):
+@law(shards | answers())
+def any_text_is_survived_with_repair_too(text):
     found = outcome(text, repair=True)
 
     assert isinstance(found, Extraction) or found.reason
 
 
-@unhurried
-@given(st.binary())
-def test_any_bytes_give_an_extraction_or_a_documented_error(data):
+@law(st.binary())
+def any_bytes_give_an_extraction_or_a_documented_error(data):
     found = outcome(data)
 
     assert isinstance(found, Extraction) or found.reason
 
 
-@unhurried
-@given(st.text() | shards | st.binary())
-@example("[" * 2000)
-@example("1" * 5000)
-def test_any_text_is_strict_json_or_an_error_with_a_place(text):
+@law(shards | answers() | deep)
+def what_is_found_stands_where_it_is_said_to(text):
+    found = outcome(text)
+
+    if isinstance(found, Extraction):
+        # (As text: NaN equals nothing.)
+        assert repr(extract_json(text[slice(*found.span)]).value) == repr(found.value)
+
+
+@law(shards | answers())
+def bytes_are_read_as_their_text_is(text):
+    assume(text.isprintable() or text.isascii())
+    found, again = outcome(text), outcome(text.encode())
+
+    assert repr(found) == repr(again)
+
+
+@law(st.text() | shards | st.binary() | deep)
+def any_text_is_strict_json_or_an_error_with_a_place(text):
     found = strict_outcome(text)
 
     if isinstance(found, JsonParseError):
@@ -91,9 +125,8 @@ def test_any_text_is_strict_json_or_an_error_with_a_place(text):
         assert not isinstance(outcome(text), JsonExtractionError)
 
 
-@unhurried
-@given(shards)
-def test_strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
+@law(shards)
+def strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
     try:
         value = json.loads(text)
     except ValueError:
@@ -106,18 +139,16 @@ def test_strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
         assert found == value or "1e999" in text or text.startswith("\ufeff")
 
 
-@unhurried
-@given(values)
-def test_a_dumped_value_is_the_whole_text(value):
+@law(values)
+def a_dumped_value_is_the_whole_text(value):
     text = json.dumps(value)
 
     assert extract_json(text) == Extraction(value, "whole", (0, len(text)))
     assert parse_json(text) == value
 
 
-@settings(unhurried, max_examples=25)
-@given(values, st.booleans(), st.sampled_from([None, 1]))
-def test_strict_json_reads_back_what_was_dumped_at_any_depth(value, ascii_only, indent):
+@law(values, st.booleans(), st.sampled_from([None, 1]), examples=10)
+def strict_json_reads_back_what_was_dumped_at_any_depth(value, ascii_only, indent):
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     levels = 20_000
 
@@ -129,9 +160,8 @@ def test_strict_json_reads_back_what_was_dumped_at_any_depth(value, ascii_only, 
     assert found == value
 
 
-@unhurried
-@given(prose, containers, prose, st.sampled_from([None, 2]))
-def test_a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
+@law(prose, containers, prose, st.sampled_from([None, 2]))
+def a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
     body = json.dumps(value, indent=indent)
 
     found = extract_json(f"{before} {body} {after}")
@@ -140,9 +170,8 @@ def test_a_container_in_prose_is_found_where_it_stands(before, value, after, ind
     assert f"{before} {body} {after}"[slice(*found.span)] == body
 
 
-@unhurried
-@given(prose, values, prose, st.sampled_from(["```", "````", "~~~"]), st.sampled_from(["json", "", "JSON"]))
-def test_a_value_in_a_fence_is_found(before, value, after, mark, tag):
+@law(prose, values, prose, st.sampled_from(["```", "````", "~~~"]), st.sampled_from(["json", "", "JSON"]))
+def a_value_in_a_fence_is_found(before, value, after, mark, tag):
     body = json.dumps(value, indent=1)
 
     found = extract_json(f"Here{before}:\n{mark}{tag}\n{body}\n{mark}\n{after}")
@@ -150,9 +179,8 @@ def test_a_value_in_a_fence_is_found(before, value, after, mark, tag):
     assert (found.value, found.method) == (value, "fence")
 
 
-@unhurried
-@given(st.text(st.characters(exclude_characters="<>")), containers)
-def test_reasoning_is_never_the_answer(reasoning, value):
+@law(st.text(st.characters(exclude_characters="<>")), containers)
+def reasoning_is_never_the_answer(reasoning, value):
     text = json.dumps(value)
 
     found = extract_json(f'<think>{reasoning}{{"draft": true}}</think>\n{text}')
@@ -160,18 +188,16 @@ def test_reasoning_is_never_the_answer(reasoning, value):
     assert (found.value, found.method) == (value, "stripped")
 
 
-@unhurried
-@given(containers.filter(bool), st.data())
-def test_a_truncated_answer_is_an_error_and_never_a_fragment(value, data):
+@law(containers.filter(bool), st.data())
+def a_truncated_answer_is_an_error_and_never_a_fragment(value, data):
     text = json.dumps(value, indent=1)
     cut = data.draw(st.integers(min_value=1, max_value=len(text) - 1))
 
     assert isinstance(outcome(text[:cut]), JsonExtractionError)
 
 
-@unhurried
-@given(containers, containers)
-def test_the_largest_wins_and_the_last_among_equals(first, second):
+@law(containers, containers)
+def the_largest_wins_and_the_last_among_equals(first, second):
     texts = [json.dumps(first), json.dumps(second)]
 
     found = extract_json(f"a {texts[0]} b {texts[1]} c")

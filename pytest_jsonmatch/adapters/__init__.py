@@ -1,0 +1,52 @@
+"""Scorers for other evaluation frameworks, each in a module of its own named after the framework."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
+from pytest_jsonmatch.engine.value.errors import JsonExtractionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_FIELDS = 5
+
+
+@final
+class Graded(NamedTuple):
+    """What a framework is told of one answer."""
+
+    score: float
+    reason: str
+    """The fields that lower the score, the worst first."""
+    figures: dict[str, float]
+    """score, precision, recall and f1."""
+
+
+def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Graded:
+    """Compare an answer with the expected value, as `compare_json` does; text without JSON scores 0.
+
+    Raises what `compare_json` raises for wrong options and expected values.
+
+    >>> found = grade('{"a": 1, "b": 3}', {"a": 1, "b": 2}, {})
+    >>> found.score, found.reason
+    (0.5, 'b 0: 50 % off')
+    >>> grade("no idea", {"a": 1}, {}).score
+    0.0
+    """
+    names = ("score", "precision", "recall", "f1")
+    try:
+        result = compare_json(actual, expected, **options)
+    except JsonExtractionError as error:
+        return Graded(0.0, str(error), dict.fromkeys(names, 0.0))
+    wrong = [field for field in result.field_results if field.status not in {MATCH, SKIPPED}]
+    wrong.sort(key=lambda field: field.score)
+    shown = [
+        f"{field.short_path()} {short_score(field.score)}: {field.reason or field.status}" for field in wrong
+    ]
+    rest = len(shown) - _MOST_FIELDS
+    reason = "; ".join([*shown[:_MOST_FIELDS], *([f"{rest} more"] if rest > 0 else [])])
+    return Graded(result.score, reason or "all fields match", {name: getattr(result, name) for name in names})

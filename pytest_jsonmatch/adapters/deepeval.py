@@ -1,0 +1,44 @@
+"""A metric for DeepEval (the extra `deepeval`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import SingleTurnParams
+
+from pytest_jsonmatch import defaults
+from pytest_jsonmatch.adapters import grade
+
+if TYPE_CHECKING:
+    from deepeval.test_case import LLMTestCase
+
+
+class JsonMatchMetric(BaseMetric):
+    """Score a test case's `actual_output` against its `expected_output`, JSON text both, field by field.
+
+    Args:
+        threshold: the score that passes, from 0 to 1.
+        **options: a metric and its options, as `compare_json` takes them.
+    """
+
+    _required_params = [SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT]  # noqa: RUF012 - DeepEval's
+
+    def __init__(self, threshold: float = defaults.THRESHOLD, **options: Any) -> None:
+        self.threshold = threshold
+        self._options = options
+
+    def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
+        """Score one test case."""
+        found = grade(test_case.actual_output, test_case.expected_output, self._options)
+        self.score, self.reason, self.score_breakdown = found.score, found.reason, found.figures
+        self.success = found.score >= self.threshold
+        return found.score
+
+    async def a_measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
+        """Score one test case; nothing is waited for."""
+        return self.measure(test_case)
+
+    @property
+    def __name__(self) -> str:  # type: ignore[override] # DeepEval's name of a metric
+        return "JSON match"

@@ -1,0 +1,31 @@
+"""A scorer for Inspect (`inspect_ai`, the extra `inspect`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspect_ai.scorer import Score, mean, scorer, stderr
+
+from pytest_jsonmatch.adapters import grade
+
+if TYPE_CHECKING:
+    from inspect_ai.scorer import Scorer, Target
+    from inspect_ai.solver import TaskState
+
+
+@scorer(metrics=[mean(), stderr()])
+def json_match(**options: Any) -> Scorer:
+    """Return a scorer of a sample's completion against its target, JSON text, field by field.
+
+    Args:
+        **options: a metric and its options, as `compare_json` takes them.
+
+    A score has the fields that lower it as its explanation, and the figures as metadata.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        answer = state.output.completion
+        found = grade(answer, target.text, options)
+        return Score(value=found.score, answer=answer, explanation=found.reason, metadata=found.figures)
+
+    return score

@@ -1,0 +1,35 @@
+"""A scorer for MLflow's `mlflow.genai.evaluate` (the extra `mlflow`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mlflow.entities import Feedback
+from mlflow.genai.scorers import scorer
+
+from pytest_jsonmatch.adapters import grade
+
+if TYPE_CHECKING:
+    from mlflow.genai.scorers import Scorer
+
+
+def json_match(expectation: str = "expected_response", **options: Any) -> Scorer:
+    """Return a scorer of `outputs` against one of a row's `expectations`, field by field.
+
+    Args:
+        expectation: which of the expectations is the expected JSON value, or JSON text.
+        **options: a metric and its options, as `compare_json` takes them.
+
+    Feedback has the score as its value, the fields that lower it as its rationale, the figures as metadata.
+    """
+
+    @scorer(name="json_match")
+    def json_match(outputs: Any, expectations: dict[str, Any]) -> Feedback:
+        if expectation not in expectations:
+            known = ", ".join(map(repr, expectations)) or "none"
+            raise ValueError(f"the row has no expectation {expectation!r}; it has {known}")
+        found = grade(outputs, expectations[expectation], options)
+        figures = {name: f"{figure:.6g}" for name, figure in found.figures.items()}
+        return Feedback(value=found.score, rationale=found.reason, metadata=figures)
+
+    return json_match

@@ -1,0 +1,35 @@
+"""An evaluator for pydantic-evals (the extra `pydantic-evals`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_evals.evaluators import EvaluationReason, Evaluator
+
+from pytest_jsonmatch.adapters import grade
+
+if TYPE_CHECKING:
+    from pydantic_evals.evaluators import EvaluatorContext
+
+
+@dataclass
+class JsonMatch(Evaluator[Any, Any, Any]):
+    """Score a case's output against its `expected_output`, field by field.
+
+    Args:
+        options: a metric and its options, as `compare_json` takes them.
+
+    The report has `jsonmatch` (the score, with the fields that lower it as the reason) and its precision,
+    recall and F1. Without an expected output nothing is scored.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def evaluate(self, ctx: EvaluatorContext[Any, Any, Any]) -> dict[str, Any]:
+        """Score one case."""
+        if ctx.expected_output is None:
+            return {}
+        found = grade(ctx.output, ctx.expected_output, self.options)
+        figures = {f"jsonmatch_{name}": figure for name, figure in found.figures.items() if name != "score"}
+        return {"jsonmatch": EvaluationReason(found.score, found.reason), **figures}

@@ -1,0 +1,201 @@
+"""The comparator of amounts written as text, with currency, separators and accounting brackets: `amount`."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.forms import text_reader
+from pytest_jsonmatch.engine.compare.numbers import read_tolerance, within_tolerance
+from pytest_jsonmatch.engine.compare.parameters import check_names, shown
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import as_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+_OWNER: Final = "comparator 'amount'"
+
+_CURRENCIES: Final = """
+AED, AFN ؋, ALL, AMD ֏, ANG, AOA, ARS $, AUD A$ AU$ $, AWG, AZN ₼, BAM, BBD $, BDT ৳, BGN, BHD, BIF,
+BMD $, BND $, BOB, BRL R$, BSD $, BTN, BWP, BYN, BZD $, CAD CA$ $, CDF, CHF SFR FR, CLP $,
+CNY CN¥ RMB ¥ 元, COP $, CRC ₡, CUP $, CVE, CZK KČ, DJF, DKK KR, DOP $, DZD, EGP, ERN, ETB,
+EUR EURO EUROS €, FJD $, FKP, GBP £, GEL ₾, GHS ₵, GIP, GMD, GNF, GTQ, GYD $, HKD HK$ 元 $, HNL, HRK, HTG,
+HUF FT, IDR, ILS ₪, INR ₹ RS, IQD, IRR, ISK KR, JMD $, JOD, JPY JP¥ 円 ¥, KES, KGS, KHR ៛, KMF, KPW,
+KRW ₩ 원, KWD, KYD $, KZT ₸, LAK ₭, LBP, LKR RS, LRD $, LSL, LYD, MAD, MDL, MGA, MKD, MMK, MNT ₮, MOP,
+MRU, MUR RS, MVR, MWK, MXN MX$ $, MYR RM, MZN, NAD $, NGN ₦, NIO, NOK KR, NPR RS, NZD NZ$ $, OMR, PAB,
+PEN, PGK, PHP ₱, PKR RS, PLN ZŁ, PYG ₲, QAR, RON LEI, RSD, RUB ₽, RWF, SAR, SBD $, SCR RS, SDG, SEK KR,
+SGD S$ $, SHP, SLE, SOS, SRD $, SSP, STN, SVC $, SYP, SZL, THB ฿, TJS, TMT, TND, TOP, TRY ₺, TTD $,
+TWD NT$ 元 $, TZS, UAH ₴, UGX, USD US$ $, UYU $, UZS, VES, VND ₫, VUV, WST, XAF FR, XCD $, XOF FR, XPF FR,
+YER, ZAR R, ZMW, ZWG
+"""
+"""The codes of ISO 4217, and after each its signs, in capitals and without a point."""
+
+
+def _codes_by_name() -> dict[str, set[str]]:
+    """Return the codes that each code and sign can stand for: one, but for signs such as $."""
+    codes: dict[str, set[str]] = {}
+    for code, *signs in map(str.split, _CURRENCIES.split(",")):
+        for name in (code, *signs):
+            codes.setdefault(name, set()).add(code)
+    return codes
+
+
+_CODES: Final = _codes_by_name()
+_SAME: Final[Mapping[int, str | int]] = {
+    **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
+    **dict.fromkeys(map(ord, "’‘ʼ′`´＇"), "'"),
+    **dict.fromkeys(map(ord, "−‐‑‒–—﹣－"), "-"),
+    **str.maketrans("٬￥＄￡", "'¥$£"),
+}
+"""Characters that mean the same: spaces, apostrophes, minus signs, wide currency signs."""
+
+_AMOUNT: Final = re.compile(
+    r"""(?:([-+(])\s*)? (?:(?P<before>[^-+()\s\d.,']{1,5}\.?)\s*)? (?:([-+(])\s*)?
+        (?P<number>(?:\d|[.,٫](?=\d)) (?:[\d.,٫' ]*\d)?) (?P<no_cents>[.,]-{1,2}(?!\d))?
+        (?:\s*(?P<close>\)|-(?=\s|$)))? (?:\s*(?P<after>[^-+()\s\d.,']{1,5}\.?))? (?:\s*(?P<last>[-)]))?""",
+    re.VERBOSE,
+)
+_SIGN: Final = {"": "", "+": "", "-": "-", "()": "-"}
+# Groups of three digits, or as in India: three at the end, and pairs before them.
+_GROUPED: Final = re.compile(r"(?!0\D)(?:\d{1,3}([.,' ])\d{3}(?:\1\d{3})*|\d{1,2}(,)(?:\d{2},)+\d{3})")
+
+
+@final
+class Amount(NamedTuple):
+    """A number, and the currency that it is in: its code, or a sign that several have; None: it says none."""
+
+    number: float | Decimal
+    currency: str | None = None
+
+
+def _numbers(text: str) -> dict[str, Decimal]:
+    """Return what digits and separators can mean, by the decimal mark; "" is for a number without one.
+
+    >>> _numbers("1,234"), _numbers("1.234,5")
+    ({',': Decimal('1.234'), '': Decimal('1234')}, {',': Decimal('1234.5')})
+    """
+    found = {}
+    for mark in ".,٫":
+        whole, is_there, cents = text.rpartition(mark)
+        grouped = mark not in whole and _GROUPED.fullmatch(whole)
+        if is_there and cents.isdecimal() and (not whole or whole.isdecimal() or grouped):
+            found[mark] = Decimal(f"{_digits(whole)}.{cents}")
+    if text.isdecimal() or _GROUPED.fullmatch(text):
+        found[""] = Decimal(_digits(text))
+    return found
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
+
+
+def _currency(marks: Sequence[str]) -> str | None:
+    """Return the currency that signs and codes agree on; a sign where that leaves several.
+
+    Raises:
+        LookupError: one of them is no currency, or they contradict each other.
+    """
+    names = [mark.upper().removesuffix(".") for mark in marks]
+    if not names:
+        return None
+    shared = set.intersection(*(_CODES[name] for name in names))
+    if not shared:
+        raise LookupError
+    return shared.pop() if len(shared) == 1 else names[0]
+
+
+def _readings(text: str) -> dict[str, Amount]:
+    """Return the amounts that a text can mean, by the decimal mark; none if it is no amount."""
+    found = _AMOUNT.fullmatch(text.translate(_SAME))
+    if found is None:
+        return {}
+    brackets = "".join(filter(None, (found[1], found[3], found["close"], found["last"])))
+    try:
+        sign = _SIGN[brackets]
+        currency = _currency([mark for mark in (found["before"], found["after"]) if mark])
+    except LookupError:
+        return {}
+    digits = found["number"] + (found["no_cents"] or "").rstrip("-").replace(".", ".00").replace(",", ",00")
+    return {
+        mark: Amount(_as_double(number.copy_negate() if sign else number), currency)
+        for mark, number in _numbers(digits).items()
+    }
+
+
+def _as_double(number: Decimal) -> float | Decimal:
+    """Return the double that is written as this number is, if there is one."""
+    double = float(number)
+    return double if Decimal(repr(double)) == number else number
+
+
+def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
+    """Return a function that reads a number, or an amount written as text; None for what is none.
+
+    Args:
+        params: `decimal`, "." or ",": the decimal mark of a text that can be read in two ways, such as 1,234.
+            Without it such a text is not read. All other parameters are ignored.
+    """
+    decimal = params.get("decimal")
+
+    def read(text: str) -> Amount | None:
+        found = _readings(text)
+        if len(set(found.values())) < 2:
+            return next(iter(found.values()), None)
+        return None if decimal is None else found.get(str(decimal), found.get(""))
+
+    read_text = text_reader(read)
+
+    def read_value(value: JsonValue) -> Amount | None:
+        if type(value) is str:
+            return read_text(value)
+        number = as_number(value)
+        return None if number is None else Amount(number)
+
+    return read_value
+
+
+def _bind_amount(params: Params) -> Scoring:
+    check_names(_OWNER, params, ["decimal", "tolerance"])
+    if params.get("decimal") not in (None, ".", ","):
+        raise ConfigurationError(f"{_OWNER}: 'decimal' must be '.' or ',', not {shown(params['decimal'])}")
+    read = amount_reader(params)
+    rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))
+
+    def number(value: JsonValue) -> float | Decimal | None:
+        amount = read(value)
+        return None if amount is None else amount.number
+
+    def currency(value: JsonValue) -> str | None:
+        amount = read(value) if type(value) is str else None
+        return None if amount is None else amount.currency
+
+    numbers: Any = within_tolerance(rel, 0.0 if rel is None and absolute is None else absolute, number)
+
+    def score(expected: JsonValue, actual: JsonValue) -> float:
+        one, other = currency(expected), currency(actual)
+        return numbers.score(expected, actual) if one is None or other is None or one == other else 0.0
+
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        import numpy as np
+
+        numbered: dict[str | None, int] = {None: 0}
+        one, other = (
+            np.array([numbered.setdefault(currency(value), len(numbered)) for value in values], dtype=np.intp)
+            for values in (expected, actual)
+        )
+        scores: Matrix = numbers.table(expected, actual)
+        scores[(one[:, None] != other) & (one[:, None] > 0) & (other > 0)] = 0.0
+        return scores
+
+    return Scoring(score, table)
+
+
+AMOUNT: Final = Comparator("amount", _bind_amount)
+"""1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
+`decimal`: see `amount_reader`. What is no amount is compared by JSON equality."""

@@ -1,0 +1,133 @@
+"""Comparators of numbers that name something: `phone`, and `identifier` (IBAN, VAT, ISBN and others)."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
+from pytest_jsonmatch.engine.compare.parameters import check_names, required
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_jsonmatch.engine.compare.base import Params, Scoring
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+_PHONE: Final = "comparator 'phone'"
+_IDENTIFIER: Final = "comparator 'identifier'"
+
+
+# phone
+
+
+def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
+    """Return a function that reads a phone number in its international form (E.164), None for what is none.
+
+    Args:
+        params: `region`, the two letters of the country whose numbers are written without a country code.
+            Without it only numbers with a country code are read.
+    """
+    check_names(_PHONE, params, ["region"])
+    try:
+        import phonenumbers
+    except ImportError:
+        raise missing_extra(_PHONE, "phone") from None
+    region = params.get("region")
+    if region is not None and not (isinstance(region, str) and region in phonenumbers.SUPPORTED_REGIONS):
+        hint = did_you_mean(str(region).upper(), phonenumbers.SUPPORTED_REGIONS)
+        raise ConfigurationError(f"{_PHONE}: unknown region {region!r}{hint}")
+
+    def read(text: str) -> str | None:
+        try:
+            number = phonenumbers.parse(text, region)
+        except phonenumbers.NumberParseException:
+            return None
+        # (One that is possible without its area code only lacks a part.)
+        possible = phonenumbers.is_possible_number_with_reason(number)
+        if possible != phonenumbers.ValidationResult.IS_POSSIBLE:
+            return None
+        written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return f"{written} ext. {number.extension}" if number.extension else written
+
+    return text_reader(read)
+
+
+def _bind_phone(params: Params) -> Scoring:
+    return compare_forms(phone_reader(params))
+
+
+PHONE: Final = Comparator("phone", _bind_phone)
+"""1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. What is
+no phone number is compared by JSON equality. Needs the extra `phone`."""
+
+
+# identifier
+
+
+@cache
+def _kinds(folder: str) -> Mapping[str, str]:
+    """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
+    names: list[str] = []
+    for found in iter_modules([folder]):
+        inside = iter_modules([str(Path(folder, found.name))]) if found.ispkg else ()
+        names += [f"{found.name}.{each.name}" for each in inside] if found.ispkg else [found.name]
+    # (A country whose code is a word of Python has an underscore after it: stdnum.is_.vsk.)
+    return {
+        name.replace("_.", ".").replace(".", "_"): f"stdnum.{name}"
+        for name in names
+        if name not in {"exceptions", "numdb", "util"}
+    }
+
+
+def _checked_kind(params: Params) -> tuple[str, str]:
+    """Return the kind of identifier, and the module that knows it."""
+    check_names(_IDENTIFIER, params, ["kind"])
+    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
+    try:
+        import stdnum
+    except ImportError:
+        raise missing_extra(_IDENTIFIER, "identifiers") from None
+    kinds = _kinds(stdnum.__path__[0])
+    if isinstance(kind, str) and kind in kinds:
+        return kind, kinds[kind]
+    near = nearest(str(kind).lower(), kinds)
+    # Hundreds of names belong to single countries.
+    shown = [near] if near else [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
+    raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind).lower(), shown)}")
+
+
+def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
+    """Return a function that reads an identifier in its compact form, None for what is no valid one.
+
+    Args:
+        params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
+            An ISBN of ten digits is read as that of thirteen.
+    """
+    kind, name = _checked_kind(params)
+    validate: Callable[..., str] = import_module(name).validate
+    if kind == "isbn":
+        validate = partial(validate, convert=True)
+    invalid: type[Exception] = import_module("stdnum.exceptions").ValidationError
+
+    def read(text: str) -> str | None:
+        try:
+            return validate(text)
+        except invalid:
+            return None
+
+    return text_reader(read)
+
+
+def _bind_identifier(params: Params) -> Scoring:
+    return compare_forms(identifier_reader(params))
+
+
+IDENTIFIER: Final = Comparator("identifier", _bind_identifier)
+"""1 for the same identifier of a `kind`, however it is spaced and punctuated. What is not valid, by its check
+digits too, is compared by JSON equality. Needs the extra `identifiers`."""

@@ -1,0 +1,183 @@
+"""phone and identifier: canonical forms of numbers that name something."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+
+def score(name, expected, actual, **params):
+    return BUILTIN[name].bind(params).score(expected, actual)
+
+
+@pytest.mark.parametrize(
+    ("region", "expected", "actual", "wanted"),
+    [
+        (None, "+49 30 123456", "+4930123456", 1.0),
+        (None, "+49 (0)30 / 12 34 56", "+49-30-123456", 1.0),
+        (None, "tel:+49-30-123456", "+4930123456", 1.0),
+        (None, "+1 (202) 555-0123", "+1.202.555.0123", 1.0),
+        (None, "+1 555 123 4567", "+15551234567", 1.0),
+        (None, "+49 30 123456", "+49 30 123457", 0.0),
+        ("DE", "030 123456", "+49 30 123456", 1.0),
+        ("DE", "0049 30 123456", "(030) 12 34 56", 1.0),
+        ("DE", "+1 202 555 0123", "001 202 5550123", 1.0),
+        ("US", "(202) 555-0123", "+1 202-555-0123", 1.0),
+        ("US", 2025550123, "202.555.0123", 1.0),
+        ("GB", "020 7946 0958", "+44 20 7946 0958", 1.0),
+        ("FR", "01 23 45 67 89", "+33 1 23 45 67 89", 1.0),
+        ("IT", "06 1234567", "+39 06 1234567", 1.0),
+        # The same digits are another number elsewhere.
+        ("AT", "030 123456", "+49 30 123456", 0.0),
+        ("US", "202-555-0123 ext. 5", "2025550123 x5", 1.0),
+        ("US", "202-555-0123 ext. 5", "202-555-0123", 0.0),
+        # No region is guessed, and no area code.
+        (None, "030 123456", "+49 30 123456", 0.0),
+        (None, "030 123456", "030123456", 0.0),
+        (None, "030 123456", "030 123456", 1.0),
+        ("US", "555-0123", "5550123", 0.0),
+        ("DE", "none", "none", 1.0),
+        ("DE", "none", "n/a", 0.0),
+        ("DE", None, None, 1.0),
+        ("DE", None, "030 123456", 0.0),
+        ("DE", True, True, 1.0),
+        ("DE", [1], [1.0], 1.0),
+    ],
+)
+def test_phone(region, expected, actual, wanted):
+    params = {} if region is None else {"region": region}
+    assert score("phone", expected, actual, **params) == wanted
+    assert score("phone", actual, expected, **params) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "actual", "wanted"),
+    [
+        ("iban", "DE89 3704 0044 0532 0130 00", "de89370400440532013000", 1.0),
+        ("iban", "GB29 NWBK 6016 1331 9268 19", "GB29-NWBK-6016-1331-9268-19", 1.0),
+        ("iban", "DE89370400440532013000", "DE89370400440532013001", 0.0),
+        # A wrong check digit: no form, so only equal texts are equal.
+        ("iban", "DE88 3704 0044 0532 0130 00", "DE88370400440532013000", 0.0),
+        ("iban", "DE88 3704", "DE88 3704", 1.0),
+        ("eu_vat", "DE 136,695 976", "DE136695976", 1.0),
+        ("eu_vat", "DE136695976", "136695976", 0.0),
+        ("eu_vat", "NL4495445B01", "NL 004495445B01", 1.0),
+        ("de_vat", "DE136695976", "136 695 976", 1.0),
+        ("isbn", "0-306-40615-2", "9780306406157", 1.0),
+        ("isbn", "0-306-40615-2", 9780306406157, 1.0),
+        ("isbn", "978-0-306-40615-7", "978 0306406157", 1.0),
+        ("isbn", "080442957X", "0-8044-2957-x", 1.0),
+        ("isbn", "080442957X", "9780804429573", 1.0),
+        ("isbn", "0-306-40615-2", "0-306-40615-3", 0.0),
+        ("issn", "0024-9319", "00249319", 1.0),
+        ("isin", "US0378331005", "us 0378331005", 1.0),
+        ("lei", "213800KUD8LAJWSQ9D15", "213800kud8lajwsq9d15", 1.0),
+        ("us_ssn", "536-90-4399", "536904399", 1.0),
+        ("is_kennitala", "450401-3150", "4504013150", 1.0),
+        ("iban", None, None, 1.0),
+        ("iban", "", "", 1.0),
+        ("iban", {}, {}, 1.0),
+    ],
+)
+def test_identifier(kind, expected, actual, wanted):
+    assert score("identifier", expected, actual, kind=kind) == wanted
+    assert score("identifier", actual, expected, kind=kind) == wanted
+
+
+def test_the_table_says_the_same():
+    values = ["0-306-40615-2", "9780306406157", 9780306406157, "0306406152", "x", None, 1]
+    scoring = BUILTIN["identifier"].bind({"kind": "isbn"})
+    assert scoring.table(values, values).tolist() == [
+        [scoring.score(one, other) for other in values] for one in values
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("phone", {"country": "DE"}, "comparator 'phone' has no parameter 'country'; known: region"),
+        ("phone", {"region": "de"}, "comparator 'phone': unknown region 'de'; did you mean 'DE'?"),
+        ("phone", {"region": ["DE"]}, "comparator 'phone': unknown region ['DE']; known: AC, "),
+        ("phone", {"region": "Germany"}, "comparator 'phone': unknown region 'Germany'; known: AC, AD, AE, "),
+        (
+            "identifier",
+            {},
+            "comparator 'identifier' needs the parameter 'kind', for example {\"kind\": \"iban\"}",
+        ),
+        (
+            "identifier",
+            {"kind": "ibam"},
+            "comparator 'identifier': unknown kind 'ibam'; did you mean 'iban'?",
+        ),
+        (
+            "identifier",
+            {"kind": "EU_VAT"},
+            "comparator 'identifier': unknown kind 'EU_VAT'; did you mean 'eu_vat'?",
+        ),
+        ("identifier", {"kind": "util"}, "comparator 'identifier': unknown kind 'util'; did you mean "),
+        ("identifier", {"kind": 3}, "comparator 'identifier': unknown kind 3; known: bic, "),
+        (
+            "identifier",
+            {"kinds": "iban"},
+            "comparator 'identifier' has no parameter 'kinds'; did you mean 'kind'?",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_named(name, params, message):
+    with pytest.raises(ConfigurationError) as caught:
+        BUILTIN[name].bind(params)
+    assert str(caught.value)[: len(message)] == message
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "params", "message"),
+    [
+        (
+            "phonenumbers",
+            "phone",
+            {"region": "DE"},
+            "comparator 'phone' needs the extra 'phone': pip install 'pytest-jsonmatch[phone]'",
+        ),
+        (
+            "stdnum",
+            "identifier",
+            {"kind": "iban"},
+            "comparator 'identifier' needs the extra 'identifiers': pip install 'pytest-jsonmatch[identifiers]'",
+        ),
+        (
+            "dateparser",
+            "date",
+            {"languages": ["de"]},
+            "comparator 'date' with 'languages' needs the extra 'dates': pip install 'pytest-jsonmatch[dates]'",
+        ),
+    ],
+)
+def test_a_missing_extra_is_one_line(monkeypatch, library, name, params, message):
+    for module in [each for each in sys.modules if each.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ConfigurationError) as caught:
+        BUILTIN[name].bind(params)
+    assert str(caught.value) == message
+    with pytest.raises(ConfigurationError) as caught:
+        compare_json({"x": "a"}, {"x": "b"}, fields={"x": {"compare": {name: params}}})
+    assert str(caught.value) == f"fields['x'].compare: {message}"
+
+
+HOSTILE = ["1" * 10**6, "+" * 10**6, "(" * 10**6, "-1" * 500_000, "x" * 10**6, "\ud800" * 1000, "９" * 10**6]
+
+
+@pytest.mark.parametrize(
+    "params", [{"kind": kind} for kind in ("iban", "eu_vat", "isbn", "bic")] + [{"region": "US"}]
+)
+def test_a_megabyte_has_no_form(params):
+    compare = BUILTIN["identifier" if "kind" in params else "phone"].bind(params).score
+    for text in HOSTILE:
+        assert [compare(text, text), compare(text, "1"), compare("1", text)] == [1.0, 0.0, 0.0]
+        # Short enough to be looked at.
+        compare(text[:99], "1")

@@ -1,0 +1,339 @@
+"""Pairs of JSON documents under random options: what has to hold, whatever they are."""
+
+from __future__ import annotations
+
+import copy
+import math
+from contextlib import suppress
+from typing import Any
+
+from compare import generated, report, verdict
+from hypothesis import assume
+from hypothesis import strategies as st
+from laws import law
+
+from pytest_jsonmatch import JsonMatchError, assert_json_match, compare_json
+from pytest_jsonmatch.schema import infer_schema
+
+METRICS = st.sampled_from(
+    ["field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1"]
+)
+
+# Few values beside any, so that many are equal, alike or tied.
+scalars = (
+    st.sampled_from(
+        [None, True, False, 0, 1, 1.0, -0.0, 2.5, 2.5004, 100, 10**400, "", "a", "a b", "B a", "b c"]
+    )
+    | st.sampled_from(
+        ["é", "e\u0301", "Straße", "12", "$1,200.50", "2024-01-31", "31.1.24", "\ud800", "(a", "x" * 99]
+    )
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5)
+)
+keys = st.sampled_from(["a", "b", "c", "id", "a b", "x.y", "", "*", "é"])
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=14,
+)
+objects = st.dictionaries(keys, values, max_size=4)
+nonfinite = st.sampled_from([float("nan"), float("inf"), -float("inf")])
+
+
+def changed(draw, value):
+    """The value with some of its parts lost, added, exchanged or in another order, as an answer has them."""
+    what = draw(st.integers(0, 9))
+    if what == 0:
+        return draw(values | nonfinite)
+    if isinstance(value, dict):
+        kept = {key: changed(draw, item) for key, item in value.items() if draw(st.integers(0, 7))}
+        return {**kept, **draw(objects)} if what == 1 else dict(draw(st.permutations(list(kept.items()))))
+    if isinstance(value, list):
+        kept = [changed(draw, item) for item in value if draw(st.integers(0, 7))]
+        return draw(st.permutations([*kept, *draw(st.lists(values, max_size=2))] if what == 1 else kept))
+    return value if what > 4 else draw(scalars)
+
+
+@st.composite
+def pairs(draw, expected=objects | values):
+    """Expected data, and an answer that is mostly like it."""
+    one = draw(expected.filter(lambda value: not isinstance(value, str)))  # a text would be read as JSON
+    other = changed(draw, one) if draw(st.booleans()) else draw(objects | values)
+    return one, other
+
+
+# Comparators that give two sides the same whichever is expected, and two equal values 1.
+FAIR = ["exact", "binary", "levenshtein", "jaccard", "normalized_text", {"threshold": {"threshold": 2}}]
+FAIR += [{"numeric": {"tolerance": {"abs": 0.5}}}, {"oneof": {"groups": [["a", "b c", 1], ["é", 2.5]]}}]
+UNFAIR = ["numeric", "relative", "contains", "date", "regex", {"oneof": {"values": ["a", 1, None]}}]
+TRANSFORMS = ["lowercase", "strip", "sort_tokens", "strip_accents", "casefold", "strip_punctuation"]
+TRANSFORMS += [
+    {"round_digits": {"digits": 1}},
+    {"type_convert": {"to": "number"}},
+    {"unicode": {"form": "NFKD"}},
+]
+ALIGNMENTS = ["ordered", "unordered", {"match_by": "hungarian"}]
+PATTERNS = ["a", "b", "c.a", "a[]", "[]", "[].a", "**.id", "*", "**.b[]", '["a b"]', '["x.y"].a', "$"]
+
+
+def transforms():
+    return st.lists(st.sampled_from(TRANSFORMS), min_size=1, max_size=2)
+
+
+def rules(comparators, alignments):
+    several = {
+        "weight": st.sampled_from([0, 0.5, 3, 1e6]),
+        "skip": st.booleans(),
+        "transform": transforms(),
+        "compare": st.sampled_from(comparators),
+        "align": st.sampled_from(alignments),
+    }
+    return st.fixed_dictionaries({}, optional=several if alignments else {**several, "align": st.nothing()})
+
+
+predicates = st.fixed_dictionaries(
+    {},
+    optional={
+        "values": st.lists(values, max_size=2),
+        "optional": st.booleans(),
+        "regex": st.sampled_from(["a.*", "[0-9]+", ""]),
+        "range": st.sampled_from([[0, 2], [1, 1.5]]),
+        "type": st.sampled_from(["string", "number", "array"]),
+        "any": st.booleans(),
+    },
+)
+ACCEPTED = {
+    "accept": st.dictionaries(
+        st.sampled_from(PATTERNS), st.lists(values, min_size=1, max_size=2) | predicates, max_size=2
+    )
+}
+
+
+def options(comparators, alignments, **more):
+    """Options of a metric, of which each may be left out."""
+    types = st.sampled_from(["string", "number", "integer", "boolean"])
+    return st.fixed_dictionaries(
+        {"metric": METRICS},
+        optional={
+            "root": st.just("any"),
+            "granularity": st.sampled_from(["leaves", "fields"]),
+            "arrays": st.sampled_from(alignments),
+            "array_threshold": st.sampled_from([0, 0.3, 0.5]),
+            "empties": st.sampled_from(["leaf", "if_absent", "never"]),
+            "nulls": st.sampled_from(["value", "absent"]),
+            "reduce": st.sampled_from(["f1", "ratio"]),
+            "extra": st.sampled_from(["count", "ignore"]),
+            "unlisted": st.sampled_from(["extra", "reject"]),
+            "leaf_threshold": st.sampled_from([0.3, 0.5]),
+            "compare": st.dictionaries(types, st.sampled_from(comparators), max_size=2),
+            "transform": transforms(),
+            "fields": st.dictionaries(st.sampled_from(PATTERNS), rules(comparators, alignments), max_size=3),
+            **more,
+        },
+    )
+
+
+def schema_for(draw, comparators, *documents):
+    """A schema that some documents fit, with rules here and there."""
+    schema = infer_schema([copy.deepcopy(document) for document in documents])
+    waiting = [schema]
+    for node in waiting:
+        if draw(st.integers(0, 3)) == 0:
+            said = draw(rules(comparators, ["ordered", "unordered"]))
+            node.update({f"x-eval-{word}": value for word, value in said.items() if word != "align"})
+        if "items" in node and draw(st.booleans()):
+            node["x-eval-align"] = draw(st.sampled_from([{"ordered": True}, {"match_by": "hungarian"}]))
+        waiting += [*node.get("properties", {}).values(), *([node["items"]] if "items" in node else [])]
+    return schema
+
+
+def compared(actual, expected, given):
+    """The result of a comparison; None if the options, or a side of it, are refused by an error of ours."""
+    try:
+        return compare_json(actual, expected, **given)
+    except JsonMatchError:
+        return None
+
+
+def figures(result):
+    return (result.score, result.precision, result.recall, result.f1)
+
+
+def near(one, other):
+    return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
+
+
+@law(objects | values, options(FAIR, ALIGNMENTS, **ACCEPTED), st.booleans(), st.data(), examples=150)
+def what_is_expected_scores_1(value, given, with_schema, data):
+    assume(not isinstance(value, str))
+    more = {"schema": schema_for(data.draw, FAIR, value)} if with_schema else {}
+    result = compared(copy.deepcopy(value), value, {**given, **more})
+    assert result is None or figures(result) == (1.0, 1.0, 1.0, 1.0)
+
+
+def reordered(draw, value, *, arrays):
+    if isinstance(value, dict):
+        items = [(key, reordered(draw, item, arrays=arrays)) for key, item in value.items()]
+        return dict(draw(st.permutations(items)))
+    if isinstance(value, list):
+        items = [reordered(draw, item, arrays=arrays) for item in value]
+        return draw(st.permutations(items)) if arrays else items
+    return value
+
+
+@law(
+    pairs(),
+    options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}], **ACCEPTED),
+    st.booleans(),
+    st.data(),
+    examples=200,
+)
+def the_order_of_keys_changes_no_figure(sides, given, with_schema, data):
+    expected, actual = sides
+    more = {"schema": schema_for(data.draw, FAIR + UNFAIR, expected)} if with_schema else {}
+    before = compared(actual, expected, {**given, **more})
+    again = [reordered(data.draw, side, arrays=False) for side in (actual, expected)]
+    after = compared(*again, {**given, **more})
+    assert (before is None) is (after is None)
+    assert before is None or near(figures(before), figures(after))
+    assert before is None or before.counts == after.counts
+
+
+UNORDERED = options(FAIR + UNFAIR, ["unordered"], **ACCEPTED)
+
+
+@law(pairs(), UNORDERED, st.data(), examples=150)
+def the_order_of_unordered_arrays_changes_no_figure(sides, given, data):
+    # A comparator on an array compares it whole, its order too; and fields as units are compared for equality.
+    fields = {pattern: without(rule, "compare") for pattern, rule in given.get("fields", {}).items()}
+    given = {**given, "arrays": "unordered", "granularity": "leaves", "fields": fields}
+    expected, actual = sides
+    before = compared(actual, expected, given)
+    after = compared(*(reordered(data.draw, side, arrays=True) for side in (actual, expected)), given)
+    assert (before is None) is (after is None)
+    assert before is None or near(figures(before), figures(after))
+
+
+def without(rule, word):
+    return {name: value for name, value in rule.items() if name != word}
+
+
+# (How many leaves an empty array or object counts hangs on what stands on the other side.)
+EVEN = {"granularity": "leaves", "extra": "count", "reduce": "f1", "empties": "never"}
+
+
+@law(pairs(), options(FAIR, ALIGNMENTS), st.sampled_from(["pairwise_f1", "leaf_f1"]))
+def exchanging_the_sides_exchanges_precision_and_recall(sides, given, metric):
+    given = {**given, **EVEN, "metric": metric}
+    one, other = sides
+    assume(not isinstance(other, str) and "nan" not in repr(other) and "inf" not in repr(other))
+    forth, back = compared(other, one, given), compared(one, other, given)
+    assert (forth is None) is (back is None)
+    assert forth is None or near((forth.precision, forth.recall), (back.recall, back.precision))
+
+
+# -- anything ------------------------------------------------------------------------------------------------
+
+strange = st.recursive(
+    scalars
+    | nonfinite
+    | st.binary(max_size=5)
+    | st.sampled_from([object(), {1}, {2: 3}, (1, "a"), 1j, b"[1]"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys | st.integers(0, 1), inner, max_size=3),
+    max_leaves=8,
+)
+OPTION_NAMES = ["root", "granularity", "arrays", "array_threshold", "empties", "leaf_threshold", "target_key"]
+OPTION_NAMES += [
+    "compare",
+    "transform",
+    "fields",
+    "schema",
+    "memory_limit",
+    "repair",
+    "judge_triage",
+    "extras",
+]
+WORDS = [
+    "compare",
+    "skip",
+    "weight",
+    "align",
+    "exact",
+    "numeric",
+    "tolerance",
+    "rel",
+    "unordered",
+    "key",
+    "type",
+]
+WORDS += [
+    "properties",
+    "items",
+    "x-eval-compare",
+    "x-eval-align",
+    "$ref",
+    "#",
+    "anyOf",
+    "string",
+    "object",
+    "a",
+    "a[",
+]
+wild = st.recursive(
+    scalars | st.sampled_from(WORDS) | nonfinite,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=6,
+)
+thresholds = st.sampled_from(
+    [0, 0.5, 1, True, -1, 1.5, float("nan"), "90%", {"f1": 1}, {"fields": {"a": 1}}, {}]
+)
+
+
+@law(
+    pairs() | st.tuples(strange, strange),
+    options(FAIR + UNFAIR, [*ALIGNMENTS, {"key": "id"}], **ACCEPTED),
+    st.dictionaries(st.sampled_from(OPTION_NAMES), wild, max_size=2),
+    thresholds | st.none(),
+    st.booleans(),
+    st.data(),
+    examples=200,
+)
+def anything_gets_figures_or_a_documented_error(sides, given, wrong, threshold, with_schema, data):
+    expected, actual = sides
+    if with_schema:
+        try:
+            given = {**given, "schema": schema_for(data.draw, FAIR + UNFAIR, expected)}
+        except (JsonMatchError, TypeError):  # of values that are not JSON no schema is inferred
+            return
+    given = {**given, **(wrong if data.draw(st.booleans()) else {})}
+    before = repr(sides)
+    result = compared(actual, expected, given)
+    assert repr(sides) == before
+    if result is not None:
+        found = [figure for figure in figures(result) if figure is not None]
+        assert all(0.0 <= figure <= 1.0 for figure in found)
+        check_parts(result)
+    with suppress(AssertionError, JsonMatchError):
+        assert_json_match(actual, expected, threshold=threshold, **given)
+
+
+def check_parts(result: Any) -> None:
+    """Check that rows, aggregates, objects and arrays can be had, and add up."""
+    rows = list(result.field_results)
+    assert sum(result.counts.values()) == len(rows)
+    assert {row.path for row in rows} == set(result.per_field)
+    matched = math.fsum(row.score * row.weight for row in rows)
+    expected = math.fsum(each.to_list()[8] for each in result.per_field.values())
+    assert near((result.matched_leaves, result.total_leaves), (matched, expected))
+    assert all(0.0 <= each.f1 <= 1.0 for each in result.containers)
+    assert result.to_dict()
+
+
+# -- the slow reference --------------------------------------------------------------------------------------
+
+
+@law(st.integers(1_000_000, 2**40), examples=60)
+def the_engine_agrees_with_the_slow_reference(seed):
+    case = generated(seed)
+    assert verdict(case) != "differ", report(case, seed)
