@@ -29,7 +29,7 @@ from scipy.stats import binom, ttest_1samp
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.gate.headlines import change_of_runs
-from pytest_jsonmatch.gate.intervals import mean_interval, ratio_interval, wilson
+from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.sequential import SequentialGate
@@ -39,6 +39,8 @@ from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pytest_jsonmatch.gate.intervals import Interval
 
 
 SIZES = (10, 30, 100, 300)
@@ -139,6 +141,11 @@ def clustered(kind: str, documents: int, size: int, random: Random) -> tuple[np.
             own = math.sqrt(1 - ICC) * random.standard_normal((documents, size))
             sides.append(0.5 + 0.1 * (shared + own))
     return sides[0], sides[1], 0.8 if kind == "binary" else 0.5
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """The interval of a mean of independent values."""
+    return ratio_interval(Row(value, 1.0, str(at)) for at, value in enumerate(values))
 
 
 def share(count: float, runs: int) -> str:

@@ -78,12 +78,9 @@ def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: f
     """Return whether the interval of a figure is on the right side of the limit."""
     if results.is_partial and gate.cases is None:
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
-    if gate.is_micro or gate.field is not None:
-        interval = ratio_interval(leaf_rows(cases, gate.figure, gate.field), confidence)
-    elif gate.figure == "pass_rate":
-        interval = pass_rate_interval(case_rows(cases, "pass_rate"), confidence)
-    else:
-        interval = ratio_interval(case_rows(cases, gate.figure), confidence)
+    of_leaves = gate.is_micro or gate.field is not None
+    rows = leaf_rows(cases, gate.figure, gate.field) if of_leaves else case_rows(cases, gate.figure)
+    interval = (pass_rate_interval if gate.figure == "pass_rate" else ratio_interval)(rows, confidence)
     which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
     note = (
         f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"

@@ -100,13 +100,12 @@ def change_of_runs(
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
         figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
-    rest = 1 - OF_SCORE
     others = compare_several(
         figures,
         clusters=clusters,
         confidence=confidence,
-        of_drops=1.0 if scores.kind == "worse" else rest,
-        of_gains=1.0 if scores.kind == "better" else rest,
+        of_drops=1.0 if scores.kind == "worse" else 1 - OF_SCORE,
+        of_gains=1.0 if scores.kind == "better" else 1 - OF_SCORE,
     )
     outcomes = others.pop("pass rate")
     fields = {name.removeprefix("field "): change for name, change in others.items()}

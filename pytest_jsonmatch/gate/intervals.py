@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.samples import Row, to_grains
+from pytest_jsonmatch.gate.samples import to_grains
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from pytest_jsonmatch.gate.samples import Row
 
 SEED: Final = 20_240_602
 FEW: Final = 20
@@ -69,24 +71,10 @@ def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
 
 
 def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Interval:
-    """Return Wilson's interval of a pass rate, or, where cases come in clusters, that of `ratio_interval`.
-
-    >>> pass_rate_interval([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")]).method
-    'Wilson'
-    """
+    """Return Wilson's interval of a pass rate, or, where cases come in clusters, that of `ratio_interval`."""
     if len({row.cluster for row in passed}) == len(passed):
         return wilson(round(math.fsum(row.part for row in passed)), len(passed), confidence)
     return ratio_interval(passed, confidence)
-
-
-def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Return the interval of a mean of independent values from 0 to 1; see `ratio_interval`.
-
-    >>> interval = mean_interval([1.0] * 28 + [0.5, 0.0])
-    >>> round(interval.low, 3), round(interval.high, 3), interval.method
-    (0.812, 0.994, 'bounded')
-    """
-    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 def ratio_interval(
@@ -103,6 +91,11 @@ def ratio_interval(
         high: what it can be at the most.
 
     Raises ConfigurationError if there is nothing to divide by.
+
+    >>> from pytest_jsonmatch.gate.samples import Row
+    >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
+    >>> round(interval.low, 2), round(interval.high, 2), interval.method
+    (0.78, 0.99, 'bounded')
     """
     import numpy as np
 
@@ -127,6 +120,7 @@ def influences(rows: Sequence[Row]) -> tuple[float, Any]:
     of cases that stand alone they are the values themselves. Their variance is the clustered one (Miller
     2024, Adding Error Bars to Evals, 2411.00640).
 
+    >>> from pytest_jsonmatch.gate.samples import Row
     >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
     (0.5, array([0., 1.]))
     """

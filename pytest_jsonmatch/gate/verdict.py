@@ -137,8 +137,7 @@ def compare(
     interval, which allows for a kind of case that was not seen, and by the sign-flip test. If the true drop
     is `max_drop`, either is wrong in about 1 - confidence of runs at most (docs/statistics.md).
 
-    Without a common case the gate fails in either mode: nothing was compared. With one case nothing can be
-    proven.
+    Without a common case the gate fails in either mode: nothing was compared.
 
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.

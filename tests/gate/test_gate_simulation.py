@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_jsonmatch.gate.headlines import change_of_runs
-from pytest_jsonmatch.gate.intervals import mean_interval, ratio_interval
+from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.sequential import SequentialGate
@@ -147,7 +147,7 @@ def test_four_cases_can_detect_nothing(gates, kind):
 def test_intervals_cover(gates, name, n):
     draw, mean = gates.DISTRIBUTIONS[name]
     random = gates.source("short", name, n)
-    intervals = [mean_interval(draw(n, random).tolist()) for _ in range(RUNS // 4)]
+    intervals = [gates.mean_interval(draw(n, random).tolist()) for _ in range(RUNS // 4)]
     assert sum(each.low <= mean <= each.high for each in intervals) >= at_least(0.95, RUNS // 4)
 
 

@@ -15,7 +15,8 @@ from pytest_jsonmatch.gate.headlines import (
     headlines,
     micro_headlines,
 )
-from pytest_jsonmatch.gate.intervals import mean_interval, wilson
+from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
+from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import interval_lines
 from pytest_jsonmatch.report.look import Look
@@ -48,6 +49,11 @@ def run(**answers):
 
 def many(number, wrong=()):
     return run(**{f"c{index:03}": WRONG if index in wrong else GOLD for index in range(number)})
+
+
+def mean_interval(values, confidence=0.95):
+    """The interval of a mean of independent values."""
+    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 def test_headlines_are_of_cases_not_of_runs():
