@@ -130,10 +130,10 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
 
 def _refuse_partial(diff: BaselineDiff, after: Path, options: Namespace) -> None:
     """Refuse a corpus of which a part of the records was kept."""
-    what = "--max-drop goes" if options.max_drop is not None else "several candidates go"
+    what = "--max-drop compares" if options.max_drop is not None else "several candidates need"
     for path, results in ((options.before, diff.before), (after, diff.after)):
         if results.is_partial:
             raise CommandError(
-                f"{what} by single records, and {path} has kept {len(results.cases):,} of "
+                f"{what} single records, and {path} keeps {len(results.cases):,} of "
                 f"{results.number:,}: save it with --keep all"
             )

@@ -276,7 +276,8 @@ class _Scorer:
                 read.error = "there is no answer for it"
             elif isinstance(actual, TEXT):
                 repair = self._task.reading.repair
-                extraction = extract_json(actual, want=kind_of(expected), repair=repair)
+                want = kind_of(expected, self._plan.target)
+                extraction = extract_json(actual, want=want, repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(actual, side="actual")

@@ -190,8 +190,9 @@ class GoldenCase:
         try:
             return _text(self._read("actual_file"))
         except UnicodeDecodeError as error:
-            reason = f"actual_file {self._file_name('actual_file')!r} is not UTF-8 text: {error}"
-            raise self.error(reason, "actual_file") from None
+            raise self.error(
+                f"actual_file {self._file_name('actual_file')!r} is not UTF-8 text: {error}", "actual_file"
+            ) from None
 
     @property
     def has_expected(self) -> bool:

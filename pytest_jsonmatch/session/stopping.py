@@ -1,4 +1,4 @@
-"""`--jsonmatch-stop-when-decided`: the run ends as soon as the rest of it can't change what its gates say."""
+"""`--jsonmatch-stop-when-decided`: the run ends once the rest of it can't change its gates."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Stopper:
         """The file by which workers of pytest-xdist are told; None without any."""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Know whom to stop."""
+        """Remember the session to stop."""
         self._pytest = session
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -117,7 +117,7 @@ class Stopper:
             return None
         if gate in self._known:
             return self._known[gate]
-        # Far from settled it takes no more than two divisions to know.
+        # Two divisions are enough to know that it is far from settled.
         whole, rest = self._sums[gate.figure], planned - len(self._done)
         if whole / planned < gate.limit - _NEAR and (whole + rest) / planned > gate.limit + _NEAR:
             return None
@@ -154,7 +154,7 @@ class Stopper:
         node.workerinput["jsonmatch_decided"] = str(self._told)
 
     def pytest_unconfigure(self) -> None:
-        """Leave nothing behind."""
+        """Remove the file."""
         if self._told is not None:
             rmtree(self._told.parent, ignore_errors=True)
 
