@@ -182,6 +182,7 @@ def compare_corpus(
     keep: Keep | None = None,
     chunk_size: int = 256,
     matches: bool = False,
+    cluster: str | None = None,
     validate: str = "off",
     **options: Any,
 ) -> RunResult:
@@ -207,6 +208,9 @@ def compare_corpus(
         chunk_size: how many records are scored, or sent, at a time.
         matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
             documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
+        cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
+            document: records of one cluster are not independent, and intervals and tests go by clusters. It
+            is not scored, unless the schema lists it.
         validate: "report": answers are also held against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
         **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
@@ -246,6 +250,7 @@ def compare_corpus(
         keep=keep,
         chunk_size=chunk_size,
         matches=matches,
+        cluster=cluster,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
     run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))

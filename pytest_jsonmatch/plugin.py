@@ -153,9 +153,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
         recorder.params = parameters(item)
     if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
-        from pytest_jsonmatch.golden.collector import GoldenFile, turn_of
+        from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
         recorder.turn = turn_of(item, recorder.nodeid)
+        case = golden_case_of(item)
+        if case is not None:
+            recorder.cluster, recorder.input_file = case.cluster, case.shared_input
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.params = parameters(item)
             item.parent.check_configuration(item)

@@ -61,6 +61,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--validate",
         id_field="the member that pairs a record with its answer; without it they are paired by position",
     )
+    parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        help="the member of gold records that says what they belong to, such as a document: records of one "
+        "cluster are not independent",
+    )
     add_judge(parser)
     parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
     parser.add_argument(
@@ -90,7 +96,7 @@ def _run(options: Namespace) -> int:
         _check_target(json_file)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
-    keep = "all" if any(gate.cases for gate in gates) else options.keep
+    keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         plugins(options),
         open_sides(
@@ -155,6 +161,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 progress=progress,
                 judge=judge,
                 matches=_is_close_look(options),
+                cluster=options.cluster,
                 validate=validate,
                 **rules,
             )
@@ -265,7 +272,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),))
+    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster)
 
 
 def _shown(

@@ -144,13 +144,17 @@ def _complaint(case: Case) -> str:
 
 
 def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    from pytest_jsonmatch.gate.intervals import SEED
+    from pytest_jsonmatch.gate.headlines import micro_headlines
     from pytest_jsonmatch.report.baseline import baseline_lines
     from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
     from pytest_jsonmatch.report.view import extent
 
     title = f"figures, {view.means_of}"
-    yield interval_lines(view.headlines, look, title=title, seed=SEED, noun=view.noun)
+    yield interval_lines(view.headlines, look, title=title, noun=view.noun)
+    if view.headlines:
+        micro = micro_headlines(view.results)
+        shown = micro if look.mode == "all" else micro[-1:]
+        yield interval_lines(shown, look, title="all fields together", noun=view.noun)
     if view.results.cases and not view.headlines and view.results.corpus is None:
         yield [_figures(view, look)]
     if view.diff is not None:

@@ -250,6 +250,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "producer": Key(_producer, file_wide=True),
     "repeat": Key(_repeat, file_wide=True),
     "min_pass_rate": Key(_unit, file_wide=True),
+    "cluster": Key(_text("name what the case belongs to"), file_wide=True),
     "marks": Key(check_marks, file_wide=True, filled=False),
     "parametrize": Key(_parametrize, filled=False),
 }

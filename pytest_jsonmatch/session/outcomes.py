@@ -47,6 +47,7 @@ class _Test:
         self.updates: list[str] = []
         self.xfail = self.skipped = self.failed = False
         self.turn: Turn | None = None
+        self.cluster = self.input_file = ""
         self.tolerated: pytest.TestReport | None = None
         """The report that says so: the run of a case is not good enough, and need not be."""
         self.ended = False
@@ -79,6 +80,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
 
     runs: dict[str, list[CaseRun]] = {}
     kinds: dict[str, Turn] = {}
+    clusters: dict[str, str] = {}
     for nodeid, test in tests:
         compared = tuple(_comparisons(test))
         if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
@@ -88,12 +90,14 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
+        clusters[run.case] = test.cluster
     return tuple(
         Case(
             name,
             tuple(sorted(runs[name], key=lambda run: run.number)),
             kinds[name].of,
             kinds[name].min_pass_rate,
+            clusters[name],
         )
         for name in sorted(runs)
     )
@@ -144,6 +148,8 @@ class Outcomes:
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+            if "cluster" in carried:
+                test.cluster, test.input_file = carried["cluster"]
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
             self.rules.take(report.nodeid, carried.get("rules", ()))
@@ -240,6 +246,15 @@ class Outcomes:
     def updates(self) -> list[str]:
         """What tests want to be written into golden files."""
         return [update for _, test in self._counted() for update in test.updates]
+
+    @property
+    def input_files(self) -> dict[str, str]:
+        """The files with the inputs of cases that are in no cluster, by the id of the case."""
+        return {
+            nodeid if test.turn is None else test.turn.case: test.input_file
+            for nodeid, test in self._counted()
+            if test.input_file
+        }
 
     @property
     def cases_left_out(self) -> frozenset[str]:

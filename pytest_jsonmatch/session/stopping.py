@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import fsum
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -56,6 +58,9 @@ class Stopper:
         self._before = {} if baseline is None else {case.id: case for case in baseline.cases}
         self._max_drop = settings.max_drop if self._before else None
         self._drop: SequentialGate | None = None
+        self._sizes: Counter[str] = Counter()
+        """How many cases each cluster has, as the baseline names them."""
+        self._deltas: dict[str, list[float]] = {}
         self._done: dict[str, Case] = {}
         self._left_out: set[str] = set()
         self._known: dict[Gate, Decision] = {}
@@ -108,7 +113,7 @@ class Stopper:
         """Return what is certain of a gate; None if nothing ever is before the end."""
         if gate.cases is not None or gate.field is not None or gate.is_micro or gate.operator != ">=":
             return None
-        if gate.figure not in self._sums:
+        if gate.figure not in self._sums or gate.is_proven:
             return None
         if gate in self._known:
             return self._known[gate]
@@ -127,12 +132,19 @@ class Stopper:
         """Return what the gate on the drop says after one more case."""
         settings = self._settings
         if self._drop is None:
-            planned = self._outcomes.planned.keys() - self._left_out
-            both = sum(name in self._before for name in planned)
-            self._drop = SequentialGate(both, self._max_drop or 0.0, settings.confidence, settings.drop_mode)
-        if case.id in self._before:
-            return self._drop.add(case.figure("score") - self._before[case.id].figure("score"))
-        return self._drop.decision()
+            both = (self._outcomes.planned.keys() - self._left_out) & self._before.keys()
+            self._sizes = Counter(self._before[name].unit for name in both)
+            self._drop = SequentialGate(
+                len(self._sizes), self._max_drop or 0.0, settings.confidence, settings.drop_mode
+            )
+        before = self._before.get(case.id)
+        if before is None:
+            return self._drop.decision()
+        deltas, size = self._deltas.setdefault(before.unit, []), self._sizes[before.unit]
+        deltas.append(case.figure("score") - before.figure("score"))
+        if len(deltas) < size:
+            return self._drop.decision()
+        return self._drop.add(fsum(deltas) / size, size / max(self._sizes.values()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -183,7 +183,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
     )
     found = repeats(cases)
-    gates = check_gates(session.gates, results)
+    gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
     baseline = [*_baseline_checks(session, diff, change)]
     run = FinishedRun(

@@ -289,6 +289,7 @@ GOOD = {
     "producer": st.sampled_from(["m:f", "m.n:C.f", "_é:名1"]),
     "repeat": st.sampled_from([1, 2, 3.0]),
     "min_pass_rate": units,
+    "cluster": st.sampled_from(["invoice 7", "é", "${a}"]),
     "marks": marks,
     # Always an "a", as values have places that it fills.
     "parametrize": st.fixed_dictionaries({"a": several}, optional={"é_1": several})

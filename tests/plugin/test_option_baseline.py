@@ -80,8 +80,8 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     assert head.endswith("): 2 cases in both, 1 new, 1 vanished")
     assert lines[:9] == [
         "   -0.25  1.00 → 0.75  score",
-        "  inconclusive: n = 2 can detect no drop, however large; too few informative",
-        "  cases: 1 case differs",
+        "  mean score -0.250 (-0.844 to +0.730), 1.000 to 0.750: too few cases: at least",
+        "  5 must get worse to tell",
         "fields that changed:",
         "   -0.50  1.00 → 0.50  y",
         "cases that changed:",

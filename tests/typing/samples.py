@@ -19,6 +19,7 @@ from typing_extensions import assert_type
 import pytest_jsonmatch
 from pytest_jsonmatch import (
     MISSING,
+    Answer,
     ArrayAlignment,
     ArrayAudit,
     BatchItem,
@@ -54,6 +55,7 @@ from pytest_jsonmatch import (
     RunError,
     RunResult,
     Signature,
+    Spent,
     TargetPathError,
     UnlistedFieldError,
     UnsupportedValueError,
