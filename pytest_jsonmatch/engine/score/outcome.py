@@ -177,13 +177,15 @@ class Asked(NamedTuple):
 
 @final
 class Seen:
-    """What was met in expected, in the order of the document; it merges."""
+    """What was met in expected, in the order of the document, and which objects met which; it merges."""
 
-    __slots__ = ("_met",)
+    __slots__ = ("_met", "objects")
 
     def __init__(self) -> None:
         # With a container: of its members; without one: of itself.
         self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
+        self.objects: list[tuple[PlanNode, dict[str, JsonValue], dict[str, JsonValue]]] = []
+        """The objects that both sides have: their node, expected's and actual's."""
 
     def enter(self, node: PlanNode, container: Collection[Any]) -> None:
         """Take note of an object or array, and of its members: it is no leaf itself."""
@@ -196,6 +198,15 @@ class Seen:
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
         self._met += other._met
+        self.objects += other.objects
+
+    def members(self) -> dict[PlanNode, dict[str, None]]:
+        """Return the members that expected's objects have, by the objects' node."""
+        shapes: dict[PlanNode, dict[tuple[str, ...], None]] = {}
+        for node, container in self._met:
+            if type(container) is dict:
+                shapes.setdefault(node, {})[tuple(container)] = None
+        return {node: dict.fromkeys(key for keys in of_node for key in keys) for node, of_node in shapes.items()}
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""

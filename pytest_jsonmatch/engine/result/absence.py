@@ -1,0 +1,162 @@
+"""Where expected has no value: what stands at the members of objects that both sides have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+
+@final
+class Presence(NamedTuple):
+    """What stands at one schema path, as an object and as a member of objects; two of them merge.
+
+    Only objects count that both sides have. "Open" are those whose members no schema lists: whether a member
+    that neither side has there is one at all depends on the other records of the run.
+    """
+
+    objects: int = 0
+    """Open objects at this path."""
+    met: int = 0
+    """Open objects in which either side has this member, be it null."""
+    known: bool = False
+    """Whether expected has this member in any object, also in one that actual lacks."""
+    places: int = 0
+    """Objects in which expected has no value for this member, as far as the record tells."""
+    fabricated: int = 0
+    """Of these, the objects in which actual has one."""
+
+    def merge(self, other: Presence) -> Presence:
+        """Return what both say; the order of merging does not matter."""
+        return Presence(
+            self.objects + other.objects,
+            self.met + other.met,
+            self.known or other.known,
+            self.places + other.places,
+            self.fabricated + other.fabricated,
+        )
+
+
+_NOTHING: Final = Presence()
+
+
+def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Presence]:
+    """Return what stands at the members of objects, by schema path, in the order of the document.
+
+    Nothing under metrics that do not count what only actual has.
+    """
+    found: dict[PlanNode, Presence] = {}
+
+    def add(node: PlanNode, more: Presence) -> None:
+        found[node.place] = found.get(node.place, _NOTHING).merge(more)
+
+    pairs: dict[PlanNode, list[tuple[dict[str, JsonValue], dict[str, JsonValue]]]] = {}
+    for node, expected, actual in seen.objects:
+        pairs.setdefault(node, []).append((expected, actual))
+    for node, objects in pairs.items():
+        if node.plan.options.extra != "count":
+            return {}
+        listed = None if node.schema is None else node.schema.properties
+        if listed is None:
+            add(node, Presence(objects=len(objects)))
+        for key, more in _members(objects, listed).items():
+            if not node.children[key].skip:
+                add(node.children[key], more)
+    for node, keys in seen.members().items():
+        if node.schema is None or node.schema.properties is None:
+            for key in keys:
+                if not node.children[key].skip:
+                    add(node.children[key], Presence(known=True))
+    for finding in findings:
+        if finding.expected is None and finding.status in {MATCH, SKIPPED}:
+            _allow(finding, found)
+    return found
+
+
+def _members(
+    objects: Iterable[tuple[dict[str, JsonValue], dict[str, JsonValue]]], listed: Iterable[str] | None
+) -> dict[str, Presence]:
+    """Return what stands at the members of objects at one place, given those that a schema lists."""
+    shapes: dict[tuple[str, ...], int] = {}
+    met: list[str] = []
+    places: list[str] = []
+    fabricated: list[str] = []
+    listed_keys = None if listed is None else dict.fromkeys(listed).keys()
+    for expected, actual in objects:
+        lacking: list[str] = []
+        if None in expected.values():
+            lacking += [key for key, value in expected.items() if value is None]
+        if not actual.keys() <= expected.keys():
+            lacking += [key for key in actual if key not in expected]
+        if listed_keys is None:
+            keys = tuple(expected)
+            shapes[keys] = shapes.get(keys, 0) + 1
+            met += [key for key in lacking if key not in expected]
+        elif not listed_keys <= expected.keys():
+            lacking += [key for key in listed_keys if key not in expected and key not in actual]
+        if lacking:
+            places += lacking
+            fabricated += [key for key in lacking if actual.get(key) is not None]
+    in_places, made_up, in_either = Counter(places), Counter(fabricated), Counter(met)
+    for keys, number in shapes.items():
+        for key in keys:
+            in_either[key] += number
+    return {
+        key: Presence(met=in_either[key], places=in_places[key], fabricated=made_up[key])
+        for key in dict.fromkeys((*in_either, *in_places))
+    }
+
+
+def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
+    """Take back what was counted where a value is right although expected is null, or is left out."""
+    place = finding.node.place
+    before = found.get(place, _NOTHING)
+    has_value = finding.actual is not None and finding.actual is not MISSING
+    if has_value and before.fabricated and type(finding.expected_key) is str:
+        # (A value that is right counts as expected; of one that is left out, nothing is there.)
+        is_right = finding.status == MATCH
+        found[place] = before._replace(places=before.places - is_right, fabricated=before.fabricated - 1)
+
+
+def by_path(presence: Mapping[PlanNode, Presence], limit: int = 200) -> dict[str, Presence]:
+    """Return the same by path as text, cut after `limit` levels."""
+    found: dict[str, Presence] = {}
+    for node, each in presence.items():
+        merge_presence(found, {node.short_path(limit): each})
+    return found
+
+
+def merge_presence(into: dict[str, Presence], other: Mapping[str, Presence]) -> None:
+    """Add what another record or run has."""
+    for path, each in other.items():
+        into[path] = into[path].merge(each) if path in into else each
+
+
+def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]:
+    """Return by member in how many objects expected has no value for it, and in how many of them actual has.
+
+    Args:
+        presence: what all records of a run say, by path as text; where a path was cut, nothing is told.
+
+    >>> fabrications({"$": Presence(objects=3), "tip": Presence(met=1, known=True)})
+    {'tip': (2, 0)}
+    """
+    found = {}
+    for path, each in presence.items():
+        places = each.places
+        if each.known and not path.endswith("…"):
+            parent = format_path(parse_path(path)[:-1])
+            places += presence.get(parent, _NOTHING).objects - each.met
+        if places > 0:
+            found[path] = places, each.fabricated
+    return found
