@@ -227,7 +227,7 @@ class _Scorer:
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
-        # (Of what post-processors return, every result is a finding: nothing is left to be counted by places.)
+        # (What post-processors return are all results: nothing is left to be counted by places.)
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))

@@ -120,15 +120,9 @@ class _FieldSums:
         expected = weight * (both + omissions) + self.more["expected"].value
         actual = weight * (both + hallucinations) + self.more["actual"].value
         of_expected, of_actual = self.more_leaves
-        return FieldAggregation(
-            *self.counts,
-            expected_leaves=both + omissions + of_expected,
-            actual_leaves=both + hallucinations + of_actual if self.counts_extra else 0,
-            score_sum=score,
-            weighted_score=weight * score,
-            expected_weight=expected,
-            actual_weight=actual,
-        )
+        leaves = both + omissions + of_expected, (both + hallucinations + of_actual) * self.counts_extra
+        numbers = [*self.counts, *leaves, 0, 0, score, weight * score, expected, actual]
+        return FieldAggregation.from_list(numbers)
 
 
 @final

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.expressions import OF_EXTRAS, OF_RESULTS, parse_gate
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, counts_extra, merged_fields, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
+_NOTHING_TO_DIVIDE: Final = "nothing to divide by"
+_NOT_COUNTED: Final = "not counted: {} leaves out what only actual has"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
@@ -76,8 +78,12 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     if not cases:
         return None, "nothing was compared"
     name = gate.figure
+    if name in OF_EXTRAS and (note := _uncounted(_compared(cases), gate.field)):
+        return None, note
     if gate.field is not None:
         return _of_fields(gate.field, name, merged_fields(cases))
+    if name in OF_RESULTS:
+        return _of_results(name, merged_fields(cases))
     if gate.is_micro:
         return _figure(_merged(merged_fields(cases).values()), name), ""
     if name == "completeness":
@@ -110,8 +116,12 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
     if not corpus.records:
         return None, "nothing was compared"
     name = gate.figure
+    if name in OF_EXTRAS and not counts_extra(corpus.signature):
+        return None, _NOT_COUNTED.format(corpus.metric)
     if gate.field is not None:
         return _of_fields(gate.field, name, corpus.fields)
+    if name in OF_RESULTS:
+        return _of_results(name, corpus.fields)
     if gate.is_micro:
         return _figure(_merged(corpus.fields.values()), name), ""
     if name == "completeness":
@@ -158,7 +168,23 @@ def _of_fields(text: str, name: str, fields: Mapping[str, FieldAggregation]) -> 
         hint = f"; did you mean {near!r}?" if near is not None else ""
         return None, f"no field that was compared matches{hint}"
     value = _figure(_merged(matching), name)
-    return value, "" if value is not None else "nothing to divide by"
+    return value, "" if value is not None else _NOTHING_TO_DIVIDE
+
+
+def _of_results(name: str, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
+    value = _figure(_merged(fields.values()), name)
+    return value, "" if value is not None else _NOTHING_TO_DIVIDE
+
+
+def _uncounted(compared: Iterable[Comparison], field: str | None) -> str:
+    """Return what to say if a comparison with these fields does not count what only actual has."""
+    pattern = None if field is None else parse_pattern(field)
+    for each in compared:
+        if not counts_extra(each.signature) and (
+            pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
+        ):
+            return _NOT_COUNTED.format(each.metric)
+    return ""
 
 
 def _merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:

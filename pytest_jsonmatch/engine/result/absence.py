@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Seen
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    _Pair: TypeAlias = tuple[dict[str, Any], Any]
+    """An object of expected, and what actual has there: an object, or `MISSING`."""
 
 
 @final
@@ -46,6 +48,10 @@ class Presence(NamedTuple):
             self.fabricated + other.fabricated,
         )
 
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers that are not 0, by name."""
+        return {name: number for name, number in self._asdict().items() if number}
+
 
 _NOTHING: Final = Presence()
 
@@ -60,61 +66,79 @@ def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Prese
     def add(node: PlanNode, more: Presence) -> None:
         found[node.place] = found.get(node.place, _NOTHING).merge(more)
 
-    pairs: dict[PlanNode, list[tuple[dict[str, JsonValue], dict[str, JsonValue]]]] = {}
+    by_node: dict[PlanNode, list[_Pair]] = {}
     for node, expected, actual in seen.objects:
-        pairs.setdefault(node, []).append((expected, actual))
-    for node, objects in pairs.items():
+        by_node.setdefault(node, []).append((expected, actual))
+    for node, pairs in by_node.items():
         if node.plan.options.extra != "count":
             return {}
         listed = None if node.schema is None else node.schema.properties
         if listed is None:
-            add(node, Presence(objects=len(objects)))
-        for key, more in _members(objects, listed).items():
+            add(node, Presence(objects=sum(actual is not MISSING for _, actual in pairs)))
+        members = _listed_members(pairs, listed) if listed is not None else _open_members(pairs)
+        for key, more in members.items():
             if not node.children[key].skip:
                 add(node.children[key], more)
-    for node, keys in seen.members().items():
-        if node.schema is None or node.schema.properties is None:
-            for key in keys:
-                if not node.children[key].skip:
-                    add(node.children[key], Presence(known=True))
     for finding in findings:
         if finding.expected is None and finding.status in {MATCH, SKIPPED}:
             _allow(finding, found)
     return found
 
 
-def _members(
-    objects: Iterable[tuple[dict[str, JsonValue], dict[str, JsonValue]]], listed: Iterable[str] | None
-) -> dict[str, Presence]:
-    """Return what stands at the members of objects at one place, given those that a schema lists."""
-    shapes: dict[tuple[str, ...], int] = {}
-    met: list[str] = []
+def _open_members(pairs: Iterable[_Pair]) -> dict[str, Presence]:
+    """Return what stands at the members of objects at one place.
+
+    Of objects that actual lacks it is only known which members expected has.
+    """
+    known: dict[tuple[str, ...], int] = {}
+    places: list[str] = []
+    others: list[str] = []
+    fabricated: list[str] = []
+    for expected, actual in pairs:
+        keys, is_met = tuple(expected), actual is not MISSING
+        known[keys] = known.get(keys, 0) + is_met
+        if is_met:
+            nulls, extra = _lacking(expected, actual)
+            places += nulls
+            others += extra
+            fabricated += [key for key in (*nulls, *extra) if actual.get(key) is not None]
+    met = Counter(others)
+    places += others
+    for keys, number in known.items():
+        for key in keys:
+            met[key] += number
+    of_expected = {key for keys in known for key in keys}
+    counted, made_up = Counter(places), Counter(fabricated)
+    return {
+        key: Presence(0, number, key in of_expected, counted[key], made_up[key])
+        for key, number in met.items()
+    }
+
+
+def _listed_members(pairs: Iterable[_Pair], listed: Iterable[str]) -> dict[str, Presence]:
+    """Return the same where a schema lists members: all of these, and those that actual has."""
+    wanted = dict.fromkeys(listed).keys()
     places: list[str] = []
     fabricated: list[str] = []
-    listed_keys = None if listed is None else dict.fromkeys(listed).keys()
-    for expected, actual in objects:
-        lacking: list[str] = []
-        if None in expected.values():
-            lacking += [key for key, value in expected.items() if value is None]
-        if not actual.keys() <= expected.keys():
-            lacking += [key for key in actual if key not in expected]
-        if listed_keys is None:
-            keys = tuple(expected)
-            shapes[keys] = shapes.get(keys, 0) + 1
-            met += [key for key in lacking if key not in expected]
-        elif not listed_keys <= expected.keys():
-            lacking += [key for key in listed_keys if key not in expected and key not in actual]
-        if lacking:
-            places += lacking
-            fabricated += [key for key in lacking if actual.get(key) is not None]
-    in_places, made_up, in_either = Counter(places), Counter(fabricated), Counter(met)
-    for keys, number in shapes.items():
-        for key in keys:
-            in_either[key] += number
-    return {
-        key: Presence(met=in_either[key], places=in_places[key], fabricated=made_up[key])
-        for key in dict.fromkeys((*in_either, *in_places))
-    }
+    for expected, actual in pairs:
+        if actual is MISSING:
+            continue
+        nulls, extra = _lacking(expected, actual)
+        lacking = [*nulls, *extra]
+        fabricated += [key for key in lacking if actual.get(key) is not None]
+        if not wanted <= expected.keys():
+            lacking += [key for key in wanted if key not in expected and key not in actual]
+        places += lacking
+    made_up = Counter(fabricated)
+    return {key: Presence(places=number, fabricated=made_up[key]) for key, number in Counter(places).items()}
+
+
+def _lacking(expected: dict[str, Any], actual: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the members that are null in expected, and those that only actual has."""
+    nulls = [key for key, value in expected.items() if value is None] if None in expected.values() else []
+    # (The subset is found out first: most objects have no member that is not expected.)
+    extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
+    return nulls, extra
 
 
 def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:

@@ -127,6 +127,8 @@ class FieldAggregation:
 
 
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
+COUNTED: Final = _NUMBERS.index("score_sum")
+"""So many of an aggregation's numbers are whole ones; they come first."""
 RATES: Final = ("omission_rate", "hallucination_rate", "fabrication_rate")
 """What aggregates say of absent values."""
 _SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)

@@ -184,8 +184,8 @@ class Seen:
     def __init__(self) -> None:
         # With a container: of its members; without one: of itself.
         self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
-        self.objects: list[tuple[PlanNode, dict[str, JsonValue], dict[str, JsonValue]]] = []
-        """The objects that both sides have: their node, expected's and actual's."""
+        self.objects: list[tuple[PlanNode, dict[str, JsonValue], Any]] = []
+        """Each object of expected, and what actual has there: an object, or `MISSING`."""
 
     def enter(self, node: PlanNode, container: Collection[Any]) -> None:
         """Take note of an object or array, and of its members: it is no leaf itself."""
@@ -199,14 +199,6 @@ class Seen:
         """Add what another has seen."""
         self._met += other._met
         self.objects += other.objects
-
-    def members(self) -> dict[PlanNode, dict[str, None]]:
-        """Return the members that expected's objects have, by the objects' node."""
-        shapes: dict[PlanNode, dict[tuple[str, ...], None]] = {}
-        for node, container in self._met:
-            if type(container) is dict:
-                shapes.setdefault(node, {})[tuple(container)] = None
-        return {node: dict.fromkeys(key for keys in of_node for key in keys) for node, of_node in shapes.items()}
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""

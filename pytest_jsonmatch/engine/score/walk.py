@@ -215,7 +215,7 @@ class Walk(Places):
         expected, actual = spot.expected, spot.actual
         if self._plan.nulls_absent:
             expected, actual = without_nulls(expected), without_nulls(actual)
-        if type(expected) is dict and type(actual) is dict:
+        if type(expected) is dict:
             self.seen.objects.append((node, expected, actual))
         if not (expected is not MISSING and expected) and not (actual is not MISSING and actual):
             if self._plan.options.empties == "leaf":
