@@ -123,6 +123,10 @@ def test_figures_are_those_of_single_comparisons(seed):
     for result in results:
         for path, each in result.per_field.items():
             fields[path] = fields[path].merge(each) if path in fields else each
+    presence: dict[str, Presence] = {}
+    for result in results:
+        merge_presence(presence, result.presence())
+    fields = with_fabrications(fields, presence)
     assert run.all_fields.keys() == fields.keys()
     assert list(run.per_field) == [path for path in run.all_fields if fields[path].total]
     for path, each in fields.items():

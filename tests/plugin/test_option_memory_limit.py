@@ -5,10 +5,11 @@ from __future__ import annotations
 TEST = """
 from pytest_jsonmatch import assert_json_match
 
-WORDS = [f"{a} {b}" for a in "abcdefg" for b in "hijklmn"]
+WORDS = [f"{a} {b}" for a in "abcdefgh" for b in "ijklmnopq"]
 
 def test_it():
-    result = assert_json_match(WORDS[:30], WORDS[10:], metric="pairwise_f1", threshold=0)
+    others = [f"{word} z" for word in WORDS[10:]]
+    result = assert_json_match(WORDS[:36], others, metric="pairwise_f1", threshold=0)
     assert result.alignment == "ALIGNMENT"
 """
 
