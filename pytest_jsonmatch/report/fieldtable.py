@@ -356,11 +356,11 @@ def absence_note(figures: FieldAggregation) -> str:
     '1 of 8 expected leaves omitted (12.5 %); fabricated at 1 of 4 places where nothing is expected (25 %)'
     """
     parts = []
-    if figures.omissions and figures.expected_leaves:
+    if figures.omission_rate:
         parts.append(_share(figures.omissions, figures.expected_leaves, "expected leaves omitted"))
-    if figures.hallucinations and figures.actual_leaves:
+    if figures.hallucination_rate:
         parts.append(_share(figures.hallucinations, figures.actual_leaves, "actual leaves invented"))
-    if figures.fabricated:
+    if figures.fabrication_rate:
         what = "places where nothing is expected"
         parts.append(f"fabricated at {_share(figures.fabricated, figures.places, what)}")
     return "; ".join(parts)

@@ -17,6 +17,8 @@ from pytest_jsonmatch import (
     register_comparator,
     register_transform,
 )
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
+from pytest_jsonmatch.engine.result.figures import with_fabrications
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.paths import format_path, parse_path
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Finding, Seen
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     _Pair: TypeAlias = tuple[dict[str, Any], Any]
     """An object of expected, and what actual has there: an object, or `MISSING`."""
@@ -69,6 +70,8 @@ def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Prese
     by_node: dict[PlanNode, list[_Pair]] = {}
     for node, expected, actual in seen.objects:
         by_node.setdefault(node, []).append((expected, actual))
+    for node, expected in _objects_in(seen.mistyped):
+        by_node.setdefault(node, []).append((expected, MISSING))
     for node, pairs in by_node.items():
         if node.plan.options.extra != "count":
             return {}
@@ -83,6 +86,20 @@ def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Prese
         if finding.expected is None and finding.status in {MATCH, SKIPPED}:
             _allow(finding, found)
     return found
+
+
+def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[PlanNode, dict[str, Any]]]:
+    """Yield the objects in values, at any depth, that are no leaf as a whole."""
+    waiting = list(values)
+    while waiting:
+        node, value = waiting.pop()
+        if node.explicit is not None or node.skip:
+            continue
+        if type(value) is dict:
+            yield node, value
+            waiting += [(node.children[key], each) for key, each in value.items()]
+        elif type(value) is list:
+            waiting += [(node.children[ELEMENT], each) for each in value]
 
 
 def _open_members(pairs: Iterable[_Pair]) -> dict[str, Presence]:
