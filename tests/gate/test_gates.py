@@ -221,6 +221,6 @@ def test_what_is_not_counted_is_never_good_enough(figure):
 
 def test_rates_are_proven_by_their_interval():
     check = checked("omission_rate <= 0.9 proven")
-    assert (check.name, check.passed) == ("upper end of omission_rate", True)
+    assert (check.figure, check.passed) == ("upper end of omission_rate", True)
     with pytest.raises(GateError, match="fabrication_rate has no interval"):
         parse_gate("fabrication_rate <= 0.9 proven")
