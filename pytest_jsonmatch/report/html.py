@@ -16,6 +16,7 @@ from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
+from pytest_jsonmatch.report.fieldtable import absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import Source, extent, gone
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.fieldtable import Section
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun
@@ -267,8 +269,14 @@ class _Data:
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
             "extra": [int(metric not in silent) for metric in self._metrics],
             "fields": list(self._fields(() if diff is None else diff.fields)),
+            "absence": [note for each in self._sections if (note := self._absence(each))],
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }
+
+    def _absence(self, section: Section) -> str:
+        note = absence_note(section.total)
+        several = f"{section.metric}: " if len(self._sections) > 1 else ""
+        return _plain(several + note) if note else ""
 
     def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
         before = {(each.metric, each.name): each.before for each in deltas}
@@ -286,7 +294,8 @@ class _Data:
                     of.f1,
                     before.get((section.metric, row.path)),
                 )
-                yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
+                counts = [*_counts(of), of.fabricated]
+                yield [_plain(row.path, _MAX_ID), number, counts, *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
         found: dict[str, object] = {

@@ -14,7 +14,13 @@ from urllib.parse import quote
 
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, NOT_COUNTED, is_perfect, shown_columns
+from pytest_jsonmatch.report.fieldtable import (
+    ALL_FIELDS,
+    NOT_COUNTED,
+    absence_note,
+    is_perfect,
+    shown_columns,
+)
 from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
@@ -274,6 +280,9 @@ def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
 
     total = [f"**{ALL_FIELDS}**", *cells(section.total)]
     yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
+    if note := absence_note(section.total):
+        yield f"{note}."
+        yield ""
     if perfect:
         title = f"{count(len(perfect), 'field')} without a fault"
         if len(perfect) > most:

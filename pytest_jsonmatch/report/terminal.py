@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    absence_note,
     left_out,
     shown_columns,
     summarize,
@@ -42,6 +43,7 @@ _DROP_ORDER: Final = (
     "precision",
     "recall",
     "matches",
+    "fabricated",
     "hallucinations",
     "omissions",
     "mismatches",
@@ -172,7 +174,9 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     hidden = len(section.rows) - len(rows)
     if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
         lines.append(look.more(count(hidden, "more row"), indent=""))
-    return [header, *lines, drawn.rule, total, *_unmatched(section.unmatched, look)]
+    note = absence_note(section.total)
+    told = look.folded(note, 2) if note else []
+    return [header, *lines, drawn.rule, total, *told, *_unmatched(section.unmatched, look)]
 
 
 def _table(section: Section, rows: Sequence[Row], look: Look) -> Table:

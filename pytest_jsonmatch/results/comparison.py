@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Comparison:
     """The limits asked for: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
+    presence: Mapping[str, Presence] = field(default_factory=dict)
+    """What stands at members of objects, by schema path: with all others of a run, its fabrications."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
     errors: tuple[str, ...] = ()
@@ -100,6 +103,7 @@ class Comparison:
             has_figures=result.has_figures,
             threshold=dict(threshold),
             fields=result.per_field.short(_SHOWN_LEVELS),
+            presence=result.presence(_SHOWN_LEVELS),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
@@ -128,6 +132,8 @@ class Comparison:
         if not self.has_figures:
             payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
+        if self.presence:
+            payload["presence"] = {path: each.to_dict() for path, each in self.presence.items()}
         if self.approximate:
             payload["approximate"] = True
         for name in ("parsed", "validity", "violations"):
@@ -150,6 +156,9 @@ class Comparison:
         if payload["score"] is None:
             payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
+        payload["presence"] = {
+            path: Presence(**numbers) for path, numbers in payload.get("presence", {}).items()
+        }
         for name in ("errors", "warnings", "violations"):
             payload[name] = tuple(payload.get(name, ()))
         for name in ("arrays", "params"):

@@ -14,6 +14,7 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
+from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
@@ -28,6 +29,10 @@ FIELD = FieldAggregation(
     skipped=1,
     batch_errors=1,
     score_sum=1.5,
+    expected_leaves=3,
+    actual_leaves=4,
+    places=2,
+    fabricated=1,
     weighted_score=1.5,
     expected_weight=4.0,
     actual_weight=4.0,
@@ -58,6 +63,10 @@ FULL = ResultSet(
                         comparison(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
+                            presence={
+                                "$": Presence(objects=2),
+                                "tip": Presence(met=1, known=True, places=1, fabricated=1),
+                            },
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
                             warnings=("a note",),
