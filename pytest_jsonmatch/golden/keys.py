@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import check_rows
 from pytest_jsonmatch.golden.marks import check_marks
+from pytest_jsonmatch.golden.tables import check_cases_from
 from pytest_jsonmatch.limits import as_share
 from pytest_jsonmatch.results.limits import MAX_REPEATS
 
@@ -357,8 +358,15 @@ _ROWS: Final[dict[str, Key]] = {
 }
 KEYS: Final[Mapping[str, Key]] = MappingProxyType(_ROWS)
 """The keys of the format, in the order in which people write them."""
+CASES_FROM: Final = Key(
+    check_cases_from,
+    "cases_from",
+    "A .jsonl or .csv file, each row of which is a case, and what its columns are for. In place of `cases`.",
+)
 CASE_KEYS: Final = frozenset(KEYS)
-FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
+SEVERAL: Final = frozenset({"cases", "cases_from"})
+"""The keys that make a file one of several cases."""
+FILE_KEYS: Final = SEVERAL | {name for name, key in KEYS.items() if key.file_wide}
 JOINED: Final = tuple(name for name, key in KEYS.items() if key.joined)
 NOT_FILLED: Final = frozenset(name for name, key in KEYS.items() if not key.filled)
 PAIRS: Final = tuple(name for name in KEYS if f"{name}_file" in KEYS)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.raising import raiser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,10 +34,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     try:
         return _answer(case, ask)
     except GoldenFileError as error:
-        cause = error.__cause__
-        fail = raiser(
-            str(error), path=str(case.path), line=error.line, first=case.line, name=case.id, cause=cause
-        )
+        fail = case.raiser(str(error), error.line, error.__cause__)
     return fail()
 
 
