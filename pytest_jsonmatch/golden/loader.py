@@ -201,6 +201,8 @@ class _Reader:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise self.document.error(at, f"{table.name} can't be read: {reason}") from None
+        except InvalidValueError as error:
+            raise self.document.error((*where, *error.at), f"`cases_from`{error.reason}") from None
         if not self.cases:
             raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
 

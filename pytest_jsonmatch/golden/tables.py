@@ -7,7 +7,7 @@ import linecache
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
@@ -106,7 +106,8 @@ class Table:
         """Yield the rows; what is wrong with one of them is its `fault`.
 
         Raises:
-            GoldenFileError: the first row of a CSV file does not name the columns.
+            GoldenFileError: the first row of a CSV file does not name its columns.
+            InvalidValueError: a column of `cases_from` is not among them.
             OSError: the file can't be read.
         """
         header: tuple[str, ...] = ()
@@ -129,7 +130,24 @@ class Table:
             reason = f"two columns have the name {max(header, key=header.count)!r}"
         if reason:
             raise self.error(line, f"{reason}; the first row of a .csv file names the columns")
+        for at, column in self._columns_named():
+            if column not in header:
+                raise InvalidValueError(
+                    f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
+                )
         return header
+
+    def _columns_named(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the columns that `cases_from` names, and where in it."""
+        waiting: list[tuple[tuple[str, ...], Any]] = [((key,), self.columns[key]) for key in self.columns]
+        while waiting:
+            at, said = waiting.pop()
+            if type(said) is dict:
+                waiting += [((*at, name), each) for name, each in said.items()]
+            elif at[0].endswith("_file"):
+                yield from ((at, column) for column in _PLACE.findall(said))
+            elif at != ("file",):
+                yield at, said
 
     def cells(self, data: bytes, line: int) -> list[str]:
         """Return the cells of one row of a CSV file.
@@ -266,17 +284,24 @@ class Row(Mapping[str, Any]):
         if self.table.is_csv:
             cells = self.table.cells(data, self.line)
             if len(cells) != len(self._header):
-                raise self.error(
-                    f"the row has {len(cells)} cells, and {len(self._header)} columns have names"
-                )
+                wanted = f"a cell for each of {len(self._header)} columns"
+                raise self.error(f"the row has to have {wanted}, and has {len(cells)}")
             return dict(zip(self._header, cells))
         try:
             value = parse_json(data)
-        except JsonParseError as error:
-            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
+        except JsonParseError:
+            self._explain(data)
         if type(value) is not dict:
             raise self.error(f"the row is {render(value, 40)}, not an object")
         return value
+
+    def _explain(self, data: bytes) -> NoReturn:
+        """Raise what is wrong with a row of JSON; the message counts lines as the file does."""
+        try:
+            parse_json(b"\n" * (self.line - 1) + data)
+        except JsonParseError as error:
+            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
+        raise AssertionError  # pragma: no cover - what is no JSON is none below empty lines
 
     def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
         text = self._text(members, column, "name a case")
