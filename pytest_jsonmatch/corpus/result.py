@@ -80,6 +80,8 @@ class RecordResult:
     warnings: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
     """What in the answer the schema does not allow, if `validate` asks for it."""
+    cluster: str = ""
+    """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
     `matches=True`, and if the field results are kept."""

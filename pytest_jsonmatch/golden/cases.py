@@ -78,6 +78,22 @@ class GoldenCase:
         return self._given.get("min_pass_rate")
 
     @property
+    def cluster(self) -> str:
+        """What the case belongs to, such as its document; empty where it does not say."""
+        cluster: str = self._given.get("cluster", "")
+        return cluster
+
+    @property
+    def shared_input(self) -> str:
+        """The file with the input, as a person would name it, if no cluster says what else shares it."""
+        if self.cluster or "input_file" not in self._given:
+            return ""
+        try:
+            return self.name_of("input_file")
+        except GoldenFileError:  # of a row, which says so when it is compared
+            return ""
+
+    @property
     def params(self) -> dict[str, Any]:
         """The parameters that make this case of one with `parametrize`; none of any other."""
         params: dict[str, Any] = to_json_value(dict(self._params))

@@ -16,7 +16,6 @@ from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled, written_size
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
-    CASES_FROM,
     FILE_KEYS,
     JOINED,
     KEYS,
@@ -28,7 +27,7 @@ from pytest_jsonmatch.golden.keys import (
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.tables import Table
+from pytest_jsonmatch.golden.tables import Table, check_cases_from
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 10
 _ANYWHERE: Final = Bounds()
-_CHECKS: Final = {name: key.check for name, key in {**KEYS, "cases_from": CASES_FROM}.items()}
+_CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
 
 
 @final

@@ -76,6 +76,7 @@ FULL = ResultSet(
             ),
             of=3,
             min_pass_rate=0.5,
+            cluster="invoice 7",
         ),
     ),
     created="2026-11-21T12:00:00+00:00",
