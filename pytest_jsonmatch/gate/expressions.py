@@ -222,10 +222,10 @@ class _Reader:
         self._next("name", "nothing more, or `proven`,", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
-        if figure in SPENT:
-            self._fail(position, f"{figure} has no interval: leave `proven` out")
         if figure == "fabrication_rate":
             self._fail(position, "fabrication_rate has no interval: its places are known of a whole run only")
+        if figure in SPENT:
+            self._fail(position, f"{figure} has no interval: leave `proven` out")
         if operator in {"==", "!="}:
             self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
         return word == "proven"

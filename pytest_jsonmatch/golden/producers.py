@@ -11,7 +11,6 @@ from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.raising import raiser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,10 +38,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     try:
         return _answer(case, ask)
     except GoldenFileError as error:
-        cause = error.__cause__
-        fail = raiser(
-            str(error), path=str(case.path), line=error.line, first=case.line, name=case.id, cause=cause
-        )
+        fail = case.raiser(str(error), error.line, error.__cause__)
     return fail()
 
 
