@@ -292,6 +292,7 @@ const fieldList = find("fields") && new List(find("fields"), {
     { ...counted("total", "n", -1, "results"), class: "number" },
     counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, and different"),
     counted("omission", "omitted", 2, "expected, and not there"), inventedColumn,
+    ...(fields.some((row) => row.counts[4]) ? [counted("fabricated", "fabricated", 4, "a value where nothing is expected")] : []),
     ...(measured ? [
       { ...number("precision", "precision", "of what is there, how much is right"), class: "number less" },
       { ...number("recall", "recall", "of what was expected, how much is right"), class: "number less" },
@@ -301,16 +302,18 @@ const fieldList = find("fields") && new List(find("fields"), {
   draw: (row, list) => list.cells(row, { class: "line" }),
   changed: () => filterFields(),
 });
+for (const note of data.absence) if (find("fields")) find("fields").after(make("p", { class: "less" }, note));
 
 const FIELD_STATUS = {
   imperfect: (row) => row.total > row.counts[0], perfect: (row) => row.total === row.counts[0],
   mismatch: (row) => row.counts[1] > 0, omission: (row) => row.counts[2] > 0, hallucination: (row) => row.counts[3] > 0,
-  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0,
+  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0, moved: (row) => row.change !== 0,
 };
 const CASE_STATUS = {
   passed: (row) => row.verdict === "passed", failed: (row) => row.verdict === "failed",
   undecided: (row) => row.verdict === "undecided", imperfect: (row) => row.score < 1,
   lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0,
+  moved: (row) => row.change !== 0 || row.verdict === "failed",
 };
 
 function chosen(form, rows, statuses, text) {
@@ -704,6 +707,9 @@ if (caseList) {
   heat.start();
   for (const [id, filter] of [["fields-filter", filterFields], ["cases-filter", filterCases]]) {
     find(id).addEventListener("input", filter);
+    // What did not change against a baseline is folded away, if anything did; "all" shows it.
+    const [rows, statuses] = filter === filterFields ? [fields, FIELD_STATUS] : [cases, CASE_STATUS];
+    if (hasBefore && rows.some(statuses.moved)) find(id).elements.status.value = "moved";
     find(id).addEventListener("submit", (event) => event.preventDefault());
     find(id).addEventListener("reset", () => setTimeout(filter));
   }
