@@ -1,7 +1,7 @@
 """Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
 
 gate   = figure operator number [ "proven" ]
-figure = [ "cases[" string "]." ] ( name | "micro." name | "fields[" string "]." name )
+figure = [ "cases[" string "]." ] ( name | name "." name | "micro." name | "fields[" string "]." name )
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, final
 
+from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -89,7 +90,7 @@ class Gate:
 
     Args:
         text: as it was written.
-        figure: what is looked at: one of `SHARES` or `COUNTS`.
+        figure: what is looked at: one of `SHARES` or `COUNTS`, or of what answers took.
         operator: one of `OPERATORS`.
         limit: the number on the right.
         cases: a glob of the cases that it is about; None for all.
@@ -199,12 +200,15 @@ class _Reader:
             field, place = self._subscript(word, "a path pattern")
             self._check_pattern(field, place)
             word, position = self._next("name", "a figure such as f1 or recall")
+        elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
+            self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
+            word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
         of_fields = _MICRO if is_micro else (*_MICRO, *OF_RESULTS) if field is not None else ()
         self._check_figure(word, position, cases=cases, of_fields=of_fields)
         operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
-        if word not in COUNTS and not 0 <= limit <= 1:
+        if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
         is_proven = self._is_proven(word, operator)
@@ -220,6 +224,8 @@ class _Reader:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
         if figure == "fabrication_rate":
             self._fail(position, "fabrication_rate has no interval: its places are known of a whole run only")
+        if figure in SPENT:
+            self._fail(position, f"{figure} has no interval: leave `proven` out")
         if operator in {"==", "!="}:
             self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
         return word == "proven"
@@ -242,7 +248,7 @@ class _Reader:
     def _check_figure(
         self, name: str, position: int, *, cases: str | None, of_fields: tuple[str, ...]
     ) -> None:
-        known = set(of_fields) if of_fields else {*SHARES, *COUNTS}
+        known = set(of_fields) if of_fields else {*SHARES, *COUNTS, *SPENT}
         if not of_fields and cases is not None:
             known -= _OF_RUN
         if name in known:

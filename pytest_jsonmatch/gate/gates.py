@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.answer import spent_figure
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import OF_EXTRAS, OF_RESULTS, parse_gate
@@ -18,6 +20,7 @@ from pytest_jsonmatch.results.model import Answers, counts_extra, merged_fields,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.comparison import Comparison
@@ -32,6 +35,12 @@ _OF_ANSWERS: Final = {
     "parse_rate": "no answer was text",
 }
 """Figures of answers as such, and what is to be said where there is none."""
+_UNKNOWN: Final = {
+    "seconds": "no answer says how long it took",
+    "cost": "no answer says what it cost",
+    "tokens": "no answer says how many tokens it took",
+}
+"""What is to be said where nothing is known of what answers took."""
 
 
 def check_gates(
@@ -118,6 +127,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         )
     if name in _OF_ANSWERS:
         return _of_answers(name, Answers.of(_compared(cases)))
+    if name in SPENT:
+        return _of_spent(name, [each for case in cases for run in case.runs for each in run.spent])
     if name == "batch_errors":
         return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
     if name == "approximate":
@@ -149,6 +160,8 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
     if name in _OF_ANSWERS:
         return _of_answers(name, corpus.answers)
+    if name in SPENT:
+        return _of_spent(name, [])  # nobody asks the records of a corpus
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -169,6 +182,13 @@ def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
         return value, f"{answers.parsed:,} of {answers.texts:,} texts"
     also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
     return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
+
+
+def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
+    value, known = spent_figure(name, spent)
+    if value is None:
+        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer that does"
+    return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
 
 
 def _of(cases: Sequence[Case], number: int) -> str:

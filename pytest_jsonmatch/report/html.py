@@ -18,6 +18,7 @@ from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
+from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import Source, extent, gone
 from pytest_jsonmatch.results.model import FIGURES
 
@@ -119,6 +120,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
+        "spent": _spent(view),
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
 
@@ -186,6 +188,14 @@ def _check(check: Check) -> dict[str, str]:
         "limit": limit,
         "slack": slack or "–",
     }
+
+
+def _spent(view: RunView) -> dict[str, object] | None:
+    found = spent_table(view.results.comparisons)
+    if found is None:
+        return None
+    rows = [(_plain(name, _MAX_ID), cells) for name, *cells in found.rows]
+    return {"title": TITLE.capitalize(), "titles": found.header[1:], "rows": rows}
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:

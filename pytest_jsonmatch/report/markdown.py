@@ -22,6 +22,7 @@ from pytest_jsonmatch.report.fieldtable import (
     shown_columns,
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
     baseline_changes,
     baseline_extent,
@@ -119,6 +120,10 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         is_titled = len(sections) > 1 or sections[0].variants > 1
         lines = (line for section in sections for line in _section(section, most, is_titled=is_titled))
         yield from _headed("Fields over all leaves, the worst first", lines)
+    if spent := spent_table(view.results.comparisons):
+        header = [f"{title}:" if place else title for place, title in enumerate(spent.header)]
+        rows = [[cell(name), *cells] for name, *cells in spent.rows]
+        yield from _headed(TITLE.capitalize(), _listed(header, rows, list, most, "model"))
     if view.faults and not view.differences:  # of the one case that there is all has been said
         yield from _headed(_cases_title(view), _cases(view, most))
     if view.diff is not None:

@@ -116,6 +116,10 @@ def summary_lines(
         from pytest_jsonmatch.report.pivot import pivot_blocks
 
         blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
+    if not is_brief and any(comparison.spent for comparison in comparisons):
+        from pytest_jsonmatch.report.spent import spent_lines
+
+        blocks.append(spent_lines(comparisons, look))
     if repeats is not None and (is_mixed or not is_brief):
         from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
@@ -71,6 +72,8 @@ class Comparison:
     """`valid`, `invalid` or `not validated` by its schema; empty where nobody asks."""
     violations: tuple[str, ...] = ()
     """What in the answer the schema does not allow."""
+    spent: Spent | None = None
+    """What the answer took; None if nobody says, or if an earlier comparison of the test has it."""
     has_figures: bool = True
     """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
 
@@ -136,6 +139,8 @@ class Comparison:
         for name in ("parsed", "validity", "violations"):
             if (value := getattr(self, name)) not in (None, "", ()):
                 payload[name] = value
+        if self.spent is not None:
+            payload["spent"] = self.spent.to_dict()
         if self.audit:
             payload["audit"] = [each.to_dict() for each in self.audit]
         return payload
@@ -158,6 +163,8 @@ class Comparison:
             payload[name] = tuple(payload.get(name, ()))
         for name in ("arrays", "params"):
             payload[name] = {key: tuple(row) for key, row in payload.get(name, {}).items()}
+        if "spent" in payload:
+            payload["spent"] = Spent.from_dict(payload["spent"])
         if "audit" in payload:
             from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
 

@@ -12,6 +12,7 @@ from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, RATES, FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -374,6 +375,7 @@ class _Reader:
             parsed=_as(bool, found["parsed"]) if "parsed" in found else None,
             validity=_validity(found.get("validity", "")),
             violations=_texts(found.get("violations", [])),
+            spent=Spent.from_dict(_as(dict, found["spent"])) if "spent" in found else None,
             has_figures=figures["score"] is not None,
             **{each: 0.0 if value is None else _figure(each, value, name) for each, value in figures.items()},
         )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.absence import merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
+_UNKNOWN: Final = Spent()
 Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 # A share that is exactly its limit reaches it, whatever the division made of it.
@@ -61,6 +63,11 @@ class CaseRun:
     def has_figures(self) -> bool:
         """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
         return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What each answer of the run took: one, of which nothing is known, if nobody says."""
+        return tuple(each.spent for each in self.comparisons if each.spent is not None) or (_UNKNOWN,)
 
 
 @final

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
@@ -77,6 +78,7 @@ FULL = ResultSet(
                             parsed=True,
                             validity="invalid",
                             violations=("a: no",),
+                            spent=Spent("large", 1.5, 900, 100, 0.25),
                         ),
                         comparison(has_figures=False),
                     ),
@@ -257,6 +259,9 @@ COMPARED = (*RUN, "comparisons", 0)
         ((*COMPARED, "fields", "items[].price", "actual_weight"), 1e201),
         ((*COMPARED, "arrays", "items"), [1, 2]),
         ((*COMPARED, "params", "model"), ["large", 1, 2]),
+        ((*COMPARED, "spent", "cost"), -1),
+        ((*COMPARED, "spent", "input_tokens"), 2**53 + 1),
+        ((*COMPARED, "spent", "model"), ""),
         (("corpus", "records"), -1),
     ],
 )
