@@ -363,6 +363,7 @@ def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
 
 KEYS = [
     "accept",
+    "cluster",
     "id",
     "parametrize",
     "repeat",
