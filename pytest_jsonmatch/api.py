@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.evaluate import Progress
     from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
+    from pytest_jsonmatch.corpus.tags import TagSource
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -183,6 +184,7 @@ def compare_corpus(
     keep: Keep | None = None,
     chunk_size: int = 256,
     matches: bool = False,
+    tags: TagSource | None = None,
     validate: str = "off",
     **options: Any,
 ) -> RunResult:
@@ -208,6 +210,10 @@ def compare_corpus(
         chunk_size: how many records are scored, or sent, at a time.
         matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
             documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
+        tags: what gold records are like: names mapped to paths in the record, `{"source": "meta.source"}`, or
+            a function of a record that returns a mapping of names to strings, numbers, booleans or None.
+            `run.by_tag["source=phone"]` has the figures of the records with a tag. What is scored does not
+            change.
         validate: "report": answers are also held against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
         **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
@@ -248,6 +254,7 @@ def compare_corpus(
         keep=keep,
         chunk_size=chunk_size,
         matches=matches,
+        tags=tags,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
     run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))

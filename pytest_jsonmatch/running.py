@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.triage import Triage
@@ -75,6 +76,7 @@ class RunningTest(Protocol):
         passed: bool,
         parsed: bool | None,
         unreadable: str | None = None,
+        tags: Tags | None = None,
     ) -> None:
         """Keep a comparison.
 
@@ -85,6 +87,7 @@ class RunningTest(Protocol):
             passed: whether it is good enough.
             parsed: whether there is JSON in an answer that is text; None for one that is a value.
             unreadable: why the answer could not be compared; it counts as 0.
+            tags: what it is like, by name, beyond the tags of the test.
         """
 
     def look_at_rules(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,6 +56,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FIXTURE",
         help="in the text: the fixture whose parameters are the columns of the table by parameters",
     )
+    parser.add_argument(
+        "--by",
+        metavar="TAG",
+        action="append",
+        default=[],
+        help="figures by the values of a tag, such as source",
+    )
     add_options(
         parser,
         "--color",
@@ -78,7 +86,7 @@ def _run(options: Namespace) -> int:
         refuse_two_stdins(options.result, options.baseline)
     gates = gates_of(options.gates)
     check_form(form)
-    view = _view(options, gates)
+    view = replace(_view(options, gates), by=options.by)
     if form == "text":
         from pytest_jsonmatch.cli.resulttext import result_lines
 

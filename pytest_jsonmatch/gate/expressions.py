@@ -1,7 +1,8 @@
 """Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
 
 gate   = figure operator number
-figure = [ "cases[" string "]." ] ( name | "micro." name | "fields[" string "]." name )
+figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | "micro." name | of )
+of     = "fields[" string "]." name
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ class Gate:
         cases: a glob of the cases that it is about; None for all.
         field: a path pattern of the fields that it is about; None for no field.
         is_micro: whether the figure is of all results together, and not the mean of the cases.
+        tag: what only counts, as `source=phone`; None for everything.
     """
 
     text: str
@@ -90,11 +92,13 @@ class Gate:
     cases: str | None = None
     field: str | None = None
     is_micro: bool = False
+    tag: str | None = None
 
     @property
     def name(self) -> str:
         """The figure, in one spelling."""
-        parts = [f'cases["{self.cases}"]' if self.cases is not None else ""]
+        parts = [f'tags["{self.tag}"]' if self.tag is not None else ""]
+        parts += [f'cases["{self.cases}"]' if self.cases is not None else ""]
         parts += [
             "micro" if self.is_micro else "",
             f'fields["{self.field}"]' if self.field is not None else "",
@@ -169,9 +173,14 @@ class _Reader:
         return word, position
 
     def read(self) -> Gate:
-        cases = field = None
+        tag = cases = field = None
         is_micro = False
         word, position = self._next("name", "a figure such as f1, score or pass_rate")
+        if word == "tags":
+            tag, place = self._subscript(word, "a tag such as source=phone")
+            if "=" not in tag[1:]:
+                self._fail(place, f"a tag is a name and a value: {tag or 'source'}=phone")
+            word, position = self._next("name", "a figure such as f1 or score")
         if word == "cases":
             cases, _ = self._subscript(word, "a glob of cases")
             word, position = self._next("name", "a figure such as f1 or score")
@@ -183,7 +192,8 @@ class _Reader:
             field, place = self._subscript(word, "a path pattern")
             self._check_pattern(field, place)
             word, position = self._next("name", "a figure such as f1 or recall")
-        self._check_figure(word, position, cases=cases, of_fields=is_micro or field is not None)
+        is_part = cases is not None or tag is not None
+        self._check_figure(word, position, is_part=is_part, of_fields=is_micro or field is not None)
         operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
@@ -191,7 +201,7 @@ class _Reader:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
         self._next("end", "nothing more")
-        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro)
+        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, tag=tag)
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:
         if self.tokens[self.at][1] != "[":
@@ -208,11 +218,11 @@ class _Reader:
         except ConfigurationError as error:
             self._fail(position, str(error))
 
-    def _check_figure(self, name: str, position: int, *, cases: str | None, of_fields: bool) -> None:
+    def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: bool) -> None:
         known = set(_OF_FIELDS) if of_fields else {*SHARES, *COUNTS}
-        if not of_fields and cases is not None:
+        if not of_fields and is_part:
             known -= _OF_RUN
         if name in known:
             return
-        where = " of fields" if of_fields else " of some cases" if cases is not None else ""
+        where = " of fields" if of_fields else " of some cases" if is_part else ""
         self._fail(position, f"unknown figure{where} {name!r}{did_you_mean(name, known)}")

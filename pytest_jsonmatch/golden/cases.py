@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -71,6 +72,11 @@ class GoldenCase:
     def min_pass_rate(self) -> float | None:
         """The share of its runs that have to pass; None if each of them has to."""
         return self._given.get("min_pass_rate")
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """What the case is like, by name: its own tags and those of its file."""
+        return read_tags(self._given.get("tags", {}))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -353,6 +353,14 @@ class GoldenFile(pytest.Module):
         failing()
 
 
+def golden_case_of(item: pytest.Item) -> GoldenCase | None:
+    """Return the golden case that a test is, or is given as a parameter; None without one."""
+    if isinstance(item.parent, GoldenFile):
+        return item.parent.cases.get(getattr(item, "originalname", item.name))
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    return next((value for value in params.values() if type(value) is GoldenCase), None)
+
+
 @final
 class _RulesOf(NamedTuple):
     """The rules of a golden case, as a `running.RuleSource`: its own, and those beside `cases`."""
@@ -375,19 +383,14 @@ class _RulesOf(NamedTuple):
 
 def turn_of(item: pytest.Item, nodeid: str) -> Turn | None:
     """Return which run of a repeated case a test is; None if it is none."""
-    file = item.parent
+    case, file = golden_case_of(item), item.parent
+    if case is None or case.runs == 1:
+        return None
     if isinstance(file, GoldenFile):
         name = getattr(item, "originalname", item.name)
-        case = file.cases.get(name)
-        if case is None or case.runs == 1:
-            return None
         # What would be the node id of the case if it ran only once.
         whole = f"{file.nodeid}::{case.base_id}{item.name.removeprefix(name)}"
     else:
-        params = getattr(getattr(item, "callspec", None), "params", {})
-        case = next((value for value in params.values() if type(value) is GoldenCase), None)
-        if case is None or case.runs == 1:
-            return None
         head, _, tail = nodeid.rpartition(case.id)
         whole = f"{head}{case.base_id}{tail}"
     # Under --runxfail no failure is expected: each run stands for itself.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.corpus.tags import wrong_tag
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
@@ -199,6 +200,13 @@ def _validate(value: JsonValue) -> None:
         raise InvalidValueError(f"has to be {' or '.join(VALIDATE)}, not {render(value, 40)}")
 
 
+def _tags(value: JsonValue) -> None:
+    _object(value)
+    for name, tag in value.items():
+        if reason := wrong_tag(name, tag):
+            raise InvalidValueError(f": {reason}", name)
+
+
 def _producer(value: JsonValue) -> None:
     if type(value) is not str or _PRODUCER.fullmatch(value) is None:
         raise InvalidValueError('has to be "module:function", such as "myproject.extract:receipt"')
@@ -339,6 +347,13 @@ _ROWS: Final[dict[str, Key]] = {
         _SHARE,
         "The share of the runs of a repeated case that have to pass. Without it all have to.",
         file_wide=True,
+    ),
+    "tags": Key(
+        _tags,
+        "tags",
+        "What the case is like, such as {source: phone}: figures, gates and reports can be taken by tags.",
+        file_wide=True,
+        joined=True,
     ),
     "marks": Key(
         check_marks,

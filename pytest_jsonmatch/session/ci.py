@@ -42,6 +42,7 @@ def _report(session: Session, run: FinishedRun) -> RunView:
         others_failed=session.outcomes.failed_otherwise,
         left_out=tuple(_left_out(session)),
         link=_link(),
+        by=session.settings.by,
     )
 
 

@@ -317,6 +317,8 @@ class Settings:
     review: bool = False
     repeat: int | None = None
     pivot: str | None = None
+    by: tuple[str, ...] = ()
+    """The names of tags by which figures are shown."""
     gates: tuple[str, ...] = ()
     """Gates of the configuration file."""
     asked_gates: tuple[str, ...] = ()
@@ -369,6 +371,7 @@ class Settings:
             "--jsonmatch-json": self.json,
             "--jsonmatch-html": self.html,
             "--jsonmatch-markdown": self.markdown,
+            "--jsonmatch-by": self.by,
         }
         return tuple(name for name, is_used in found.items() if is_used)
 
@@ -411,6 +414,7 @@ class Settings:
             summary=config.getoption("--jsonmatch-summary") or summary,
             folders=(os.path.realpath(config.rootpath), *allowed),
             asked_gates=_asked_gates(config),
+            by=tuple(config.getoption("--jsonmatch-by")),
             save=_name(config.getoption("--jsonmatch-save")),
             judge_mode=config.getoption("--jsonmatch-judge-mode") or dict(said["judge"]).get("mode"),
             **_writing(config),
@@ -502,6 +506,13 @@ def add_options(parser: pytest.Parser) -> None:
         "--jsonmatch-pivot",
         metavar="FIXTURE",
         help="parametrized fixture whose parameters are the columns of a table of scores by field",
+    )
+    group.addoption(
+        "--jsonmatch-by",
+        metavar="TAG",
+        action="append",
+        default=[],
+        help="show figures by the values of a tag, such as source; can be given several times",
     )
     group.addoption(
         "--jsonmatch-fail-under",

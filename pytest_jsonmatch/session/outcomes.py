@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
@@ -50,6 +51,7 @@ class _Test:
     skipped: bool = False
     failed: bool = False
     turn: Turn | None = None
+    tags: Tags = field(default_factory=dict)
     tolerated: pytest.TestReport | None = None
     """The report that says so: the run of a case is not good enough, and need not be."""
     ended: bool = False
@@ -82,6 +84,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
 
     runs: dict[str, list[CaseRun]] = {}
     kinds: dict[str, Turn] = {}
+    tags: dict[str, Tags] = {}
     for nodeid, test in tests:
         compared = tuple(_comparisons(test))
         if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
@@ -91,12 +94,14 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
+        tags[run.case] = test.tags
     return tuple(
         Case(
             name,
             tuple(sorted(runs[name], key=lambda run: run.number)),
             kinds[name].of,
             kinds[name].min_pass_rate,
+            tags=tags[name],
         )
         for name in sorted(runs)
     )
@@ -147,6 +152,8 @@ class Outcomes:
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+            if "tags" in carried:
+                test.tags = json.loads(carried["tags"])
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
             self.rules.take(report.nodeid, carried.get("rules", ()))

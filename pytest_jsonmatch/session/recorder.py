@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
@@ -26,6 +28,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
 `sources`: JSON text of the input and the raw answer;
 `updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
+`tags`: JSON text of the tags of the case;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
 
@@ -72,6 +75,8 @@ class Recorder:
         """By which a fixture can be asked for in mid-test, where one may be."""
         self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
+        self.tags: Tags = {}
+        """What the case is like."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.planned: Mapping[str, int] | None = None
@@ -127,6 +132,7 @@ class Recorder:
         passed: bool,
         parsed: bool | None = None,
         unreadable: str | None = None,
+        tags: Tags | None = None,
     ) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
@@ -138,7 +144,7 @@ class Recorder:
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
-        comparison = self._comparison(identity, result, limits, passed=passed)
+        comparison = self._comparison(identity, result, limits, passed=passed, tags=tags)
         if parsed is not None:
             comparison = replace(comparison, parsed=parsed)
         if unreadable is not None:
@@ -196,7 +202,9 @@ class Recorder:
         if texts:
             self.item.warn(JsonMatchWarning("\n".join(texts)))
 
-    def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:
+    def _comparison(
+        self, identity: str, result: MatchResult, limits: Limits, *, passed: bool, tags: Tags | None
+    ) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
 
         made = Comparison.of(
@@ -207,6 +215,7 @@ class Recorder:
             passed=passed,
             case="" if self.turn is None else self.turn.case,
             params=self.params,
+            tags=tags,
         )
         return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
 
@@ -248,6 +257,8 @@ class Recorder:
             carried["comparisons"] = []
         if report.failed and self.begun > self._compared:
             carried["broken"] = True
+        if carried and self.tags:
+            carried["tags"] = json.dumps(self.tags)
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 
@@ -336,6 +347,20 @@ def carry(report: pytest.TestReport, kind: str, value: object) -> None:
     carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
     carried[kind] = value
     setattr(report, REPORT_ATTRIBUTE, carried)
+
+
+def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
+    """Return the tags in the `jsonmatch` marks of a test; the closest mark has the last word.
+
+    Raises ConfigurationError for what is no tag.
+    """
+    found: dict[str, Any] = {}
+    for mark in reversed(list(item.iter_markers("jsonmatch"))):
+        if mark.kwargs.get("tags") is not None:
+            from pytest_jsonmatch.corpus.tags import read_tags
+
+            found.update(read_tags(mark.kwargs["tags"]))
+    return found
 
 
 def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:

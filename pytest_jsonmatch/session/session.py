@@ -180,11 +180,13 @@ class Session:
                 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
                 raise ConfigurationError(
-                    "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the "
-                    f"metric; got {', '.join(map(repr, mark.args))}"
+                    "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, tags=, and options of "
+                    f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
             # None is how the assertion's own signature says "not given".
-            chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
+            chosen.update(
+                (key, value) for key, value in mark.kwargs.items() if value is not None and key != "tags"
+            )
         return chosen
 
     def source_of_default(self, name: str) -> RuleSource | None:
