@@ -12,7 +12,7 @@ from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table
 from pytest_jsonmatch.report.view import whole_corpus
 from pytest_jsonmatch.results.model import FIGURES
-from pytest_jsonmatch.results.tags import by_tag, tags_of
+from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
         values = [part.figures[place] for part in parts]
         columns.append([(title, BOLD), *((look.score(value), score_markup(value)) for value in values)])
     lines = [look.title(f"by {name}, mean of {noun}s"), *draw_table(names, columns, look).lines]
-    if rest := results.number - sum(part.number for part in parts):
+    if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines
     groups: dict[str, dict[str, list[Comparison]]] = {}

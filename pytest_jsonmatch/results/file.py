@@ -293,6 +293,7 @@ class _Reader:
 
     def _corpus(self, found: dict[str, Any]) -> Corpus:
         counts = {name: _count(found[name]) for name in _COUNTS_OF_CORPUS}
+        by_tag = _as(dict, found.get("by_tag", {}))
         figures = {str(name): found[name] for name in FIGURES} if counts["records"] else {}
         means = {name: _figure(name, value) for name, value in figures.items() if value is not None}
         return Corpus(
@@ -302,9 +303,7 @@ class _Reader:
             fields=self._fields(found["fields"]),
             unscored=_count(found.get(_UNSCORED, 0)),
             answers=Answers(*(_count(found.get(name, 0)) for name in Answers._fields)),
-            by_tag={
-                tag: self._corpus(_as(dict, each)) for tag, each in _as(dict, found.get("by_tag", {})).items()
-            },
+            by_tag={tag: self._corpus(_as(dict, part)) for tag, part in by_tag.items()},
             **counts,
         )
 

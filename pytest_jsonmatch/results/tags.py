@@ -62,9 +62,10 @@ def tags_of(results: ResultSet) -> list[str]:
 
 
 def tags_of_case(case: Case) -> set[str]:
-    """Return the tags of a case, and of what is compared in it."""
-    compared = (each.tags for run in case.runs for each in run.comparisons)
-    return _texts(case.tags).union(*map(_texts, compared))
+    """Return the tags of what is compared in a case, or of the case where it failed before comparing."""
+    compared = ({**case.tags, **each.tags} for run in case.runs for each in run.comparisons)
+    failed = (case.tags for run in case.runs if run.error or not run.comparisons)
+    return set().union(*map(_texts, (*compared, *failed)))
 
 
 def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
@@ -73,6 +74,13 @@ def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
         of, _, value = tag.partition("=")
         if of == name:
             yield value, tagged(results, tag)
+
+
+def without_tag(results: ResultSet, name: str) -> int:
+    """Return how many cases or records have no tag of a name."""
+    if results.corpus is not None:
+        return results.number - sum(part.number for _, part in by_tag(results, name))
+    return sum(all(tag.partition("=")[0] != name for tag in tags_of_case(case)) for case in results.cases)
 
 
 def no_tag(tag: str, results: ResultSet) -> str:

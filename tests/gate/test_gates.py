@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_jsonmatch.api import compare_json
@@ -97,6 +99,14 @@ def test_fields_are_what_the_table_shows():
 def test_what_a_gate_says_of_it(text, passed, note):
     found = checked(text)
     assert (found.passed, found.note) == (passed, note)
+
+
+def test_a_tag_that_no_case_has():
+    check = checked('tags["source=phone"].f1 >= 0')
+    assert (check.passed, check.note) == (False, "no case has any tag")
+    tagged = ResultSet((replace(RESULTS.cases[0], tags={f"n{number}": 1 for number in range(12)}),))
+    note = checked('tags["source=phone"].f1 >= 0', tagged).note
+    assert note.endswith("n8=1 and 2 more"), note
 
 
 def test_no_case_ran_twice():

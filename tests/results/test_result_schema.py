@@ -68,6 +68,7 @@ FULL = ResultSet(
                             parsed=True,
                             validity="invalid",
                             violations=("a: no",),
+                            tags={"language": "de"},
                         ),
                         comparison(has_figures=False),
                     ),
@@ -76,6 +77,7 @@ FULL = ResultSet(
             ),
             of=3,
             min_pass_rate=0.5,
+            tags={"source": "phone", "pages": 3, "signed": None},
         ),
     ),
     created="2026-11-21T12:00:00+00:00",
@@ -97,6 +99,7 @@ FULL = ResultSet(
         ),
         unscored=1,
         answers=Answers(5, 4, 2, 3, 1),
+        by_tag={"source=phone": Corpus("pairwise_f1", "pairwise_f1|options:none", 0, 0, 0)},
     ),
 )
 SMALLEST = ResultSet()
