@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, Any
 import tables
 
 from pytest_jsonmatch import FieldAggregation, compare_corpus
-from pytest_jsonmatch.gate import compare, holm, mean_interval, minimum_detectable, pair_cases
+from pytest_jsonmatch.gate.intervals import ratio_interval
+from pytest_jsonmatch.gate.paired import holm
+from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.verdict import compare
 
 if TYPE_CHECKING:
     from pytest_jsonmatch import RunResult
@@ -135,12 +138,10 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
     documents = len(next(iter(scores.values())))
     rows = []
     for rank, (system, figures) in enumerate(scores.items(), start=1):
-        found = mean_interval([score for [score] in figures.values()])
-        rows.append(
-            [str(rank), system, f"{found.estimate:.4f}", f"{found.low:.3f} to {found.high:.3f}", found.method]
-        )
+        found = ratio_interval(Row(score, 1.0, name) for name, [score] in figures.items())
+        rows.append([str(rank), system, f"{found.estimate:.4f}", f"{found.low:.3f} to {found.high:.3f}", ""])
     print(f"\n### Ranking by mean F1 on {documents} documents, with 95 % intervals\n")
-    print(tables.render(["", "system", "mean F1", "95 % interval", "method"], rows))
+    print(tables.render(["", "system", "mean F1", "95 % interval", ""], rows))
     verdicts = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in itertools.combinations(scores, 2)}
     corrected = holm(
         {" ".join(pair): min(1.0, 2 * min(each.p_drop, each.p_gain)) for pair, each in verdicts.items()}
@@ -148,21 +149,19 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
     rows = []
     for pair, verdict in verdicts.items():
         p, ahead = corrected[" ".join(pair)], pair[0] if (verdict.delta or 0.0) > 0 else pair[1]
+        text = "not shown to differ"
         if p <= 0.05:
             text = f"{ahead} is better"
-        elif verdict.kind in {"regression", "improvement"}:
+        elif verdict.kind in {"worse", "better"}:
             text = f"{ahead} is better, were this the only question"
-        else:
-            text = verdict.kind
+        found = verdict.interval
+        ends = f"{found.low:+.3f} to {found.high:+.3f}" if found else ""
         alone = min(1.0, 2 * min(verdict.p_drop, verdict.p_gain))
-        seen = (verdict.detectable or minimum_detectable(pair_cases(scores[pair[0]], scores[pair[1]]))).drop
-        shown = [f"{verdict.delta:+.4f}", f"{alone:.4f}", f"{p:.4f}", tables.plain(seen, 3)]
-        rows.append([" – ".join(pair), *shown, text])
+        rows.append([" – ".join(pair), f"{verdict.delta:+.4f}", ends, f"{alone:.4f}", f"{p:.4f}", text])
     print(f"\n### All {len(verdicts)} pairs\n")
-    print(tables.render(["pair", "difference", "p", "p after Holm", "detectable", "verdict"], rows))
+    print(tables.render(["pair", "difference", "interval", "p", "p after Holm", "verdict"], rows))
     print(
         "\np: two-sided, sign flips of the differences by document; corrected for all pairs by Holm's method."
-        f"\ndetectable: what {documents} such documents prove in 80 % of comparisons (one pair, at 95 %)."
     )
 
 

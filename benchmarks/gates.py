@@ -1,11 +1,11 @@
 """Measure how often the gates are wrong, on systems whose true scores are known.
 
-python benchmarks/gates.py [TABLE ...] [--runs N] [--write FILE]
+python benchmarks/gates.py [TABLE ...] [--quick] [--runs N] [--write FILE]
 
-TABLE is one or more of: equal, margin, power, detectable, intervals, wilson, sequential, kappa; default:
-all. Every cell of a table is made of N simulated comparisons, each with its own cases and scores, from a
-fixed seed. With --write they are put into a document (docs/statistics.md) too, between
-`<!-- table: NAME -->` and `<!-- end -->`.
+TABLE is one or more of: equal, clusters, margin, power, detectable, intervals, micro, wilson, families,
+sequential, kappa; default: all. Every cell of a table is made of N simulated comparisons, each with its own
+cases and scores, from a fixed seed. With --write they are put into a document (docs/statistics.md) too,
+between `<!-- table: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -18,33 +18,40 @@ import re
 import statistics
 import sys
 import zlib
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tables
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, ttest_1samp
 
-from pytest_jsonmatch.gate import intervals
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.agreement import Agreement
-from pytest_jsonmatch.gate.intervals import p_mean_below, wilson
-from pytest_jsonmatch.gate.margin import p_drop_at_most
-from pytest_jsonmatch.gate.power import minimum_detectable
-from pytest_jsonmatch.gate.samples import pair_cases
+from pytest_jsonmatch.gate.headlines import change_of_runs
+from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
+from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
+from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.sequential import SequentialGate
+from pytest_jsonmatch.gate.verdict import compare
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.gate.samples import Pairs
+    from pytest_jsonmatch.gate.intervals import Interval
+
 
 SIZES = (10, 30, 100, 300)
 KINDS = ("binary", "graded", "tied")
 ALPHA = 0.05
+ICC = 0.58
 # The mean score of the case population of each kind.
-MEANS = {"binary": 0.8, "graded": 0.8, "tied": 0.955}
+MEANS = {"binary": 0.8, "graded": 0.8, "tied": 0.955, "ceiling": 0.9925}
 
 Random = np.random.RandomState
+Run = "dict[str, list[float]]"
 
 
 def source(*name: object) -> Random:
@@ -57,17 +64,22 @@ def qualities(kind: str, n: int, random: Random) -> np.ndarray:
     if kind == "tied":
         # Seven in ten are always right.
         return np.where(random.random_sample(n) < 0.7, 1.0, 0.8)
+    if kind == "ceiling":
+        # Nearly all are always right, the others nearly so.
+        return np.where(random.random_sample(n) < 0.85, 1.0, 0.95)
     return random.beta(8, 2, n)
 
 
 def scores(kind: str, quality: np.ndarray, random: Random) -> np.ndarray:
-    """One score for each case: of `binary` 0 or 1, of `tied` 0, 0.5 or 1, of `graded` any number between."""
+    """One score for each case: of `binary` 0 or 1, of `tied` 0, 0.5 or 1, of others any number between."""
     if kind == "binary":
         return (random.random_sample(len(quality)) < quality).astype(float)
     if kind == "tied":
         chance = random.random_sample(len(quality))
         right, half = quality, quality + (1 - quality) / 2
         return np.where(chance < right, 1.0, np.where(chance < half, 0.5, 0.0))
+    if kind == "ceiling":
+        return np.where(quality == 1.0, 1.0, random.uniform(0.9, 1.0, len(quality)))
     return random.beta(20 * quality, 20 * (1 - quality) + 1e-9)
 
 
@@ -75,23 +87,17 @@ def shape_of(kind: str) -> str:
     return "even" if kind == "graded" else "broken"
 
 
-def largest(kind: str, shape: str) -> float:
-    """The largest drop of the population's mean in this shape."""
-    return MEANS[kind] - 0.25 if shape == "alike" else MEANS[kind]
-
-
 def comparison(
     kind: str, n: int, random: Random, *, repeats: int = 1, drop: float = 0.0, shape: str | None = None
-) -> Pairs:
-    """Two runs of systems that are equal but for a true drop of the mean.
+) -> tuple[Run, Run]:
+    """Two runs, now and before, of systems that are equal but for a true drop of the mean.
 
-    `broken`: a case scores 0 with a probability. `alike` (for tied scores): it scores 0 or 0.5. `even`: every
-    case scores less by the drop. `hidden`: all cases lose 0.02 more than it, and one in twenty wins that back
-    (the baseline was 0.4 too low there).
+    `broken`: a case scores 0 with a probability. `even`: every case scores less by the drop. `hidden`: all
+    cases lose 0.02 more than it, and one in twenty wins that back (the baseline was 0.4 too low there).
     """
     quality = qualities(kind, n, random)
     shape = shape or shape_of(kind)
-    broken = random.random_sample(n) < drop / largest(kind, shape)
+    broken = random.random_sample(n) < drop / MEANS[kind]
     lucky = random.random_sample(n) < 0.05
     baseline, current = [], []
     for _ in range(repeats):
@@ -100,34 +106,46 @@ def comparison(
         now = scores(kind, quality, random)
         if shape == "broken":
             now = np.where(broken, 0.0, now)
-        elif shape == "alike":
-            now = np.where(broken, random.choice([0.0, 0.5], n), now)
-        elif shape == "even":
-            now = now - drop
         else:
-            now = now - drop - 0.02
+            now = now - drop - (0.02 if shape == "hidden" else 0.0)
         current.append(now)
-    return paired(np.array(current), np.array(baseline))
+    return as_run(np.array(current)), as_run(np.array(baseline))
 
 
-def paired(current: np.ndarray, baseline: np.ndarray) -> Pairs:
-    """The road that plain mappings take; a graded score that a drop takes out of [0, 1] is put at its end."""
-    names = [str(case) for case in range(current.shape[1])]
-    sides = (
-        {name: column.tolist() for name, column in zip(names, np.clip(side, 0.0, 1.0).T)}
-        for side in (current, baseline)
-    )
-    return pair_cases(*sides)
+def as_run(side: np.ndarray) -> Run:
+    """A table of repeats by cases as a mapping; a score that a drop takes out of [0, 1] is put at its end."""
+    return {str(case): column.tolist() for case, column in enumerate(np.clip(side, 0.0, 1.0).T)}
 
 
-def gate_fails(deltas: Sequence[float], drop: float) -> bool:
-    """Tell if mode `regression` fails: never where the mean is above the margin (p is above a half there)."""
-    return math.fsum(deltas) < -drop * len(deltas) and p_drop_at_most(deltas, drop) <= ALPHA
+def deltas_of(runs: tuple[Run, Run]) -> list[float]:
+    now, before = runs
+    return [
+        math.fsum(now[case]) / len(now[case]) - math.fsum(before[case]) / len(before[case]) for case in now
+    ]
 
 
-def gate_passes(deltas: Sequence[float], drop: float) -> bool:
-    """Tell if mode `non-inferiority` passes: never where the mean is below the margin."""
-    return math.fsum(deltas) > -drop * len(deltas) and p_mean_below(deltas, -drop, -1.0) <= ALPHA
+def clustered(kind: str, documents: int, size: int, random: Random) -> tuple[np.ndarray, np.ndarray, float]:
+    """Two runs of equal systems on several cases from each document, as (documents, size), and their mean.
+
+    Each run is good at some documents and bad at others, whatever the case: the intraclass correlation of
+    scores, and so of the differences, is 0.58.
+    """
+    sides = []
+    for _ in range(2):
+        if kind == "binary":
+            spread = (1 - ICC) / ICC
+            quality = random.beta(0.8 * spread, 0.2 * spread, (documents, 1))
+            sides.append((random.random_sample((documents, size)) < quality).astype(float))
+        else:
+            shared = math.sqrt(ICC) * random.standard_normal((documents, 1))
+            own = math.sqrt(1 - ICC) * random.standard_normal((documents, size))
+            sides.append(0.5 + 0.1 * (shared + own))
+    return sides[0], sides[1], 0.8 if kind == "binary" else 0.5
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """The interval of a mean of independent values."""
+    return ratio_interval(Row(value, 1.0, str(at)) for at, value in enumerate(values))
 
 
 def share(count: float, runs: int) -> str:
@@ -139,17 +157,42 @@ def title(text: str) -> None:
 
 
 def equal(runs: int) -> None:
-    title("Equal systems: how often the regression gate fails, in % (at most 5)")
+    title("Equal systems: how often they are called worse, in % (at most 5)")
     rows = []
     for kind in KINDS:
         for repeats in (1, 3):
             row = [f"{kind}, {repeats} repeat{'s' if repeats > 1 else ''}"]
             for n in SIZES:
                 random = source("equal", kind, repeats, n)
-                deltas = (comparison(kind, n, random, repeats=repeats).deltas for _ in range(runs))
-                row.append(share(sum(gate_fails(each, 0.0) for each in deltas), runs))
+                found = (compare(*comparison(kind, n, random, repeats=repeats)) for _ in range(runs))
+                row.append(share(sum(each.kind == "worse" for each in found), runs))
             rows.append([*row, ""])
     print(tables.render(["scores", *(f"n = {n}" for n in SIZES), ""], rows))
+
+
+def clusters(runs: int) -> None:
+    title("Several cases from one document: called worse / mean in the interval, in % (at most 5 / 95)")
+    rows = []
+    for kind in ("binary", "graded"):
+        for size in (5, 10):
+            for is_named in (True, False):
+                row = [f"{kind}, {size} cases each, cluster {'named' if is_named else 'not named'}"]
+                for documents in (6, 12, 25, 50):
+                    random = source("clusters", kind, size, documents)
+                    worse = covers = 0
+                    for _ in range(runs):
+                        now, before, mean = clustered(kind, documents, size, random)
+                        names = [str(at // size) if is_named else str(at) for at in range(now.size)]
+                        named = {str(at): f"document {name}" for at, name in enumerate(names)}
+                        sides = as_run(now.reshape(1, -1)), as_run(before.reshape(1, -1))
+                        worse += compare(*sides, clusters=named).kind == "worse"
+                        found = ratio_interval(
+                            Row(value, 1.0, name) for value, name in zip(now.ravel().tolist(), names)
+                        )
+                        covers += found.low <= mean <= found.high
+                    row.append(f"{share(worse, runs)} / {share(covers, runs)}")
+                rows.append([*row, ""])
+    print(tables.render(["scores", *(f"{n} documents" for n in (6, 12, 25, 50)), ""], rows))
 
 
 def margin(runs: int) -> None:
@@ -170,9 +213,9 @@ def margin(runs: int) -> None:
                 random = source("margin", kind, shape, drop, n)
                 wrong = [0, 0]
                 for _ in range(runs):
-                    deltas = comparison(kind, n, random, drop=drop, shape=shape).deltas
-                    wrong[0] += gate_fails(deltas, drop)
-                    wrong[1] += gate_passes(deltas, drop)
+                    sides = comparison(kind, n, random, drop=drop, shape=shape)
+                    wrong[0] += not compare(*sides, max_drop=drop).passed
+                    wrong[1] += compare(*sides, max_drop=drop, mode="non-inferiority").passed
                 fails.append(share(wrong[0], runs))
                 passes.append(share(wrong[1], runs))
             rows.append([f"{kind}, {shape}, {drop}", *fails, *passes, ""])
@@ -181,94 +224,94 @@ def margin(runs: int) -> None:
     print("\nfails: mode `regression`; passes: mode `non-inferiority`.")
 
 
-def reference(deltas: Sequence[float]) -> float:
-    """The exact sign-flip p-value, made in another way: the distribution of the sum by Fourier transform."""
-    steps = np.rint(np.array(deltas) * 500)
-    total, steps = steps.sum(), np.abs(steps[steps != 0])
-    if not len(steps):
-        return 1.0
-    if set(steps) == {500.0}:
-        lost = round((len(steps) - total / 500) / 2)
-        return float(binomtest(lost, len(steps), alternative="greater").pvalue)
-    size = 1 << math.ceil(math.log2(2 * steps.sum() + 2))
-    angles = 2 * np.pi * np.arange(size // 2 + 1) / size
-    sums = np.arange(size)
-    counts, values = np.unique(steps, return_counts=True)[::-1]
-    spectrum = np.ones(len(angles))
-    for value, count in zip(values, counts):
-        spectrum *= np.cos(angles * value) ** count
-    chances = np.fft.irfft(spectrum, size)
-    signed = np.where(sums < size / 2, sums, sums - size)
-    return float(chances[signed <= total].sum())
+def t_test(deltas: Sequence[float], drop: float, alternative: str) -> bool:
+    """Student's test, which is the best where differences are normal."""
+    if np.ptp(deltas) == 0:
+        return False
+    return bool(ttest_1samp(deltas, -drop, alternative=alternative).pvalue <= ALPHA)
+
+
+def unconditional(n: int) -> set[tuple[int, int]]:
+    """The (lost, gained) that the exact unconditional test calls a drop (Suissa & Shuster 1991)."""
+    rates = np.linspace(0.002, 1, 200)
+    changed = [(lost, gained) for lost in range(n + 1) for gained in range(n + 1 - lost) if lost > gained]
+    by_z: dict[float, list[tuple[int, int]]] = {}
+    for lost, gained in changed:
+        by_z.setdefault(round((lost - gained) / math.sqrt(lost + gained), 9), []).append((lost, gained))
+    size, found = np.zeros(len(rates)), set()
+    for z in sorted(by_z, reverse=True):
+        for lost, gained in by_z[z]:
+            k = lost + gained
+            size = size + binom.pmf(k, n, rates) * binom.pmf(lost, k, 0.5)
+        if size.max() > ALPHA:
+            break
+        found.update(by_z[z])
+    return found
 
 
 def power(runs: int) -> None:
-    title("True drops: how often the regression gate fails, and the exact test rejects, in %")
+    title("True drops: how often they are proven, and by the best other valid test, in %")
     rows = []
-    factors = {"binary": 1.8, "graded": 0.3, "tied": 1.1}
-    for kind in KINDS:
+    for kind, drops in (
+        ("binary", (0.5, 0.35, 0.22, 0.13)),
+        ("tied", (0.5, 0.3, 0.18, 0.1)),
+        ("graded", (0.1, 0.06, 0.05, 0.035)),
+    ):
         row = [kind]
-        for n in SIZES:
-            drop = min(
-                0.75,
-                factors[kind] / (n if kind != "graded" else math.sqrt(n)) * (4 if kind != "graded" else 1),
-            )
+        for n, drop in zip((10, 20, 30, 50), drops):
             random = source("power", kind, n)
+            best = unconditional(n) if kind == "binary" else set()
             found = [0, 0]
             for _ in range(runs):
-                deltas = comparison(kind, n, random, drop=drop).deltas
-                found[0] += gate_fails(deltas, 0.0)
-                found[1] += reference(deltas) <= ALPHA + 1e-9
-            row.append(f"{share(found[0], runs)} / {share(found[1], runs)} ({drop:.3f})")
+                sides = comparison(kind, n, random, drop=drop)
+                deltas = deltas_of(sides)
+                found[0] += compare(*sides).kind == "worse"
+                if kind == "binary":
+                    found[1] += (deltas.count(-1.0), deltas.count(1.0)) in best
+                else:
+                    found[1] += t_test(deltas, 0.0, "less")
+            row.append(f"{share(found[0], runs)} / {share(found[1], runs)} ({drop})")
         rows.append([*row, ""])
-    print(tables.render(["scores", *(f"n = {n}" for n in SIZES), ""], rows))
-    print("\nThe gate / the exact test (the true drop).")
-
-
-SHAPES = (
-    ("binary", "broken"),
-    ("graded", "even"),
-    ("graded", "broken"),
-    ("tied", "alike"),
-    ("tied", "broken"),
-)
+    for kind, limit in (("binary", 0.1), ("tied", 0.05), ("graded", 0.02), ("graded", 0.05)):
+        row = [f"{kind}, equal, a drop of {limit} ruled out"]
+        for n in (50, 100, 150, 300):
+            random = source("power", "non-inferiority", kind, limit, n)
+            found = [0, 0]
+            for _ in range(runs):
+                sides = comparison(kind, n, random)
+                found[0] += compare(*sides, max_drop=limit, mode="non-inferiority").passed
+                found[1] += t_test(deltas_of(sides), limit, "greater")
+            row.append(f"{share(found[0], runs)} / {share(found[1], runs)} (n = {n})")
+        rows.append([*row, ""])
+    print(tables.render(["scores", *(f"n = {n}" for n in (10, 20, 30, 50)), ""], rows))
+    print("\nOurs / of `binary` the exact unconditional test, else Student's t (the true drop).")
 
 
 def detectable(runs: int) -> None:
-    title("The minimum detectable drop: how often a drop of that size is detected, in % (80 promised)")
+    title("The detectable drop: how often a drop of that size is proven, in % (80 promised)")
     rows = []
-    pilots = max(4, runs // 20)
-    for kind, shape in SHAPES:
-        row = [f"{kind}, {shape}"]
-        for n in (4, *SIZES):
-            random = source("detectable", kind, shape, n)
+    pilots = max(4, runs // 100)
+    sizes = (10, 30, 100, 300)
+    for kind in ("binary", "tied", "graded", "ceiling"):
+        row = [kind]
+        for n in sizes:
+            random = source("detectable", kind, n)
             printed: list[float] = []
             found = 0
             for _ in range(pilots):
-                pilot = minimum_detectable(comparison(kind, n, random))
-                drop = pilot.broken if shape == "broken" else pilot.usual if pilot.shape == shape else None
-                if drop is None or drop > largest(kind, shape):
+                now, before = comparison(kind, n, random)
+                drop = minimum_detectable(sample_of(before, again=now), n)
+                if drop is None or drop > MEANS[kind]:
                     continue
                 printed.append(drop)
                 for _ in range(runs // pilots):
-                    deltas = comparison(kind, n, random, drop=drop, shape=shape).deltas
-                    found += gate_fails(deltas, 0.0)
-            if printed:
-                none = 100 * (pilots - len(printed)) / pilots
-                said = f"; none: {none:.0f}" if none else ""
-                middle = f"{statistics.median(printed):.3f}"
-                row.append(f"{share(found, len(printed) * (runs // pilots))} ({middle}{said})")
-            else:
-                # Nothing is printed: is it true that not even the largest drop is detected?
-                deltas_of = (
-                    comparison(kind, n, random, drop=largest(kind, shape), shape=shape).deltas
-                    for _ in range(runs)
-                )
-                found = sum(gate_fails(deltas, 0.0) for deltas in deltas_of)
-                row.append(f"none (largest: {share(found, runs)})")
+                    sides = comparison(kind, n, random, drop=drop, shape="broken")
+                    found += compare(*sides).kind == "worse"
+            tried = len(printed) * (runs // pilots)
+            row.append(f"{share(found, tried)} ({statistics.median(printed):.3f})" if tried else "none")
         rows.append([*row, ""])
-    print(tables.render(["scores, drop", *(f"n = {n}" for n in (4, *SIZES)), ""], rows))
-    print('\nDetected (the median of what is printed; in how many % of comparisons it is "none at this n").')
+    print(tables.render(["scores", *(f"n = {n}" for n in sizes), ""], rows))
+    print("\nProven (the median of what is printed), the drop made of cases that fall to 0.")
 
 
 ONES = (0.5, 0.8, 0.9, 0.95, 0.98)
@@ -276,6 +319,10 @@ ONES = (0.5, 0.8, 0.9, 0.95, 0.98)
 
 def _ones(ones: float) -> Callable[[int, Random], np.ndarray]:
     return lambda n, random: np.where(random.random_sample(n) < ones, 1.0, random.random_sample(n))
+
+
+def _crashing(zeros: float) -> Callable[[int, Random], np.ndarray]:
+    return lambda n, random: np.where(random.random_sample(n) < zeros, 0.0, random.uniform(0.95, 1.0, n))
 
 
 DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
@@ -286,6 +333,8 @@ DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
     **{f"{100 * ones:.0f} % ones, else uniform": (_ones(ones), (1 + ones) / 2) for ones in ONES},
     "0, 0.5, 1: 5, 10, 85 %": (lambda n, random: random.choice([0, 0.5, 1], n, p=[0.05, 0.1, 0.85]), 0.9),
     "0, 0.5, 1: 1, 4, 95 %": (lambda n, random: random.choice([0, 0.5, 1], n, p=[0.01, 0.04, 0.95]), 0.97),
+    "5 % zeros, else 0.95 to 1": (_crashing(0.05), 0.95 * 0.975),
+    "2 % zeros, else 0.95 to 1": (_crashing(0.02), 0.98 * 0.975),
     "0, 1: 10, 90 %": (lambda n, random: random.choice([0.0, 1.0], n, p=[0.1, 0.9]), 0.9),
 }
 
@@ -293,28 +342,59 @@ DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
 def covered(runs: int) -> None:
     title("Intervals of a mean at 95 %: how often the true mean is in them, in %")
     rows = []
+    sizes = (10, 21, 30, 50, 100, 300)
     for name, (draw, mean) in DISTRIBUTIONS.items():
         row = [name]
-        for n in SIZES:
+        for n in sizes:
             random = source("intervals", name, n)
-            counts = [0, 0, 0]
-            for _ in range(runs):
-                values = draw(n, random)
-                # (What is printed has 10,000; that is no difference that this table could show.)
-                ours = intervals.bootstrap_interval(values.tolist(), resamples=2_500)
-                boot = ours.low <= mean <= ours.high
-                bounded = (
-                    p_mean_below(values.tolist(), mean) > 0.025
-                    and p_mean_below((1 - values).tolist(), 1 - mean) > 0.025
-                )
-                used = boot if ours.informative >= intervals.FEW else bounded
-                counts = [
-                    count + hit for count, hit in zip(counts, (used, boot, ours.informative >= intervals.FEW))
-                ]
-            row.append(f"{share(counts[0], runs)} ({share(counts[1], runs)}; {100 * counts[2] / runs:.0f})")
+            found = [mean_interval(draw(n, random).tolist()) for _ in range(runs)]
+            hits = sum(each.low <= mean <= each.high for each in found)
+            width = statistics.median(each.high - each.low for each in found)
+            row.append(f"{share(hits, runs)} ({width:.2f})")
         rows.append([*row, ""])
-    print(tables.render(["scores", *(f"n = {n}" for n in SIZES), ""], rows))
-    print("\nWhat is printed (the bootstrap alone; in how many % of samples it is the one that is printed).")
+    print(tables.render(["scores", *(f"n = {n}" for n in sizes), ""], rows))
+    print("\nIn brackets the median width.")
+
+
+def leaves(kind: str, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    """Of each case how many leaves are right, and how many there are; errors grow with size, or do not."""
+    if kind == "5 to 200 leaves, large ones break":
+        size = random.randint(5, 200, n)
+        wrong = np.where(random.random_sample(n) < 0.001 * size, 0.8, 0.03)
+    else:
+        spread, slope = {
+            "sizes vary, errors do not": (0.5, 0.0),
+            "sizes vary, errors grow": (0.5, 1.0),
+            "sizes vary much, errors grow": (1.0, 0.5),
+        }[kind]
+        size = np.ceil(10 * np.exp(spread * random.standard_normal(n))).astype(int)
+        wrong = 0.02 * (size / 10) ** slope * np.exp(0.5 * random.standard_normal(n))
+    return size - random.binomial(size, np.clip(wrong, 0, 0.9)), size
+
+
+def micro(runs: int) -> None:
+    title("Intervals of a figure over all leaves: that of the ratio / that of the mean of cases, in %")
+    rows = []
+    for kind in (
+        "sizes vary, errors do not",
+        "sizes vary, errors grow",
+        "sizes vary much, errors grow",
+        "5 to 200 leaves, large ones break",
+    ):
+        right, size = leaves(kind, 2_000_000, source("micro", kind))
+        truth = float(right.sum() / size.sum())
+        row = [kind]
+        for n in SIZES:
+            random = source("micro", kind, n)
+            hits = [0, 0]
+            for _ in range(runs):
+                right, size = leaves(kind, n, random)
+                ratio = ratio_interval(map(Row, right.tolist(), size.tolist(), map(str, count())))
+                mean = mean_interval((right / size).tolist())
+                hits = [hit + (each.low <= truth <= each.high) for hit, each in zip(hits, (ratio, mean))]
+            row.append(" / ".join(share(hit, runs) for hit in hits))
+        rows.append([*row, ""])
+    print(tables.render(["", *(f"n = {n}" for n in SIZES), ""], rows))
 
 
 def covering(rate: float, n: int) -> list[int]:
@@ -340,42 +420,63 @@ def wilsons(runs: int) -> None:
     print(tables.render(["", *(f"n = {n}" for n in SIZES), ""], rows))
 
 
-def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list[str]:
-    random = source("sequential", kind, drop, max_drop, n)
-    fails = ruled_out = fixed = 0
-    saved: list[float] = []
-    for _ in range(runs):
-        deltas = comparison(kind, n, random, drop=drop).deltas
-        fixed += gate_fails(deltas, max_drop)
-        gate = SequentialGate(n, max_drop)
-        highest, decision = 0.0, gate.decision()
-        for delta in deltas:
-            found = gate.add(delta)
-            decision = found if decision.passed is None else decision
-            if decision.passed is not None and drop > max_drop:
-                break
-            # (To count the errors the bets go on to the end.)
-            highest = max(highest, gate.e_no_drop)
-        fails += decision.passed is False
-        ruled_out += highest >= 1 / ALPHA
-        saved.append(decision.saved / n)
-    errors = share(ruled_out, runs) if drop <= max_drop else "–"
-    return [share(fails, runs), share(fixed, runs), errors, f"{100 * statistics.fmean(saved):.0f}"]
+def family(n: int, fields: int, random: Random, noise: float) -> ResultSet:
+    """A run of cases of which each field is wrong now and then, more often in some cases."""
+    hard = random.beta(2, 2, n)
+    cases = []
+    for at in range(n):
+        wrong = (random.random_sample(fields) < 2 * noise * hard[at]).tolist()
+        score = 1 - sum(wrong) / fields
+        sums = {
+            f"f{number}": FieldAggregation(
+                matches=not bad,
+                mismatches=bad,
+                score_sum=1.0 - bad,
+                weighted_score=1.0 - bad,
+                expected_weight=1.0,
+                actual_weight=1.0,
+            )
+            for number, bad in enumerate(wrong)
+        }
+        passed = score == 1.0
+        made = Comparison("", "", "m", "s", score, score, score, score, passed, fields=sums)
+        cases.append(Case(str(at), (CaseRun(1, passed, (made,)),)))
+    return ResultSet(tuple(cases))
+
+
+def families(runs: int) -> None:
+    title("Equal systems: how often anything at all (score, pass rate, a field) is called worse, in %")
+    rows = []
+    for fields, noise in ((3, 0.1), (10, 0.05), (10, 0.2), (30, 0.1)):
+        row = [f"{fields} fields, {100 * noise:.0f} % wrong"]
+        for n in (20, 50, 100):
+            random = source("families", fields, noise, n)
+            found = 0
+            for _ in range(runs):
+                change = change_of_runs(family(n, fields, random, noise), family(n, fields, random, noise))
+                found += any(kind == "worse" for kind, _ in change.sentences())
+            row.append(share(found, runs))
+        rows.append([*row, ""])
+    print(tables.render(["", *(f"n = {n}" for n in (20, 50, 100)), ""], rows))
+
+
+def skewed(n: int, random: Random) -> list[float]:
+    """Differences whose mean is 0: nearly all a little below it, a few far above."""
+    return np.where(random.random_sample(n) < 0.02, 0.98, -0.02).tolist()
 
 
 def sequential(runs: int) -> None:
     title("Stopping when decided, looking after each case")
     rows = []
-    settings = [
+    settings: list[tuple[str, float, float, tuple[int, ...]]] = [
         ("equal", 0.0, 0.0, (100, 300)),
         ("drop 0.05 = max_drop", 0.05, 0.05, (100, 300)),
-        ("drop 0.05", 0.05, 0.0, (300,)),
         ("drop 0.1", 0.1, 0.0, (100, 300)),
         ("drop 0.3", 0.3, 0.0, (100,)),
     ]
-    for kind in KINDS:
-        for name, drop, max_drop, sizes in settings:
-            for n in sizes:
+    for kind in ("skewed", *KINDS):
+        for name, drop, max_drop, sizes in settings[:1] if kind == "skewed" else settings:
+            for n in (50, *sizes) if kind == "skewed" else sizes:
                 row = _stopped(kind, n, drop, max_drop, runs)
                 rows.append([f"{kind}, {name}, n = {n}", *row, ""])
     header = ["scores, true drop", "fails, %", "fixed n fails, %", "ruled out, %", "calls saved, %", ""]
@@ -384,6 +485,35 @@ def sequential(runs: int) -> None:
         "\nfails: of runs that stop when decided; fixed n: of the same runs with all cases, by the test of"
         " `compare`. ruled out: how often a drop of max_drop or more was ever ruled out, which is wrong here."
     )
+
+
+def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list[str]:
+    random = source("sequential", kind, drop, max_drop, n)
+    fails = ruled_out = fixed = 0
+    saved: list[float] = []
+    for _ in range(runs):
+        if kind == "skewed":
+            deltas = skewed(n, random)
+            sides = as_run(np.array([deltas])), as_run(-np.array([deltas]))
+        else:
+            sides = comparison(kind, n, random, drop=drop)
+            deltas = deltas_of(sides)
+        fixed += not compare(*sides, max_drop=max_drop).passed
+        gate = SequentialGate(n, max_drop)
+        highest, decision, seen = 0.0, gate.decision(), 0
+        for number, delta in enumerate(deltas, 1):
+            found = gate.add(delta)
+            if decision.passed is None:
+                decision, seen = found, number
+            if decision.passed is not None and drop > max_drop:
+                break
+            # (To count the errors the bets go on to the end.)
+            highest = max(highest, gate.e_no_drop)
+        fails += decision.passed is False
+        ruled_out += highest >= 1 / ALPHA
+        saved.append(1 - seen / n)
+    errors = share(ruled_out, runs) if drop <= max_drop else "–"
+    return [share(fails, runs), share(fixed, runs), errors, f"{100 * statistics.fmean(saved):.0f}"]
 
 
 # Of the pairs, those that people call the same; of these and of the others, those that the judge gets right.
@@ -456,11 +586,14 @@ def kappas(runs: int) -> None:
 
 TABLES = {
     "equal": equal,
+    "clusters": clusters,
     "margin": margin,
     "power": power,
     "detectable": detectable,
     "intervals": covered,
+    "micro": micro,
     "wilson": wilsons,
+    "families": families,
     "sequential": sequential,
     "kappa": kappas,
 }
@@ -470,18 +603,20 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="gates.py", description="Measure the error rates of gates.")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; default: all")
     parser.add_argument("--runs", type=int, default=2_000, metavar="N", help="per cell; default: 2,000")
+    parser.add_argument("--quick", action="store_true", help="200 runs per cell: about five minutes in all")
     parser.add_argument("--write", type=Path, metavar="FILE", help="the document that has the tables")
     given = parser.parse_args(arguments)
     unknown = sorted({*given.tables} - {*TABLES})
     if unknown:
         parser.error(f"unknown table {unknown[0]!r}; known: {', '.join(TABLES)}")
+    runs = 200 if given.quick else given.runs
     for name in given.tables or TABLES:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            TABLES[name](given.runs)
+            TABLES[name](runs)
         print(printed.getvalue(), flush=True)
         if given.write:
-            _write(given.write, name, printed.getvalue(), given.runs)
+            _write(given.write, name, printed.getvalue(), runs)
     return 0
 
 

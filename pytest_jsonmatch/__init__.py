@@ -172,8 +172,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         home = _HOME_OF.get(name)
         if home is None:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value: object = getattr(import_module(f"{__name__}.{home}"), name)
         globals()[name] = value
         return value

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, error_text
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def compare_json(
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `validate="report"` holds `actual` against it as JSON Schema too (`result.violations`);
             `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
-            `judge` is whom the comparator `semantic` asks: a judge, a function of one item, or the name of a
-            registered judge; with `judge_triage=True` only what can change whether the figures reach
-            `threshold` (as for `assert_json_match`) is asked.
+            `judge` is the judge of the comparator `semantic`: a judge, a function of one item, or the name of
+            a registered judge; with `judge_triage=True` it is asked only what can change whether the figures
+            reach `threshold` (as for `assert_json_match`).
 
     Returns:
         The figures, the result of every leaf, and aggregates per field.
@@ -84,7 +84,7 @@ def compare_values(
 ) -> MatchResult:
     """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
 
-    `actual` may be MISSING: an answer that could not be read has nothing of what was expected.
+    `actual` may be MISSING: an answer that can't be read, in which everything is missing.
     """
     repair, options = take_repair(options)
     validate, options = take_validate(options)
@@ -124,11 +124,11 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
 
 
 _JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
-"""Options that say who judges and what is asked; no plan knows them."""
+"""Options about the judge and its questions; plans do not know them."""
 
 
 def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
-    """Return who judges, which questions are asked, and the other options: those that a plan knows."""
+    """Return the judge, the choice of questions, and the other options, which plans know."""
     if not options or ("judge" not in options and "judge_triage" not in options):
         return None, None, options
     others = dict(options)
@@ -137,7 +137,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
         from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
         if not isinstance(judge, Bench):
-            as_judge(judge)  # what is none is an error now, not at the first question
+            as_judge(judge)  # raises now, and not at the first question, if it is none
     if "judge_triage" not in others:
         return judge, None, others
     triage, threshold = others.pop("judge_triage"), others.pop("threshold", None)
@@ -146,21 +146,20 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
-    if isinstance(triage, Triage):  # as `assert_json_match` makes it, which knows the run
+    if isinstance(triage, Triage):  # made by `assert_json_match`, which knows the run
         return judge, triage, others
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
     if threshold is None:
-        message = (
+        raise ConfigurationError(
             "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
             "assert_json_match(..., threshold=...)"
         )
-        raise ConfigurationError(message)
     return judge, Triage(read_limits(threshold)), others
 
 
 def _bench(plan: Plan, judge: object) -> object:
-    """Return whom the plan's comparators ask; None where none of them asks a judge."""
+    """Return the judges that the plan's comparators ask; None if no comparator asks one."""
     if not plan.has_batch:
         return None
     run = current_run()
@@ -184,6 +183,7 @@ def compare_corpus(
     keep: Keep | None = None,
     chunk_size: int = 256,
     matches: bool = False,
+    cluster: str | None = None,
     tags: TagSource | None = None,
     validate: str = "off",
     **options: Any,
@@ -210,6 +210,9 @@ def compare_corpus(
         chunk_size: how many records are scored, or sent, at a time.
         matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
             documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
+        cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
+            document: records of one cluster are not independent, and intervals and tests go by clusters. It
+            is not scored, unless the schema lists it.
         tags: what gold records are like: names mapped to paths in the record, `{"source": "meta.source"}`, or
             a function of a record that returns a mapping of names to strings, numbers, booleans or None.
             `run.by_tag["source=phone"]` has the figures of the records with a tag. What is scored does not
@@ -237,10 +240,9 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
 
     if options.get("judge_triage"):
-        message = (
+        raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
-        raise ConfigurationError(message)
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
     asked = Evaluation(
         actual,
@@ -254,6 +256,7 @@ def compare_corpus(
         keep=keep,
         chunk_size=chunk_size,
         matches=matches,
+        cluster=cluster,
         tags=tags,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
@@ -290,7 +293,7 @@ def evaluate(
 
 
 def _sendable(bench: object, executor: Executor | None) -> object:
-    """Return who judges, checked to reach the processes of an executor."""
+    """Return the judges, after a check that they can be sent to the executor's processes."""
     from concurrent.futures import ThreadPoolExecutor
 
     if bench is not None and executor is not None and not isinstance(executor, ThreadPoolExecutor):
@@ -298,12 +301,11 @@ def _sendable(bench: object, executor: Executor | None) -> object:
 
         try:
             pickle.dumps(bench)
-        except Exception as error:  # whatever somebody's object raises
-            message = (
-                f"the judge can't be sent to another process ({type(error).__name__}: {error}); use a "
+        except Exception as error:  # a user's object may raise anything
+            raise ConfigurationError(
+                f"the judge can't be sent to another process ({error_text(error)}); use a "
                 "ThreadPoolExecutor, or give the name of a judge that is registered there"
-            )
-            raise ConfigurationError(message) from error
+            ) from error
     return bench
 
 
@@ -347,11 +349,7 @@ def _extract_actual(
 ) -> tuple[JsonValue, tuple[str, ...]]:
     from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
-    want = kind_of(expected)
-    if plan.target:
-        # The document around the target is what expected is; its own type was looked at, not the target's.
-        want = "object" if isinstance(plan.target[0], str) else "array"
     if isinstance(text, bytearray):
         text = bytes(text)
-    extraction = extract_json(text, want=want, repair=repair)
+    extraction = extract_json(text, want=kind_of(expected, plan.target), repair=repair)
     return extraction.value, tuple(extraction.warnings)

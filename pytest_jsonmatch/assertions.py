@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _defaults() -> dict[str, Any]:
-    """Return what holds where a comparison does not say otherwise: `metric`, `threshold`, and options."""
+    """Return the defaults of a comparison: `metric`, `threshold`, and options."""
     run = current_run()
     return {
         "metric": METRIC,
@@ -54,8 +54,8 @@ def assert_json_match(
 ) -> MatchResult:
     """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` asks.
 
-    In a pytest test the comparison is recorded for the summary, whoever calls: the test itself, a helper, a
-    thread, a coroutine. Elsewhere it just asserts.
+    In a pytest test the comparison is recorded for the summary, also if a helper, a thread or a coroutine
+    makes it. Elsewhere it just asserts.
 
     Args:
         actual: the value to judge; `str` and `bytes` are model output in which JSON is looked for.
@@ -68,12 +68,12 @@ def assert_json_match(
         tags: what the comparison is like, such as `{"source": "phone"}`: names with strings, numbers,
             booleans or None, by which figures, gates and reports can be taken. They add to those of the mark.
         options: options of the metric, as for `compare_json`. An answer is held against `schema` as JSON
-            Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is whom
-            the comparator `semantic` asks, by default what the fixture `jsonmatch_judge` gives; with
-            `judge_triage=True` only what can change whether the threshold is reached is asked.
+            Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is the
+            judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`; with
+            `judge_triage=True` it is asked only what can change whether the threshold is reached.
 
-    What is not given here comes from the closest `@pytest.mark.jsonmatch(...)`, then from the ini options
-    `jsonmatch_metric` and `jsonmatch_threshold`, else it is `leaf_f1` and 1.0.
+    Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
+    options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0.
 
     Returns:
         The result, for further assertions.
@@ -108,10 +108,10 @@ def _begin() -> None:
 def check_case(
     case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
 ) -> tuple[MatchResult, Exception | None]:
-    """Do for a golden case what `assert_json_match` does, but return the failure in place of raising it.
+    """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 
     Args:
-        case: what it says holds before marks and ini options.
+        case: its settings take precedence over marks and ini options.
         actual: the answer.
         locate: gives "file:line" of a field, for the message.
         rules: where the case's patterns stand.
@@ -144,13 +144,13 @@ def _options_of(case: GoldenCase) -> dict[str, Any]:
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
-    """Return the answer for a golden case as the JSON value that it would be compared as.
+    """Return the answer for a golden case as the JSON value that would be compared.
 
     Args:
-        case: what it says holds before marks and ini options.
+        case: its settings take precedence over marks and ini options.
         actual: the answer; text is a model's output.
 
-    Raises JsonMatchError as comparing does: there is no JSON in the text, or a value has no JSON form.
+    Raises the JsonMatchError that comparing would raise: text without JSON, or a value without a JSON form.
     """
     from pytest_jsonmatch.api import read_actual
 
@@ -172,7 +172,7 @@ def _asked(
     source: RuleSource | None = None,
     tags: Mapping[str, Any] | None = None,
 ) -> _Asked:
-    """Return what is asked of a comparison, with the defaults for what it does not say itself."""
+    """Return the request for a comparison, with defaults for what is not given."""
     __tracebackhide__ = True
     fallback = _defaults()
     default_metric, default_threshold = fallback.pop("metric"), fallback.pop("threshold")
@@ -211,13 +211,13 @@ def _read_tags(tags: Mapping[str, Any]) -> Tags:
 _TEXT: Final = (str, bytes, bytearray)
 _ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
 _OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair", "validate"})
-"""Options that are no metric's."""
+"""Options that belong to no metric."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked of one comparison."""
+    """The request for one comparison."""
 
     metric: str
     limits: Limits
@@ -225,7 +225,7 @@ class _Asked:
     name: str | None
     locate: Callable[[FieldResult], str | None] | None
     suggests: bool
-    """Whether a failure says what would let the case pass."""
+    """Whether a failure suggests changes that would let the case pass."""
     sources: Mapping[str, RuleSource | None]
     """Where the patterns stand that the caller gave, by the word they are said in; None: in the call."""
     tags: Tags | None = None
@@ -234,7 +234,7 @@ class _Asked:
     def compare(
         self, compare: Callable[..., MatchResult], actual: object, expected: object
     ) -> tuple[MatchResult, Exception | None]:
-        """Compare, and record it under the running test; return the result, and the failure if it is one."""
+        """Compare, and record the result for the running test; return it with the failure, if it is one."""
         __tracebackhide__ = True
         run = current_run()
         test = None if run is None else run.test
@@ -243,7 +243,7 @@ class _Asked:
         except JsonMatchError as error:
             if test is not None and not isinstance(error, ConfigurationError):
                 self._record_unreadable(compare, actual, expected, error)
-            # A sentence of ours, about the caller's data: the engine's inner frames would only hide it.
+            # The message is about the caller's data; the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         failures = _failures(result, self.limits)
         refused = self.options["validate"] == "require" and result.valid is False
@@ -278,7 +278,7 @@ class _Asked:
     def _record_unreadable(
         self, compare: Callable[..., MatchResult], actual: object, expected: object, error: JsonMatchError
     ) -> None:
-        """Record an answer that could not be compared, such as text without JSON: nothing in it is right."""
+        """Record an answer that can't be compared, such as text without JSON, as one with nothing right."""
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         run = current_run()
@@ -289,7 +289,7 @@ class _Asked:
         try:
             result = compare(MISSING, expected, metric=self.metric, **options)
         except JsonMatchError:
-            return  # not the answer is at fault but the test: its expected data, its options
+            return  # the fault is the test's, in its expected data or options, not the answer's
         if test is not None:
             parsed = not isinstance(error, JsonExtractionError) if isinstance(actual, _TEXT) else None
             test.record(
@@ -320,20 +320,20 @@ class _Asked:
     def _would_pass(
         self, compare: Callable[..., MatchResult], actual: object, expected: object, result: MatchResult
     ) -> Iterator[str]:
-        """Yield what the case could say so that it passes, as YAML to paste."""
+        """Yield changes of the case with which it would pass, as YAML to paste."""
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
-            # What a user has written may be dear, and is not asked again for a hint.
+            # A user's comparator may be costly, so it is not called again for a hint.
             return
         from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
         from pytest_jsonmatch.report.escape import printable
 
         extracted = result.documents[1]
-        # Text is not extracted from again, but where it is a JSON string: that would be read as text.
+        # JSON is not extracted from text again, unless it is a JSON string, which would be read as text.
         answer = actual if type(extracted) is str else extracted
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
@@ -355,12 +355,12 @@ class _Asked:
 
 
 def _nobody(item: object) -> object:
-    """Judge nothing: what would let a case pass is not worth a question."""
-    raise RuntimeError(f"{item!r} is not asked about for a hint")
+    """Refuse to judge: suggestions are not worth a question."""
+    raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
 
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return options in which `judge_triage` is what decides which questions are asked, if it is wanted."""
+    """Return the options with `judge_triage` replaced by the `Triage` that chooses the questions."""
     if "judge_triage" not in options:
         return options
     wanted = options.pop("judge_triage")
@@ -378,7 +378,7 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
-    """Return the figures below their limits: the score first, then fields as they are written."""
+    """Return the figures below their limits: the score first, then fields in their order."""
     least = limits.get("score")
     if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
         return []  # the everyday case
@@ -397,7 +397,7 @@ def _not_asked(result: MatchResult) -> list[str]:
 
 
 def _left_open(result: MatchResult) -> Iterator[str]:
-    """Return a line about questions that triage has left out: the figure would be another one with them."""
+    """Yield a line about questions that triage has left out, since the figure depends on them."""
     number = len(_not_asked(result))
     if number:
         noun = "field was" if number == 1 else "fields were"
@@ -414,7 +414,7 @@ def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
 
 
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
-    """Return a line about what was most likely not meant."""
+    """Yield a line about a likely mistake."""
     if isinstance(actual, PurePath):
         yield "actual is a path, compared as text; pass what is in the file: path.read_text()"
     elif result.counts.keys() == {"match", "hallucination"}:
@@ -422,7 +422,7 @@ def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
 
 
 def _unmatched(result: MatchResult, failures: Iterable[Measured]) -> Iterator[str]:
-    """Return a line for each pattern that matches nothing: most likely it is misspelt."""
+    """Yield a line for each pattern that matches nothing, which is most likely misspelt."""
     from pytest_jsonmatch.report.escape import printable
 
     for failure in failures:

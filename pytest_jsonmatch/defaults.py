@@ -7,3 +7,5 @@ from typing import Final
 METRIC: Final = "leaf_f1"
 """With the threshold below: every leaf is equal, and nothing is invented."""
 THRESHOLD: Final = 1.0
+MAX_REPEATS: Final = 10_000
+"""How often a golden case may run."""

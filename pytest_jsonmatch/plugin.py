@@ -37,7 +37,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Say which of our options a misspelt one was meant to be."""
+    """Suggest the nearest of our options for a misspelt one."""
     named = {arg.partition("=")[0] for arg in args if arg.startswith("--jsonmatch")}
     known = {f"--{name.replace('_', '-')}" for name in vars(early_config.known_args_namespace)}
     for name in sorted(named - known):
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the settings and open the session."""
     config.addinivalue_line("markers", _MARKER)
     settings = Settings.read(config)
-    # `sys.stdout` is what pytest's terminal reporter is about to get; later on it may be capture's.
+    # At this point `sys.stdout` is what pytest's terminal reporter writes to; later it may be a capture.
     session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
     running.enter(session)
@@ -69,8 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.replay is not None:
         from pytest_jsonmatch.session.cases import case_rules
 
-        case_rules(session)  # what is wrong with the file is told now
-    if hasattr(config, "workerinput"):  # a worker's reports are counted in the controller
+        case_rules(session)  # so that errors in the file are reported now
+    if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
     config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
     if settings.record is not None:
@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
-    """Let a plugin or a conftest.py register, and override a fixture, that pytest loads when it collects."""
+    """Let plugins and conftest.py files that are loaded during collection register, or override a fixture."""
     for session in running.runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
@@ -106,7 +106,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist how its messages may look: it has no terminal to ask."""
+    """Tell a worker of pytest-xdist how its messages may look, since it has no terminal."""
     node.workerinput["jsonmatch_look"] = node.config.stash[_SESSION].look
 
 
@@ -124,13 +124,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
-    """See, before its first test is made, whether a module or a class overrides a fixture."""
+    """Check, before its first test is made, whether a module or a class overrides a fixture."""
     collector.config.stash[_SESSION].look_for_overrides_in(collector)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Know which test is running."""
+    """Keep track of the running test."""
     session = item.config.stash[_SESSION]
     recorder = session.new_recorder(item)
     before = session.recorders.start(recorder)
@@ -144,7 +144,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start over: pytest-rerunfailures and the like run a test several times within one protocol."""
+    """Start over: pytest-rerunfailures and others run a test several times within one protocol."""
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
     if recorder is None:
@@ -153,12 +153,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     recorder.tags = tags_of_marks(item)
     if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
         recorder.params = parameters(item)
-    if _COLLECTOR in sys.modules:  # else there is no golden case
+    if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
         recorder.turn = turn_of(item, recorder.nodeid)
         case = golden_case_of(item)
         if case is not None:
+            recorder.cluster, recorder.input_file = case.cluster, case.shared_input
             recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.params = parameters(item)
@@ -170,7 +171,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Put on the report what was compared since the last one."""
+    """Attach the comparisons since the last report."""
     report = yield
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
@@ -187,7 +188,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take note of all cases, before some are chosen."""
+    """Note all cases, before some are deselected."""
     session = config.stash[_SESSION]
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
@@ -197,7 +198,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Take note of the cases that will run."""
+    """Note the cases that will run."""
     own = session.config.stash[_SESSION]
     if own.settings.stop_when_decided and session.items:
         from pytest_jsonmatch.session import verdict
@@ -207,14 +208,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Hear from a worker of pytest-xdist which cases it has collected: the controller collects none."""
+    """Learn from a worker of pytest-xdist which cases it has collected: the controller collects none."""
     collected = getattr(node, "workeroutput", {}).get("jsonmatch_collected", ())
     node.config.stash[_SESSION].collected.update(collected)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Come to a verdict and write golden files, all in this process: pytest-xdist's workers only asked."""
+    """Check gates and write golden files, in the controller only: pytest-xdist's workers send requests."""
     config = session.config
     own = config.stash[_SESSION]
     if hasattr(config, "workerinput"):
@@ -227,7 +228,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what was updated, the table of scores by field, and what the run is held against."""
+    """Write what was updated, the table of scores by field, gates and baseline."""
     session = config.stash[_SESSION]
     settings, is_missing = session.settings, False
     if settings.needing_cases or settings.needing_comparisons:
@@ -254,17 +255,17 @@ def assert_json_match() -> Callable[..., MatchResult]:
 
 @pytest.fixture(scope="session")
 def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
-    """Whom the comparator `semantic` asks: the judge of the settings, or None for the registered one.
+    """The judge of the comparator `semantic`: that of the settings, or None for the registered one.
 
-    It is made when the first comparison needs it. Override it in a conftest.py, with any scope, to return a
-    judge or a function of one item.
+    It is made when the first comparison needs it. Override the fixture in a conftest.py, with any scope, to
+    return a judge or a function of one item.
     """
     return request.config.stash[_SESSION].judging.configured()
 
 
 @pytest.fixture
 def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
-    """The golden case that runs: its `id`, `input`, `expected` and the rest of its YAML."""
+    """The running golden case: its `id`, `input`, `expected` and the rest of its YAML."""
     from pytest_jsonmatch.golden.collector import case_of
 
     return case_of(request)

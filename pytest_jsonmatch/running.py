@@ -1,6 +1,6 @@
-"""The run of pytest in which something is compared, as far as rooms that know no pytest ask about it.
+"""What rooms that do not know pytest need to know of the run of pytest around a comparison.
 
-The plugin installs it: `enter` and `leave`. Outside pytest there is none, and the defaults below hold.
+The plugin installs a run by `enter` and removes it by `leave`. Outside pytest there is none.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Turn(NamedTuple):
     """Counted from 1."""
     of: int
     min_pass_rate: float | None
-    """The share of the runs that has to pass; None if each has to."""
+    """The share of the runs that must pass; None if all must."""
 
 
 class CaseFiles(Protocol):
-    """What the configuration says about golden files."""
+    """The configuration of golden files."""
 
     @property
     def yaml_limit(self) -> int:
-        """How large one may be, in bytes; 0 for the default."""
+        """The size limit of a golden file in bytes; 0 for the default."""
 
     @property
     def folders(self) -> tuple[str, ...] | None:
@@ -108,7 +108,7 @@ class Run(Protocol):
 
     @property
     def case_files(self) -> CaseFiles:
-        """What the configuration says about golden files."""
+        """The configuration of golden files."""
 
     @property
     def suggests(self) -> bool:
@@ -116,11 +116,11 @@ class Run(Protocol):
 
     @property
     def needs_figures(self) -> bool:
-        """Whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
+        """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
 
     @property
     def look(self) -> tuple[bool, bool, int]:
-        """How a message may look: whether it has colours, whether it has more than ASCII, its columns."""
+        """The look of messages: colours or not, more than ASCII or not, and the number of columns."""
 
     @property
     def verbosity(self) -> int:
@@ -131,19 +131,19 @@ class Run(Protocol):
         """The test that runs here. Raises ConfigurationError if that can't be told from others."""
 
     def defaults(self) -> Mapping[str, Any]:
-        """Return `metric`, `threshold` and options that hold for a comparison that does not say otherwise."""
+        """Return the default `metric`, `threshold` and options of comparisons."""
 
     def source_of_default(self, name: str) -> RuleSource | None:
         """Return where one of these defaults stands, if it is a mark."""
 
     def bench(self, judge: object) -> object:
-        """Return whom comparators ask; `judge` is what the comparison itself says, or None."""
+        """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
     def note_triage(self, triage: Triage) -> None:
-        """Count what triage has left out of a comparison."""
+        """Count the questions that triage has left out of a comparison."""
 
 
-# A stack, because pytest may run inside a test of pytest: what the inner run compares belongs to it.
+# A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.
 _RUNS: Final[list[Run]] = []
 
 
@@ -153,7 +153,7 @@ def enter(run: Run) -> None:
 
 
 def leave(run: Run) -> None:
-    """Take a run away, wherever in the stack it is."""
+    """Remove a run, wherever in the stack it is."""
     if run in _RUNS:
         _RUNS.remove(run)
 

@@ -31,13 +31,17 @@ def test_extras() -> None:
     assert sorted(METADATA.get_all("Provides-Extra") or []) == [
         "completion",
         "dates",
+        "deepeval",
         "dev",
         "docs",
         "embeddings",
         "html",
         "identifiers",
+        "inspect",
         "judge",
+        "mlflow",
         "phone",
+        "pydantic-evals",
         "repair",
         "test",
     ]

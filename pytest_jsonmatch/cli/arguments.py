@@ -1,4 +1,4 @@
-"""What all commands share: their parser, their exit codes, what is wrong with an input."""
+"""What all commands share: the parser, the exit codes, the error for bad input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAD: Final = 2
 EXIT_CODES: Final = """\
 exit codes:
   0  fine
-  1  not fine: below a threshold, or something is wrong with what was looked at
+  1  not fine: below a threshold, or something is wrong with the data
   2  the command or its input cannot be used; one line on standard error says why
 """
 
@@ -30,7 +30,7 @@ class CommandError(JsonMatchError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help shows examples and the exit codes, and that tells a mistake in one line.
+    """A parser whose help shows examples and the exit codes, and whose errors are one line.
 
     Args:
         examples: command lines, one a line.
@@ -57,8 +57,8 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(run=run, command=self.prog)
 
     def error(self, message: str) -> NoReturn:
-        """Tell a mistake in one line and leave with exit code 2."""
+        """Print the error in one line and exit with code 2."""
         from pytest_jsonmatch.report.escape import printable
 
-        # It quotes arguments, which a shell may have made of the names of files.
+        # The message quotes arguments, and a shell may have expanded these from file names.
         self.exit(BAD, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")

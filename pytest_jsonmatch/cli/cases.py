@@ -11,13 +11,12 @@ from urllib.parse import quote
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
-from pytest_jsonmatch.cli.sources import schema_source
+from pytest_jsonmatch.cli.sources import resolved_schema
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.schema.documents import SchemaSource
 
 _SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
 _SCHEMA_EXAMPLES: Final = """\
@@ -75,7 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _write_schema(options: Namespace) -> int:
     from pytest_jsonmatch.golden.editor import completed
 
-    expected = None if options.expected is None else _resolved(schema_source(options.expected))
+    expected = None if options.expected is None else resolved_schema(options.expected)
     document = completed(expected, _schemas_of(options.files))
     write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
     return FINE
@@ -95,16 +94,11 @@ def _write_header(options: Namespace) -> int:
     return FINE
 
 
-def _resolved(source: SchemaSource) -> dict[str, Any]:
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
-    return resolve_schema_references(source)
-
-
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return what stands at the key `schema` in golden files, and the schema that each means."""
+    """Return the values of the key `schema` in golden files, each with the schema that it means."""
     from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
     from pytest_jsonmatch.golden.loader import load_cases
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
     found: dict[str, tuple[Any, Any, Path]] = {}
     for file in files:
@@ -118,9 +112,8 @@ def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
             where = meant.resolve() if isinstance(meant, Path) else meant
             _, known, first = found.setdefault(text, (written, where, file))
             if known != where:
-                message = (
+                raise CommandError(
                     f"`schema: {written}` means one file in {first} and another in {file}; "
                     "write a schema for each of the two"
                 )
-                raise CommandError(message)
-    return [(written, _resolved(meant)) for written, meant, _ in found.values()]
+    return [(written, resolve_schema_references(meant)) for written, meant, _ in found.values()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, share
+from pytest_jsonmatch.cli.options import RULES, add_options, number, share
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rendering import check_form, in_form
@@ -39,7 +38,7 @@ curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
 
 
 _CONTAINERS: Final = (30, 1000)
-"""So many objects and arrays are shown with -v, and with -vv."""
+"""How many objects and arrays are shown with -v, and with -vv."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -48,10 +47,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "actual",
         metavar="ACTUAL",
         nargs="?",
-        help="what came: JSON, or text that holds JSON; - is standard input",
+        help="the answer: JSON, or text that holds JSON; - is standard input",
     )
     parser.add_argument(
-        "expected", metavar="EXPECTED", nargs="?", help="what is right: JSON; - is standard input"
+        "expected", metavar="EXPECTED", nargs="?", help="the right value: JSON; - is standard input"
     )
     parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
     parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
@@ -72,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--beta",
         metavar="B",
-        type=_beta,
+        type=number(lambda found: 0 < found < math.inf, "above 0"),
         help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
     )
     add_options(
@@ -140,13 +139,14 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
         RootTypeError,
         UnlistedFieldError,
     )
+    from pytest_jsonmatch.reading.extract import kind_of
     from pytest_jsonmatch.reading.nested import with_texts_read
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
     judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
-    found, notes = value_of_answer(actual, right, repair=options.repair)
+    found, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
     right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
         outcome = answered(plan, right, found, judge, triage)
@@ -186,7 +186,7 @@ def _shown(
     options: Namespace,
     failures: list[Measured],
 ) -> RunView:
-    """Return what reports other than the text are made of."""
+    """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
@@ -253,8 +253,8 @@ def _message(result: MatchResult, options: Namespace, failures: list[Measured], 
 
 
 def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
-    """Return who met whom in unordered arrays, and who else could have."""
-    # (Of what is perfect there is nothing to tell, unless all is asked for.)
+    """Return how elements of unordered arrays were paired, and how else they could have been."""
+    # A perfect result has nothing to explain, unless everything is asked for.
     if result.score == 1.0 and options.verbose < 2:
         return []
     from pytest_jsonmatch.report.pairs import pair_lines
@@ -270,13 +270,3 @@ def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
 
 def _f_name(beta: float) -> str:
     return f"F{beta:g}"
-
-
-def _beta(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise ArgumentTypeError(f"{text!r} is no number above 0")
-    return number

@@ -21,7 +21,7 @@ jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
 _FILES: Final = frozenset(
     {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "LABELS", "SCHEMA"}
 )
-"""How arguments are called that are files."""
+"""The names of arguments that are files."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,8 +34,7 @@ def _run(options: Namespace) -> int:
     try:
         shtab: Any = import_module("shtab")
     except ImportError:
-        message = "this needs shtab: pip install 'pytest-jsonmatch[completion]'"
-        raise CommandError(message) from None
+        raise CommandError("this needs shtab: pip install 'pytest-jsonmatch[completion]'") from None
     from pytest_jsonmatch.cli.main import full_parser
 
     parser = full_parser()

@@ -1,4 +1,4 @@
-"""`jsonmatch diff`: two result files side by side."""
+"""`jsonmatch diff`: a result file beside an earlier one, or several beside one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
 
 EXAMPLES: Final = """\
 jsonmatch diff yesterday.json today.json
 jsonmatch diff main.json today.json --max-drop 0.02
+jsonmatch diff main.json small.json large.json tuned.json
 pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v
 """
 
@@ -25,7 +29,13 @@ pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json tod
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch diff`."""
     parser.add_argument("before", metavar="BEFORE", type=Path, help="a result file: the earlier run")
-    parser.add_argument("after", metavar="AFTER", type=Path, help="a result file: the later run")
+    parser.add_argument(
+        "after",
+        metavar="AFTER",
+        type=Path,
+        nargs="+",
+        help="a result file: the later run; several are candidates, judged together",
+    )
     parser.add_argument(
         "--max-drop",
         metavar="DROP",
@@ -51,14 +61,19 @@ def _run(options: Namespace) -> int:
     from pytest_jsonmatch.report.styled import GREEN, RED
     from pytest_jsonmatch.results.file import read_results
 
-    diff = compare_runs(read_results(options.before), read_results(options.after))
-    if diff.mismatches:
-        first, *others = diff.mismatches
-        more = f" (and {len(others):,} more)" if others else ""
-        raise CommandError(f"not scored in the same way: {first.case}: {first.difference}{more}")
-    verdict = _verdict(diff, options)
+    before = read_results(options.before)
+    diffs = [compare_runs(before, read_results(path)) for path in options.after]
+    for path, diff in zip(options.after, diffs, strict=True):
+        if diff.mismatches:
+            first, *others = diff.mismatches
+            more = f" (and {len(others):,} more)" if others else ""
+            where = f"{path}: " if len(diffs) > 1 else ""
+            raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
     look = look_of(options)
-    lines = baseline_lines(diff, look, verdict=verdict, name=str(options.before))
+    if len(diffs) > 1:
+        return _several(diffs, options, look)
+    verdict = _verdict(diffs[0], options)
+    lines = baseline_lines(diffs[0], look, verdict=verdict, name=str(options.before))
     if verdict is not None and options.max_drop is not None:
         lines += [[], [(verdict.scores.gate_words, RED if not verdict.scores.passed else GREEN)]]
     write_output(as_text(lines, look), options.output)
@@ -66,16 +81,42 @@ def _run(options: Namespace) -> int:
     return FINE if is_fine else NOT_FINE
 
 
+def _several(diffs: Sequence[BaselineDiff], options: Namespace, look: Look) -> int:
+    """Write a line for each candidate; what is proven of any takes account of all."""
+    from pytest_jsonmatch.gate.headlines import changes_of_runs
+    from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
+
+    names = [str(path) for path in options.after]
+    if len(set(names)) < len(names):
+        raise CommandError("a candidate is given twice; name each file once")
+    for path, diff in zip(options.after, diffs, strict=True):
+        _refuse_partial(diff, path, options)
+    after = {name: diff.after for name, diff in zip(names, diffs, strict=True)}
+    changes = changes_of_runs(
+        diffs[0].before,
+        after,
+        max_drop=options.max_drop or 0.0,
+        confidence=options.confidence,
+        mode=options.drop_mode,
+    )
+    title = f"mean score against {options.before}, corrected for {count(len(changes), 'candidate')}:"
+    lines: list[StyledLine] = [[(look.printable(title), BOLD)]]
+    for change in changes.values():
+        markup = RED if change.kind == "worse" else GREEN if change.kind in {"better", "no worse"} else PLAIN
+        lines += look.folded(look.printable(change.words), 4, markup, indent="  ")
+        if options.max_drop is not None:
+            lines.append([("    " + change.gate_words, GREEN if change.passed else RED)])
+    write_output(as_text(lines, look), options.output)
+    is_fine = options.max_drop is None or all(change.passed for change in changes.values())
+    return FINE if is_fine else NOT_FINE
+
+
 def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
     """Return what the difference proves; None of a corpus of which a part of the records was kept."""
-    for path, results in ((options.before, diff.before), (options.after, diff.after)):
-        if results.corpus is not None and len(results.cases) < results.corpus.records:
-            if options.max_drop is None:
-                return None
-            raise CommandError(
-                f"--max-drop goes by single records, and {path} has kept {len(results.cases):,} of "
-                f"{results.corpus.records:,}: save it with --keep all"
-            )
+    if options.max_drop is None and (diff.before.is_partial or diff.after.is_partial):
+        return None
+    _refuse_partial(diff, options.after[0], options)
     from pytest_jsonmatch.gate.headlines import change_of_runs
 
     return change_of_runs(
@@ -85,3 +126,14 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
         confidence=options.confidence,
         mode=options.drop_mode,
     )
+
+
+def _refuse_partial(diff: BaselineDiff, after: Path, options: Namespace) -> None:
+    """Refuse a corpus of which a part of the records was kept."""
+    what = "--max-drop compares" if options.max_drop is not None else "several candidates need"
+    for path, results in ((options.before, diff.before), (after, diff.after)):
+        if results.is_partial:
+            raise CommandError(
+                f"{what} single records, and {path} keeps {len(results.cases):,} of "
+                f"{results.number:,}: save it with --keep all"
+            )

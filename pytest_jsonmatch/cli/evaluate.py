@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, add_options
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
+from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
+    from pytest_jsonmatch.cli.output import Notes
     from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
@@ -40,9 +41,9 @@ jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
 jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
 """
 _SHOWN: Final = 3
-"""So many errors are named."""
+"""How many errors are named."""
 _DETAILED: Final = 1_000
-"""So many records, the worst ones, are looked at closely: their documents, what pairs could have been."""
+"""How many of the worst records get details: their documents, and alternative pairs."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,7 +59,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         *RULES,
         "--gate",
         "--validate",
-        id_field="the member by which a record and its answer find each other; without it the position does",
+        id_field="the member that pairs a record with its answer; without it they are paired by position",
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        help="the member of gold records that says what they belong to, such as a document: records of one "
+        "cluster are not independent",
     )
     parser.add_argument(
         "--by",
@@ -69,12 +76,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         'values, and gates such as tags["source=phone"].f1 >= 0.9',
     )
     add_judge(parser)
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write a result file, for jsonmatch diff")
+    parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
     parser.add_argument(
         "--keep",
         choices=("worst", "all"),
         default="worst",
-        help="the records that are cases of the result file: the ten worst (the default), or all, in memory",
+        help="records that the result file keeps as cases: the ten worst (the default), or all, in memory",
     )
     add_options(
         parser,
@@ -90,11 +97,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _run(options: Namespace) -> int:
     gates = gates_of(options.gates)
     check_form(options.report)
-    if options.json is not None:
-        _check_target(options.json)
+    json_file = target(options.json)
+    if options.json == STDOUT and options.output is None:
+        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
+    if json_file is not None:
+        _check_target(json_file)
     if options.output is not None and (options.output.is_dir() or not options.output.exists()):
         _check_target(options.output)
-    keep = "all" if any(gate.cases for gate in gates) else options.keep
+    keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         plugins(options),
         open_sides(
@@ -107,10 +117,9 @@ def _run(options: Namespace) -> int:
     results = _results(run, sides, options)
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
-        from pytest_jsonmatch.results.atomic import write_file
         from pytest_jsonmatch.results.file import to_text
 
-        write_file(options.json, to_text(results).encode("ascii"))
+        write_output(to_text(results), json_file)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     if options.report == "text":
@@ -123,7 +132,7 @@ def _run(options: Namespace) -> int:
 
 
 def _check_target(path: Path) -> None:
-    """Find out before an hour of scoring, not after it, that a file can't be written."""
+    """Fail before an hour of scoring, not after it, if a file can't be written."""
     folder = path.parent
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
@@ -160,6 +169,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 progress=progress,
                 judge=judge,
                 matches=_is_close_look(options),
+                cluster=options.cluster,
                 tags=tags_by(options.by) or None,
                 validate=validate,
                 **rules,
@@ -188,12 +198,12 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_close_look(options: Namespace) -> bool:
-    """Tell whether anything that is asked for shows more of a record than figures."""
+    """Tell whether any output shows more of a record than figures."""
     return _is_kept(options) or (options.report == "text" and options.verbose > 0)
 
 
 def _is_kept(options: Namespace) -> bool:
-    """Tell whether the result is for others to look at, later or elsewhere."""
+    """Tell whether the result is kept, to be read later or elsewhere."""
     return options.json is not None or options.report in {"json", "html"}
 
 
@@ -202,7 +212,7 @@ def _kept(run: RunResult) -> Sequence[RecordResult]:
 
 
 def _closely(run: RunResult) -> set[int]:
-    """Return which of the records that are kept are looked at closely: the worst ones."""
+    """Return the indices of the kept records that get details: the worst ones."""
     kept = [each for each in _kept(run) if each.score is not None]
     rank = attrgetter("score", "f1", "index")
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
@@ -272,13 +282,13 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),), tags=record.tags)
+    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
 
 
 def _shown(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
-    """Return what reports other than the text are made of."""
+    """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.view import RunView
 
     details: dict[tuple[str, str], str] = {}
@@ -316,27 +326,26 @@ def _lines(
     checks: Sequence[Check],
     options: Namespace,
     look: Look,
-) -> Iterator[StyledLine]:
+) -> list[StyledLine]:
     from pytest_jsonmatch.report.bytag import tag_blocks
     from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.look import joined
 
     corpus = results.corpus or _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
-    yield from corpus_head(corpus, look, also=also)
     blocks = [
+        corpus_head(corpus, look, also=also),
         corpus_table(corpus, look),
         *(block for name in tags_by(options.by) for block in tag_blocks(results, name, look, option="--by")),
         worst_records(worst, look),
         *_pairs(run, sides, options, look),
-        list(_told(run, sides, options, look)),
+        list(note_lines(_notes(run, sides), look, _SHOWN)),
         _gate_lines(checks, run, look),
     ]
-    for block in filter(None, blocks):
-        yield []
-        yield from block
+    return joined(blocks)
 
 
 def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[list[StyledLine]]:
@@ -364,24 +373,8 @@ def _fields(record: RecordResult) -> str:
     return some_of([each.short_path() for each in worst], len(wrong))
 
 
-def _told(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[StyledLine]:
-    """Yield what stands beside the figures: errors, warnings, what found no other."""
-    from pytest_jsonmatch.report.escape import fold
-    from pytest_jsonmatch.report.figures import count
-
-    most = None if options.verbose else _SHOWN
-    for what, texts, total, markup in _notes(run, sides):
-        shown = texts[:most]
-        for text in shown:
-            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
-                yield [(line, markup)]
-        if hidden := total - len(shown):
-            more = "" if options.verbose else " (-v)"
-            yield [(f"{what}: and {count(hidden)} more{more}", markup)]
-
-
-def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, list[str], int, Markup]]:
-    """Yield kinds of what stands beside the figures: the texts that are kept, how many there were."""
+def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
+    """Yield the notes beside the figures: errors, records without a partner, warnings."""
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
 
     alone = [

@@ -1,4 +1,4 @@
-"""JSON from files and standard input; what is wrong with it is told as file:line:column."""
+"""JSON from files and standard input; errors begin with file:line:column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json, kind_of
+from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.reading.extract import Want
 
 STDIN: Final = "-"
 
@@ -92,7 +93,7 @@ def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int
 
 
 def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
-    """Raise what is wrong with JSON text, with its place in the file.
+    """Raise an error about JSON text, with its place in the file.
 
     Args:
         name: of the file.
@@ -121,16 +122,16 @@ def value_of(written: str, content: bytes | None = None) -> JsonValue:
 
 
 def value_of_answer(
-    written: str, expected: JsonValue, *, repair: bool, content: bytes | None = None
+    written: str, want: Want | None, *, repair: bool, content: bytes | None = None
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, and what was tolerated to read it.
+    """Return the JSON value of an answer, of the kind that is wanted, and what was tolerated to read it.
 
     A file that holds JSON, and nothing else, is taken as it is. In anything else JSON is looked for, as in
     every answer of a model.
 
     Raises:
         OSError: it can't be read.
-        CommandError: there is no JSON in it; the message says where it ends to be JSON.
+        CommandError: there is no JSON in it; the message says where it stops being JSON.
     """
     content = content_of(written) if content is None else content
     name = name_of(written)
@@ -139,9 +140,9 @@ def value_of_answer(
     except JsonParseError as error:
         strict = error
     try:
-        found = extract_json(content, want=kind_of(expected), repair=repair)
+        found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
-        # Of what is meant to be JSON the place says more than what was looked for in vain.
+        # If the file is meant to be JSON, the place of the mistake helps more than "no JSON found".
         if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
             tell_where(name, strict)
         raise CommandError(f"{name}: {error}") from None
@@ -161,7 +162,7 @@ def read_config(written: str) -> dict[str, Any]:
 
     Raises:
         OSError: it can't be read.
-        CommandError: it is no JSON object, or has an option that there is not.
+        CommandError: it is not a JSON object, or has an unknown option.
     """
     from pytest_jsonmatch.engine.plan.options import Options, merge_options
 

@@ -1,4 +1,4 @@
-"""`jsonmatch judge`: what the judge is worth that tells whether two values mean the same."""
+"""`jsonmatch judge`: how reliable a judge's verdicts are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import read_labels
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
 
@@ -38,7 +38,7 @@ jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accurac
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """
 _SHOWN: Final = 3
-"""So many pairs without a verdict, and so many doubtful labels, are named."""
+"""How many pairs without a verdict, and doubtful labels, are named."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -116,7 +116,7 @@ def _calibrate(options: Namespace) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What came of the labels."""
+    """The labels, with what the judge said of them."""
 
     name: str
     """Of the file."""
@@ -126,9 +126,9 @@ class _Judged:
     answered: tuple[tuple[Label, Verdict], ...]
     unanswered: tuple[tuple[Label, JudgeError], ...]
     settled: tuple[Label, ...]
-    """Of which scoring asks nobody."""
+    """Those that scoring decides without a judge."""
     twins: tuple[tuple[Label, Label], ...]
-    """Labels that contradict an earlier one, and that."""
+    """Labels that contradict an earlier one, with the earlier one."""
     usage: JudgeUsage
 
     def table(self) -> Agreement:
@@ -148,7 +148,7 @@ class _Judged:
         return [(label, verdict) for label, verdict in self.answered if label.same != verdict.equivalent]
 
     def doubtful(self) -> list[Label]:
-        """The settled pairs of which people say something else than scoring does."""
+        """The settled pairs that people label differently than scoring decides them."""
         return [label for label in self.settled if label.same != label.settled]
 
     def where(self, label: Label) -> str:
@@ -157,7 +157,7 @@ class _Judged:
 
 
 def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
-    """Ask the judge about all pairs that scoring would ask it about; equal questions are one."""
+    """Ask the judge about every pair that scoring would ask about; equal questions are asked once."""
     from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
     firsts: dict[tuple[str, ...], Label] = {}
@@ -186,7 +186,7 @@ def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged
 
 
 def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
-    """Return an answer for each item; so many are asked at a time as keep the judge busy."""
+    """Return an answer for each item; `size` items are asked at a time."""
     found: dict[str, Verdict | JudgeError] = {}
     with Progress(total=len(items), noun="pairs") as progress:
         for start in range(0, len(items), size):
@@ -198,9 +198,10 @@ def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, V
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> Iterator[StyledLine]:
+def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> list[StyledLine]:
     from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
     from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.report.look import joined
 
     table = found.table()
     verdicts = count(table.number, "verdict") if table.number else "no verdict"
@@ -213,13 +214,10 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
     blocks = [
         *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
         disagreement_lines(disagreed, look),
-        list(_told(found, options, look)),
+        list(_notes(found, look)),
         _check_lines(checks, found, look),
     ]
-    yield from blocks[0]
-    for block in filter(None, blocks[1:]):
-        yield []
-        yield from block
+    return joined(blocks)
 
 
 def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
@@ -229,14 +227,12 @@ def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[St
     return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
-def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine]:
-    """Yield what stands beside the figures: pairs without a verdict, doubtful labels, what it took."""
-    from pytest_jsonmatch.report.escape import fold
+def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
+    """Yield the notes beside the figures: pairs without a verdict, doubtful labels, usage."""
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
     from pytest_jsonmatch.semantic.bench import usage_text
 
-    most = None if options.verbose else _SHOWN
     errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
     doubts = [
         f"{found.where(label)}: labelled {_word(label.same)}, but {_settled(label)}"
@@ -247,25 +243,20 @@ def _told(found: _Judged, options: Namespace, look: Look) -> Iterator[StyledLine
         f"{_word(first.same)}: it is the same question"
         for label, first in found.twins
     ]
-    for what, told, markup in (("no verdict", errors, RED), ("label", doubts, YELLOW)):
-        for text in told[:most]:
-            for line in fold(f"{what}: {text}", look.width, 2, unicode=look.unicode):
-                yield [(line, markup)]
-        if most is not None and (hidden := len(told) - most) > 0:
-            yield [(f"{what}: and {count(hidden)} more (-v)", markup)]
+    kinds = ("no verdict", errors, len(errors), RED), ("label", doubts, len(doubts), YELLOW)
+    yield from note_lines(kinds, look, _SHOWN)
     notes = []
     if found.unanswered:
-        kinds = Counter(error.kind for _, error in found.unanswered)
-        named = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+        number_of = Counter(error.kind for _, error in found.unanswered)
+        named = ", ".join(f"{number:,} {kind}" for kind, number in number_of.most_common())
         notes.append(f"{count(len(found.unanswered), 'pair')} without a verdict ({named}): in no figure")
     if found.settled:
         notes.append(
             f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
-            "since scoring asks nobody about them"
+            "since scoring decides them without a judge"
         )
     for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
-        for line in fold(note, look.width, 2, unicode=look.unicode):
-            yield [(line, DIM)]
+        yield from look.folded(note, 2, DIM)
 
 
 def _word(same: bool) -> str:

@@ -1,30 +1,27 @@
-"""Who judges what values mean, in all commands that ask: options and plugins, triage, what it took."""
+"""The judge in all commands that ask one: its options, triage, and what it used."""
 
 from __future__ import annotations
 
 import sys
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.sources import import_from_here
+from pytest_jsonmatch.cli.sources import imported
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.semantic.judging import Judge
     from pytest_jsonmatch.triage import Triage
 
-_OPTIONS: Final = MappingProxyType(
-    {
-        "base_url": "--judge-base-url",
-        "api_key_env": "--judge-key-env",
-        "max_calls": "--judge-max-calls",
-        "cache": "--judge-cache",
-    }
-)
+_OPTIONS: Final[Mapping[str, str]] = {
+    "base_url": "--judge-base-url",
+    "api_key_env": "--judge-key-env",
+    "max_calls": "--judge-max-calls",
+    "cache": "--judge-cache",
+}
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 
@@ -45,7 +42,7 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     who.add_argument(
         "--judge-from",
         metavar="MODULE:NAME",
-        help="a judge of one's own: an object with judge(items), or a function of one item",
+        help="your own judge: an object with judge(items), or a function of one item",
     )
     parser.add_argument(
         "--judge-base-url",
@@ -55,9 +52,11 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     parser.add_argument(
         "--judge-key-env", metavar="VARIABLE", help="the environment variable that holds the key for it"
     )
-    parser.add_argument("--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask once only")
     parser.add_argument(
-        "--judge-max-calls", metavar="N", help="the budget in requests; what is left then has no verdict"
+        "--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask about each pair only once"
+    )
+    parser.add_argument(
+        "--judge-max-calls", metavar="N", help="the budget in requests; questions beyond it get no verdict"
     )
     parser.add_argument(
         "--judge-set",
@@ -76,12 +75,12 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
 
 
 def bench_of(options: Namespace) -> Bench:
-    """Return who judges: the judge of the options, else the one that a plugin has registered.
+    """Return the judge of the options, else the one that a plugin has registered.
 
-    To be called while plugins are known. Nobody is asked before there is a question.
+    Call it while plugins are loaded. No judge is asked before there is a question.
 
     Raises:
-        CommandError: an option is not what it can be.
+        CommandError: an option has a value that it cannot have.
     """
     from pytest_jsonmatch.semantic.bench import Bench
 
@@ -93,8 +92,8 @@ def _judge_of(options: Namespace) -> Judge | None:
     """Return the judge that the options name; None if they name none.
 
     Raises:
-        CommandError: the options do not go together, a setting is not what it can be, or there is no such
-            judge.
+        CommandError: options contradict each other, a setting has a value that it cannot have, or there is
+            no such judge.
     """
     settings = _settings(options)
     if options.judge_from is not None:
@@ -114,7 +113,7 @@ def _judge_of(options: Namespace) -> Judge | None:
     try:
         return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
     except ConfigurationError as error:
-        # What is wrong with a setting is said of the option that gives it.
+        # An error about a setting names the option that gives it.
         name, space, rest = str(error).partition(" ")
         raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
 
@@ -126,7 +125,7 @@ def name_of_judge(options: Namespace) -> str | None:
 
 
 def questions_at_once(options: Namespace) -> int:
-    """Return how many questions keep the judge of the options busy: so many are asked in one call."""
+    """Return how many questions to ask in one call, so that the judge is kept busy."""
     from pytest_jsonmatch.semantic.judging import CallableJudge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
     from pytest_jsonmatch.semantic.settings import read_settings
@@ -140,7 +139,7 @@ def questions_at_once(options: Namespace) -> int:
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
-    """Return what the options say of the model, but for its name and the mode."""
+    """Return the settings of the model that the options give, without its name and the mode."""
     found = {name: getattr(options, option[2:].replace("-", "_")) for name, option in _OPTIONS.items()}
     found = {name: value for name, value in found.items() if value is not None}
     for written in options.judge_settings:
@@ -158,7 +157,7 @@ def _option(settings: dict[str, Any]) -> str:
 
 
 def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
-    """Return a judge of somebody, its verdicts kept in a file as those of a model are."""
+    """Return a user's judge, its verdicts kept in a file as those of a model are."""
     if cache is None:
         if options.judge_mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             raise CommandError(_NO_FILE)
@@ -166,30 +165,20 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     from pytest_jsonmatch.semantic.cache import CachedJudge
 
     model = getattr(judge, "model", None)
-    # Functions have no names of their own: two of them would share their verdicts.
+    # Functions have no model name: without one, two of them would share their verdicts.
     named = model if isinstance(model, str) else options.judge_from
     return CachedJudge(judge, cache, mode=options.judge_mode or "live", model=named)
 
 
 def _imported(written: str) -> Judge:
-    module_name, colon, name = written.partition(":")
-    if not module_name or not colon or not name.isidentifier():
+    module, colon, name = written.partition(":")
+    if not module or not colon or not name.isidentifier():
         raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-    module: Any = import_from_here(module_name, written)
-    try:
-        found: Any = getattr(module, name)
-    except AttributeError:
-        from pytest_jsonmatch.engine.value.errors import did_you_mean
-
-        public = [each for each in dir(module) if not each.startswith("_")]
-        raise CommandError(
-            f"--judge-from {written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
-        ) from None
     from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.semantic.bench import as_judge
 
     try:
-        return as_judge(found)
+        return as_judge(imported(written))
     except ConfigurationError:
         told = "an object with judge(items), or a function of one item"
         raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None
@@ -205,7 +194,7 @@ def triage_of(options: Namespace) -> Triage | None:
 
 
 def tell_usage(bench: Bench, saved: int = 0) -> None:
-    """Write what the judge did to standard error, in a line, if it was asked or was to be."""
+    """Write one line about what the judge did to standard error, if there were questions."""
     from pytest_jsonmatch.semantic.bench import usage_text
 
     usage = bench.memory.usage

@@ -43,14 +43,14 @@ class Label:
 
     @property
     def settled(self) -> bool | None:
-        """What scoring takes the pair for without a question; None if the judge is asked."""
+        """What scoring decides without a judge; None if the judge is asked."""
         if json_equal(self.expected, self.actual):
             return True
         return False if self.expected is None or self.actual is None else None
 
     @property
     def question(self) -> tuple[str, ...]:
-        """What a judge is asked: of two labels with the same question, one is."""
+        """What identifies the question: a judge is asked once about labels that share it."""
         values = (render(self.expected), render(self.actual))
         return (*values, self.path, repr(self.description), repr(self.criterion))
 
@@ -60,7 +60,7 @@ def read_labels(written: str) -> list[Label]:
 
     Raises:
         OSError: it can't be read.
-        CommandError: a line is no label, or there is none; the message says where.
+        CommandError: a line is not a label, or the file has none; the message says where.
     """
     labels = []
     name = name_of(written)

@@ -6,7 +6,6 @@ import sys
 import warnings
 from functools import partial
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch._version import __version__
@@ -18,19 +17,18 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.cli.arguments import Run
 
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "init": "write a small suite of golden cases to start from",
-        "compare": "compare two JSON files",
-        "evaluate": "score a corpus of answers against gold records",
-        "report": "show a result file: as text, as a page of HTML, as Markdown",
-        "diff": "compare two result files, of corpora or of pytest runs",
-        "schema": "eval schemas: infer, resolve, annotate, validate",
-        "judge": "the judge of meaning: how far it agrees with people",
-        "cases": "golden cases: the JSON Schema of the format, for editors",
-        "completion": "the script by which a shell completes this command",
-    }
-)
+COMMANDS: Final[Mapping[str, str]] = {
+    "init": "write a small suite of golden cases to start from",
+    "compare": "compare two JSON files",
+    "evaluate": "score a corpus of answers against gold records",
+    "report": "show a result file: as text, as a page of HTML, as Markdown",
+    "diff": "compare result files, of corpora or of pytest runs",
+    "plan": "how many cases it takes to prove a drop, or to know a figure well",
+    "schema": "eval schemas: infer, resolve, annotate, validate",
+    "judge": "the judge of meaning: how far it agrees with people",
+    "cases": "golden cases: the JSON Schema of the format, for editors",
+    "completion": "the script by which a shell completes this command",
+}
 """The subcommands, each with its line of help.
 
 The module of the same name has a function `add_arguments(parser)`, and `EXAMPLES` if it has no subcommands.
@@ -79,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def full_parser() -> Parser:
-    """Return the parser with all subcommands, for what wants to know them all.
+    """Return the parser with all subcommands.
 
     >>> full_parser().parse_args(["cases", "header", "s.json"]).schema
     's.json'
@@ -93,7 +91,7 @@ def _parser(wanted: Sequence[str]) -> Parser:
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
-        # Only the one that was asked for is imported: no command is the slower for another.
+        # Only the module of the command at hand is imported, so that no command slows down another.
         module = import_module(f"pytest_jsonmatch.cli.{name}") if name in wanted else None
         examples = getattr(module, "EXAMPLES", "")
         described = f"{text[0].upper()}{text[1:]}."
@@ -129,5 +127,5 @@ def _tell(command: str, line: str) -> int:
 def _write(line: str) -> None:
     from pytest_jsonmatch.report.escape import printable
 
-    # A line may quote names and data: nothing in them reaches the terminal as more than text.
+    # A line may quote names and data; none of it must reach the terminal as control characters.
     sys.stderr.write(f"{printable(line)}\n")

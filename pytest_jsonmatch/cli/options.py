@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentTypeError
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.rendering import FORMS
@@ -12,7 +12,7 @@ from pytest_jsonmatch.defaults import METRIC
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
@@ -41,93 +41,96 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
         parser.add_argument(*flags, **settings)
 
 
-def share(text: str) -> float:
-    """Return a number from 0 to 1, as an option's value.
-
-    Raises:
-        ArgumentTypeError: it is none.
+def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
+    """Return what reads the number of an option, and refuses with the words `otherwise` what does not fit.
 
     >>> share("0.9")
     0.9
     """
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1")
-    return number
+
+    def read(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = math.nan
+        if fits(found):
+            return found
+        raise ArgumentTypeError(f"{text!r} is no number {otherwise}")
+
+    return read
 
 
-def _target(written: str) -> Path | None:
-    return None if written == "-" else Path(written)
+share: Final = number(lambda found: 0 <= found <= 1, "from 0 to 1")
+STDOUT: Final = "-"
 
 
-_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
-        "--schema": {
-            "metavar": "SCHEMA",
-            "help": (
-                "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as "
-                "module:Model"
-            ),
-        },
-        "--config": {
-            "metavar": "FILE",
-            "help": "a JSON file with options of the metric, or structeval's configuration",
-        },
-        "--nulls": {
-            "choices": ("value", "absent"),
-            "help": "absent: a member that is null is not there; value: null is a value like any other",
-        },
-        "--repair": {
-            "action": "store_true",
-            "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
-        },
-        "-p": {
-            "dest": "plugins",
-            "metavar": "MODULE",
-            "action": "append",
-            "default": [],
-            "help": (
-                "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
-                "installed one out; repeatable"
-            ),
-        },
-        "--gate": {
-            "metavar": "EXPR",
-            "dest": "gates",
-            "action": "append",
-            "default": [],
-            "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
-        },
-        "--validate": {
-            "choices": ("report", "off"),
-            "help": (
-                "report: answers are held against --schema as JSON Schema too; off is the default, unless "
-                "there is a gate on valid_rate"
-            ),
-        },
-        "--id-field": {"metavar": "NAME"},
-        "--report": {"choices": FORMS, "default": "text"},
-        "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
-        "--color": {
-            "choices": ("auto", "always", "never"),
-            "default": "auto",
-            "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
-        },
-        "--no-color": {
-            "dest": "color",
-            "action": "store_const",
-            "const": "never",
-            "help": "as --color never",
-        },
-        "--output": {
-            "flags": ("-o", "--output"),
-            "metavar": "FILE",
-            "type": _target,
-            "help": "write to a file, in one step, and not to standard output",
-        },
-    }
-)
+def target(written: str | None) -> Path | None:
+    """Return the file that an option names; None for standard output, "-"."""
+    return None if written in {None, STDOUT} else Path(str(written))
+
+
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
+    "--schema": {
+        "metavar": "SCHEMA",
+        "help": (
+            "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model"
+        ),
+    },
+    "--config": {
+        "metavar": "FILE",
+        "help": "a JSON file with options of the metric, or structeval's configuration",
+    },
+    "--nulls": {
+        "choices": ("value", "absent"),
+        "help": "absent: a member that is null is not there; value: null is a value like any other",
+    },
+    "--repair": {
+        "action": "store_true",
+        "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
+    },
+    "-p": {
+        "dest": "plugins",
+        "metavar": "MODULE",
+        "action": "append",
+        "default": [],
+        "help": (
+            "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
+            "installed one out; repeatable"
+        ),
+    },
+    "--gate": {
+        "metavar": "EXPR",
+        "dest": "gates",
+        "action": "append",
+        "default": [],
+        "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+    },
+    "--validate": {
+        "choices": ("report", "off"),
+        "help": (
+            "report: answers are held against --schema as JSON Schema too; off is the default, unless there "
+            "is a gate on valid_rate"
+        ),
+    },
+    "--id-field": {"metavar": "NAME"},
+    "--report": {"choices": FORMS, "default": "text"},
+    "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
+    "--color": {
+        "choices": ("auto", "always", "never"),
+        "default": "auto",
+        "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+    },
+    "--no-color": {
+        "dest": "color",
+        "action": "store_const",
+        "const": "never",
+        "help": "as --color never",
+    },
+    "--output": {
+        "flags": ("-o", "--output"),
+        "metavar": "FILE",
+        "type": target,
+        "help": "write to a file, in one step, and not to standard output",
+    },
+}

@@ -1,21 +1,24 @@
-"""What a command writes: how it may look, and where it goes."""
+"""What a command writes: its look, and its target."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.look import Look, can_write
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.styled import Markup, StyledLine
+
+Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
+"""Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
 
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
@@ -26,7 +29,6 @@ def look_of(options: Namespace) -> Look:
 
     A file and a pipe get UTF-8 without colours, as wide as COLUMNS says; a terminal what it can show.
     """
-    # (A command writes to a file, or to standard output.)
     to_file = getattr(options, "output", None) is not None
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
     color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
@@ -54,11 +56,23 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
     return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
 
 
+def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[StyledLine]:
+    """Yield what stands beside figures: of each kind of notes so many, unless all is wanted."""
+    from pytest_jsonmatch.report.figures import count
+
+    for kind, texts, number, markup in notes:
+        shown = texts[: look.most(most)]
+        for text in shown:
+            yield from look.folded(f"{kind}: {text}", 2, markup)
+        if hidden := number - len(shown):
+            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
+
+
 def write_output(text: str, target: Path | None) -> None:
     r"""Write a command's result, as UTF-8.
 
-    Whoever reads standard output may have had enough, as `head` has: that is no error, and the command goes
-    on to its own exit code.
+    A reader of standard output that stops early, as `head` does, is not an error: the command goes on to its
+    own exit code.
 
     Args:
         text: the result; it ends with a line break.

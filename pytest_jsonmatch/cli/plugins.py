@@ -14,8 +14,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.sources import import_from_here
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
+from pytest_jsonmatch.cli.sources import imported
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, error_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -66,8 +66,8 @@ def plugins(options: Namespace) -> Iterator[None]:
             except PluginValidationError as error:
                 told = " ".join(str(error).split())
                 raise CommandError(f"plugin {name!r}: {told}") from error
-            except Exception as error:  # whatever the hook of somebody does
-                raise CommandError(f"plugin {name!r} raised {type(error).__name__}: {error}") from error
+            except Exception as error:  # a plugin's hook may raise anything
+                raise CommandError(f"plugin {name!r} raised {error_text(error)}") from error
         yield
 
 
@@ -82,15 +82,14 @@ def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
         if point.name not in left_out:
             try:
                 yield point.name, point.load()
-            except Exception as error:  # whatever a module does when it is imported
-                message = (
-                    f"the plugin {point.name!r} can't be imported: {type(error).__name__}: {error} "
+            except Exception as error:  # importing a module may raise anything
+                raise CommandError(
+                    f"the plugin {point.name!r} can't be imported: {error_text(error)} "
                     f"(-p no:{point.name} leaves it out)"
-                )
-                raise CommandError(message) from error
+                ) from error
 
 
 def _asked_for(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
     for name in asked:
         if not name.startswith("no:"):
-            yield name, import_from_here(name, name)
+            yield name, imported(name)

@@ -1,4 +1,4 @@
-"""How far a long command is, on a terminal only: a line on standard error that is gone when it ends."""
+"""Progress of a long command, on a terminal only: a line on standard error that disappears at the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def progress_line(done: int, total: int | None, seconds: float, noun: str = "rec
 
 @final
 class Progress:
-    """Shows how much is done, ten times a second at most; nothing where nobody looks.
+    """Shows progress on a terminal, ten times a second at most.
 
     >>> with Progress(total=10) as progress:
     ...     progress(5, None)
@@ -56,7 +56,7 @@ class Progress:
             sys.stderr.flush()
 
     def __call__(self, done: int, _: int | None) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         now = monotonic()
         if not self.is_shown or now - self._shown < _PAUSE:
             return
@@ -69,5 +69,5 @@ class Progress:
 
 
 def is_watched() -> bool:
-    """Tell whether somebody looks at standard error."""
+    """Tell whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()

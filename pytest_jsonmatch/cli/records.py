@@ -38,7 +38,7 @@ class Sides:
         actual: the answers.
         expected: the records that are right.
         names: of folders: the names of the gold files, which are the ids of their records.
-        path: the gold records' file, if it is one of lines; nobody has counted them yet.
+        path: the gold records' file, if it is JSON Lines, whose lines have not been counted.
         number: how many gold records there are, if that is known.
         alone: files with answers that belong to no gold file.
         warnings: what was tolerated.
@@ -101,7 +101,7 @@ def _files(
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        found, warnings = value_of_answer(actual, [], repair=repair, content=answer_stream.read())
+        found, warnings = value_of_answer(actual, "array", repair=repair, content=answer_stream.read())
         answers = _array(actual, found)
         if type(records) is list and by_position:
             # Where no object or array is expected, a string is a value, and no model's output.

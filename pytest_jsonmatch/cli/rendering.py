@@ -17,7 +17,7 @@ FORMS: Final = ("text", "json", "html", "markdown")
 
 
 def check_form(form: Form) -> None:
-    """Find out before any work is done whether a form can be made.
+    """Check, before any work is done, that a form can be made.
 
     Raises:
         ConfigurationError: it can't; the message says what to install.
@@ -45,14 +45,14 @@ def in_form(form: Form, view: RunView) -> str:
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
-        return html_page(judged(view))
+        return html_page(completed(view))
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-    return markdown(judged(view), COMMENT_BYTES)
+    return markdown(completed(view), COMMENT_BYTES)
 
 
-def judged(view: RunView) -> RunView:
-    """Return a view with all that follows from its results: intervals, what failed, what is left out."""
+def completed(view: RunView) -> RunView:
+    """Return a view with everything derived from its results: intervals, failures, what is left out."""
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.report.figures import count
@@ -76,7 +76,7 @@ def judged(view: RunView) -> RunView:
 
 
 def _headlines(results: ResultSet) -> Sequence[Headline]:
-    """Return the figures with their intervals; none where one case, or not every record, is there."""
+    """Return the figures with their intervals; none for a single case or for part of the records."""
     if results.is_partial or len(results.cases) < 2:
         return ()
     from pytest_jsonmatch.gate.headlines import headlines

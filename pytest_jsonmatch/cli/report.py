@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.options import add_options
+from pytest_jsonmatch.cli.options import STDOUT, add_options
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
 from pytest_jsonmatch.cli.rules import gates_of
@@ -27,7 +27,6 @@ jsonmatch report results.json --html report.html
 jsonmatch report results.json --markdown > report.md
 jsonmatch report --schema > results.schema.json
 """
-_STDOUT: Final = "-"
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
@@ -45,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             f"--{name}",
             metavar="FILE",
             nargs="?",
-            const=_STDOUT,
+            const=STDOUT,
             help=f"{text}, to this file or to standard output",
         )
     form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
@@ -100,10 +99,10 @@ def _run(options: Namespace) -> int:
 
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
-    """Return what is asked for and where it goes; a file may be named behind the form, or by --output."""
+    """Return the form and the target file; the file may follow the form, or be given by --output."""
     form: Form = next((name for name in FORMS if getattr(options, name) not in {None, False}), "text")
     named = getattr(options, form)
-    if type(named) is bool or named == _STDOUT:
+    if type(named) is bool or named == STDOUT:
         return form, options.output
     if options.result is None:
         raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
@@ -139,7 +138,7 @@ def _view(options: Namespace, gates: Any) -> RunView:
     diff = compare_runs(before, results)
     proven = None
     if not diff.is_comparable:
-        # As in a run of pytest: who asks for a comparison that can't be made has to know.
+        # As in a run of pytest: a comparison that was asked for and can't be made fails.
         note = f"{count(len(diff.mismatches), 'case')} scored in another way"
         checks.append(
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.rendering import judged
+from pytest_jsonmatch.cli.rendering import completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 _WORST: Final = 10
-"""So many records of a corpus are named, and so many cases that compared nothing."""
+"""How many records of a corpus, and cases that compared nothing, are named."""
 _UNSCORED: Final = "failed before comparing"
 
 
@@ -25,7 +25,7 @@ def result_lines(
     """Return the lines of a run that was kept.
 
     Args:
-        view: the run, and what it is compared with and judged by.
+        view: the run, what it is compared with, and its gates.
         look: how they may look.
         verbose: above 0 everything is shown, however long.
         pivot: the fixture whose parameters are the columns of a table; None for the first that has several.
@@ -42,7 +42,7 @@ def result_lines(
         blocks += _pair_blocks(results, look, verbose)
     for name in view.by:
         blocks += tag_blocks(results, name, look, option="--by")
-    return joined([*blocks, *_judged_blocks(judged(view), look)])
+    return joined([*blocks, *_verdict_blocks(completed(view), look)])
 
 
 def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
@@ -120,7 +120,7 @@ def _corpus_blocks(
     yield corpus_head(corpus, look)
     yield corpus_table(corpus, look)
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
-    records = ((case.id, case.figure("score"), _told(case)) for case in worst[: look.most(_WORST)])
+    records = ((case.id, case.figure("score"), _complaint(case)) for case in worst[: look.most(_WORST)])
     yield worst_records(list(records), look)
     if verbose:
         shown = worst[: None if verbose > 1 else _WORST]
@@ -130,7 +130,7 @@ def _corpus_blocks(
         yield [[(f"{count(corpus.errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]]
 
 
-def _told(case: Case) -> str:
+def _complaint(case: Case) -> str:
     """Return the worst fields of a record by name, or why it has no score."""
     from pytest_jsonmatch.report.corpus import some_of
     from pytest_jsonmatch.report.view import worst_fields
@@ -143,17 +143,21 @@ def _told(case: Case) -> str:
     return some_of(wrong, len(wrong))
 
 
-# -- what it is judged by ----------------------------------------------------------------------------------
+# -- gates and verdicts --------------------------------------------------------------------------------------
 
 
-def _judged_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    from pytest_jsonmatch.gate.intervals import SEED
+def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
+    from pytest_jsonmatch.gate.headlines import micro_headlines
     from pytest_jsonmatch.report.baseline import baseline_lines
     from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
     from pytest_jsonmatch.report.view import extent
 
     title = f"figures, {view.means_of}"
-    yield interval_lines(view.headlines, look, title=title, seed=SEED, noun=view.noun)
+    yield interval_lines(view.headlines, look, title=title, noun=view.noun)
+    if view.headlines:
+        micro = micro_headlines(view.results)
+        shown = micro if look.mode == "all" else micro[-1:]
+        yield interval_lines(shown, look, title="all fields together", noun=view.noun)
     if view.results.cases and not view.headlines and view.results.corpus is None:
         yield [_figures(view, look)]
     if view.diff is not None:

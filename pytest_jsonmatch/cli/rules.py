@@ -1,4 +1,4 @@
-"""What the options mean that say how values are compared and what they must reach."""
+"""The options that say how values are compared and which gates must hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rules_of(options: Namespace) -> dict[str, Any]:
 
     Raises:
         OSError: a file can't be read.
-        CommandError: a file is not what it should be.
+        CommandError: a file is not valid.
     """
     found = {} if options.config is None else read_config(options.config)
     if options.nulls is not None:
@@ -44,10 +44,10 @@ def tags_by(texts: Sequence[str]) -> dict[str, str]:
 
 
 def gates_of(texts: Sequence[str]) -> list[Gate]:
-    """Return the gates that texts say.
+    """Return the gates that texts express.
 
     Raises:
-        CommandError: one of them says none.
+        CommandError: one of them is not a gate.
 
     >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
     ['f1 >= 0.9']

@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.sources import schema_source
+from pytest_jsonmatch.cli.sources import resolved_schema, schema_source
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     validate = commands.add_parser(
         "validate",
         help="what is wrong with a schema",
-        description="Tell what is wrong with an eval schema, and which gold records do not fit it.",
+        description="Report what is wrong with an eval schema, and which gold records do not fit it.",
         examples=(
             "jsonmatch schema validate receipt.eval.json\n"
             "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id"
@@ -92,19 +92,13 @@ def _infer(options: Namespace) -> int:
 
 
 def _resolve(options: Namespace) -> int:
-    return _write(_resolved(options.schema), options)
+    return _write(resolved_schema(options.schema), options)
 
 
 def _annotate(options: Namespace) -> int:
     from pytest_jsonmatch.schema.defaults import annotate_xeval
 
-    return _write(annotate_xeval(_resolved(options.schema)), options)
-
-
-def _resolved(written: str) -> dict[str, Any]:
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
-    return resolve_schema_references(schema_source(written))
+    return _write(annotate_xeval(resolved_schema(options.schema)), options)
 
 
 def _write(schema: dict[str, Any], options: Namespace) -> int:
@@ -120,7 +114,7 @@ def _validate(options: Namespace) -> int:
     from pytest_jsonmatch.schema.parsing import load_schema
 
     source = schema_source(options.schema)
-    Documents.open(source)  # a file that is none is a bad input, and not a bad schema
+    Documents.open(source)  # an unreadable file is bad input (code 2), not a bad schema (code 1)
     lines: list[str] = []
     with plugins(options):
         try:

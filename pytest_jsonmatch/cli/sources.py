@@ -1,18 +1,18 @@
-"""What is named on the command line as a schema or a module: files, models, what can be imported."""
+"""Schemas and modules that are named on the command line: files, models, anything importable."""
 
 from __future__ import annotations
 
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout, suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.named import object_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
     from pytest_jsonmatch.schema.documents import SchemaSource
 
@@ -39,27 +39,22 @@ def finding_modules_here() -> Iterator[None]:
             sys.path.remove(folder)
 
 
-def import_from_here(module_name: str, written: str) -> ModuleType:
-    """Import a module as `python -m` finds it: from the current folder, then from what is installed.
-
-    Args:
-        module_name: the module.
-        written: what stands on the command line, for the message.
+def imported(written: str) -> Any:
+    """Return the module or `module:name` that is named: found as `python -m` does, the current folder first.
 
     Raises:
-        CommandError: it can't be imported.
+        CommandError: it can't be imported, or the module has no such name.
 
-    >>> import_from_here("json", "json").__name__
+    >>> imported("json").__name__
     'json'
     """
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
     try:
-        # What a module prints is not part of a command's result.
+        # What a module prints must not mix with the command's output.
         with redirect_stdout(sys.stderr):
-            return import_module(module_name)
-    except Exception as error:  # whatever a module does when it is imported
-        message = f"{written!r} can't be imported: {type(error).__name__}: {error}".splitlines()[0]
-        raise CommandError(message) from error
+            return object_named(written)
+    except ConfigurationError as error:
+        raise CommandError(str(error).splitlines()[0]) from error
     finally:
         del sys.path[0]
 
@@ -73,17 +68,15 @@ def schema_source(written: str) -> SchemaSource:
     >>> schema_source("receipt.json")
     'receipt.json'
     """
-    module_name, colon, name = written.partition(":")
+    _, colon, name = written.partition(":")
     if not colon or not name.isidentifier() or os.path.exists(written):  # noqa: PTH110 - not yet a path
         return written
-    module: Any = import_from_here(module_name, written)
-    try:
-        model: SchemaSource = getattr(module, name)
-    except AttributeError:
-        from pytest_jsonmatch.engine.value.errors import did_you_mean
-
-        public = [each for each in dir(module) if each[:1].isupper()]
-        raise CommandError(
-            f"{written!r}: {module_name!r} has no {name!r}{did_you_mean(name, public)}"
-        ) from None
+    model: SchemaSource = imported(written)
     return model
+
+
+def resolved_schema(written: str) -> dict[str, Any]:
+    """Return the schema that is named, without references."""
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+    return resolve_schema_references(schema_source(written))

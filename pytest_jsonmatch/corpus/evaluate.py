@@ -61,6 +61,7 @@ class Evaluation:
     matches: bool
     tags: TagSource | None
     validate: str
+    cluster: str | None = None
 
 
 def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]) -> RunResult:
@@ -92,6 +93,8 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         matches=asked.matches,
         tagger=None if asked.tags is None else Tagger(asked.tags),
         validate=asked.validate,
+        cluster=asked.cluster,
+        scores_cluster=asked.cluster is not None and _lists(plan.schema, asked.cluster),
     )
     total = ChunkResult()
     in_all = (
@@ -115,7 +118,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
     return RunResult(
-        _signature(plan.signature, reading, processors),
+        _signature(plan.signature, task),
         total.sums,
         records=tuple(total.worst if keep == "worst" else total.records),
         worst=tuple(total.worst),
@@ -152,12 +155,15 @@ def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
 def _check(asked: Evaluation) -> None:
     size: object = asked.chunk_size
     id_field: object = asked.id_field
+    cluster: object = asked.cluster
     if asked.keep is not None and asked.keep not in _KEEPS:
         message = f"keep is {asked.keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
     elif not isinstance(size, int) or isinstance(size, bool) or size < 1:
         message = f"chunk_size is {size!r}; it is a number of records, at least 1"
     elif id_field is not None and not isinstance(id_field, str):
         message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
+    elif cluster is not None and not isinstance(cluster, str):
+        message = f"cluster is {cluster!r}; it is the name of a member at the top of each gold record"
     elif asked.matches and asked.executor is not None:
         message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
     else:
@@ -181,9 +187,12 @@ def _lists(schema: SchemaNode | None, name: str) -> bool:
     return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
 
 
-def _signature(plain: Signature, reading: Reading, processors: Sequence[PostProcess]) -> Signature:
+def _signature(plain: Signature, task: Task) -> Signature:
     """Return a plan's signature with what a run adds to it."""
     more: dict[str, Any] = {}
+    reading, processors = task.reading, task.post_process
+    if task.cluster is not None and not task.scores_cluster:
+        more["cluster"] = task.cluster
     if reading.id_field is not None and not reading.scores_id:
         more["id_field"] = reading.id_field
     if processors:

@@ -80,6 +80,8 @@ class RecordResult:
     warnings: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
     """What in the answer the schema does not allow, if `validate` asks for it."""
+    cluster: str = ""
+    """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
     tags: Mapping[str, Any] = field(default_factory=dict)
     """What it is like, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)

@@ -36,6 +36,7 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import figures_of, total_of
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 
@@ -75,6 +76,10 @@ class Task:
     """Finds the tags of gold records."""
     validate: str
     """How answers are held against the schema, as `engine.result.validity` has it."""
+    cluster: str | None = None
+    """The member of gold records that says what a record belongs to."""
+    scores_cluster: bool = False
+    """Whether that member is scored too."""
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -188,6 +193,7 @@ class _Read:
     error: str | None = None
     warnings: tuple[str, ...] = ()
     validity: Validity | None = None
+    cluster: str = ""
 
 
 @final
@@ -256,13 +262,13 @@ class _Scorer:
     def score(self, pairs: list[Pair]) -> ChunkResult:
         plan = self._plan
         if plan.has_batch or plan.preloads:
-            asked = [self._read(pair) for pair in pairs]
+            asked = [self._taken(pair) for pair in pairs]
             records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
             for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
                 self._add(read, outcome)
         else:
             for pair in pairs:
-                read = self._read(pair)
+                read = self._taken(pair)
                 self._add(read, _score(plan, read))
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
@@ -275,6 +281,18 @@ class _Scorer:
         return made
 
     # -- reading -------------------------------------------------------------------------------------------
+
+    def _taken(self, pair: Pair) -> _Read:
+        """Return a pair as JSON values, with what it belongs to."""
+        read, name = self._read(pair), self._task.cluster
+        if name is None:
+            return read
+        for at, side in enumerate((read.expected, read.actual)):
+            if type(side) is dict and name in side:
+                found = side[name] if self._task.scores_cluster else side.pop(name)
+                if at == 0 and found is not None:
+                    read.cluster = found if type(found) is str else render(found)
+        return read
 
     def _read(self, pair: Pair) -> _Read:
         """Return a pair as it is compared."""
@@ -299,7 +317,8 @@ class _Scorer:
                 read.error = "there is no answer for it"
             elif isinstance(actual, TEXT):
                 repair = self._task.reading.repair
-                extraction = extract_json(actual, want=kind_of(expected), repair=repair)
+                want = kind_of(expected, self._plan.target)
+                extraction = extract_json(actual, want=want, repair=repair)
                 read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
             else:
                 read.actual = to_json_value(actual, side="actual")
@@ -420,6 +439,7 @@ class _Scorer:
             violations=() if read.validity is None else read.validity.violations,
             tags=self._tags,
             match=match,
+            cluster=read.cluster,
         )
 
     def _processed(self, read: _Read, outcome: Outcome) -> Outcome:

@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.gate.intervals import SEED, Interval, checked_confidence, wilson
+from pytest_jsonmatch.gate.intervals import Interval, checked_confidence, wilson
 from pytest_jsonmatch.gate.session import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DRAWS: Final = 20_000
+_SEED: Final = 20_240_602
 _PRIOR: Final = 0.5
 """Of Jeffreys, for the cells of a table."""
 
@@ -101,61 +102,40 @@ class Agreement:
         return wilson(self.agreed, self.number, confidence) if self.number else None
 
     def kappa_interval(self, confidence: float = 0.95) -> Interval | None:
-        """Return `kappa_interval` of this table.
+        """Return where the true kappa lies; None if all labels are alike.
+
+        The four shares of the table are drawn from their Dirichlet posterior under Jeffreys's prior (half a
+        pair added to each cell), 20,000 times from a fixed seed, and the interval is what lies between the
+        quantiles of their kappas. The usual interval by the standard error (Fleiss, Cohen & Everitt 1969) has
+        no width where judge and people never disagree, and with 50 pairs covers too rarely;
+        docs/statistics.md compares the two. Judge and people may change places: nothing about it changes.
 
         Raises:
             ConfigurationError: the confidence is no share.
+
+        >>> interval = Agreement(20, 10, 5, 15).kappa_interval()
+        >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
+        (0.4, 0.13, 0.61)
         """
-        return kappa_interval(self, confidence)
+        rest = (1 - checked_confidence(confidence)) / 2
+        estimate = self.kappa
+        if estimate is None:
+            return None
+        import numpy as np
+
+        # Kappa is the same whichever cell of a diagonal is which: in order, the draws are so too.
+        same = sorted((self.true_same, self.true_different))
+        other = sorted((self.false_same, self.false_different))
+        random = np.random.RandomState(_SEED)
+        a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
+        kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+        low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))
+        n = self.number
+        return Interval(estimate, min(low, estimate), max(high, estimate), confidence, "Jeffreys", n, n)
 
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def kappa_interval(table: Agreement, confidence: float = 0.95) -> Interval | None:
-    """Return where the true kappa lies; None if all labels are alike.
-
-    The four shares of the table are drawn from their Dirichlet posterior under Jeffreys's prior (half a pair
-    added to each cell), 20,000 times from a fixed seed, and the interval is what lies between the quantiles
-    of their kappas. The usual interval by the standard error (Fleiss, Cohen & Everitt 1969) has no width
-    where judge and people never disagree, and with 50 pairs covers too rarely; docs/statistics.md compares
-    the two. Judge and people may change places: nothing about it changes.
-
-    Args:
-        table: the counts.
-        confidence: how often such an interval has the true kappa in it, in the long run.
-
-    Raises:
-        ConfigurationError: the confidence is no share.
-
-    >>> interval = kappa_interval(Agreement(20, 10, 5, 15))
-    >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
-    (0.4, 0.13, 0.61)
-    """
-    rest = (1 - checked_confidence(confidence)) / 2
-    estimate = table.kappa
-    if estimate is None:
-        return None
-    import numpy as np
-
-    # Kappa is the same whichever cell of a diagonal is which: in order, the draws are so too.
-    same = sorted((table.true_same, table.true_different))
-    other = sorted((table.false_same, table.false_different))
-    random = np.random.RandomState(SEED)
-    a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
-    kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
-    low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))
-    disagreed = table.number - table.agreed
-    return Interval(
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        confidence,
-        "Jeffreys",
-        table.number,
-        min(disagreed, table.agreed),
-    )
 
 
 def agreement_checks(

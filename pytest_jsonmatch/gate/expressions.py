@@ -1,6 +1,6 @@
 """Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
 
-gate   = figure operator number
+gate   = figure operator number [ "proven" ]
 figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | "micro." name | of )
 of     = "fields[" string "]." name
 """
@@ -82,6 +82,7 @@ class Gate:
         cases: a glob of the cases that it is about; None for all.
         field: a path pattern of the fields that it is about; None for no field.
         is_micro: whether the figure is of all results together, and not the mean of the cases.
+        is_proven: whether the end of the figure's interval has to hold, and not just the figure.
         tag: what only counts, as `source=phone`; None for everything.
     """
 
@@ -92,6 +93,7 @@ class Gate:
     cases: str | None = None
     field: str | None = None
     is_micro: bool = False
+    is_proven: bool = False
     tag: str | None = None
 
     @property
@@ -200,8 +202,20 @@ class _Reader:
         if word not in COUNTS and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
+        is_proven = self._is_proven(word, operator)
         self._next("end", "nothing more")
-        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, tag=tag)
+        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, is_proven, tag)
+
+    def _is_proven(self, figure: str, operator: str) -> bool:
+        kind, word, position = self.tokens[self.at]
+        if kind == "end":
+            return False
+        self._next("name", "nothing more, or `proven`,", "proven")
+        if figure in COUNTS or figure in _OF_RUN:
+            self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
+        if operator in {"==", "!="}:
+            self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
+        return word == "proven"
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:
         if self.tokens[self.at][1] != "[":

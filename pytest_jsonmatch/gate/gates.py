@@ -7,18 +7,19 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import parse_gate
-from pytest_jsonmatch.gate.repeats import flip_rate
+from pytest_jsonmatch.gate.figures import case_rows, leaf_rows, merged
+from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, merged_fields, segments_of
 from pytest_jsonmatch.results.tags import no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
@@ -32,12 +33,14 @@ _OF_ANSWERS: Final = {
 """Figures of answers as such, and what is to be said where there is none."""
 
 
-def check_gates(gates: Sequence[tuple[Gate, bool]], results: ResultSet) -> list[Check]:
+def check_gates(
+    gates: Sequence[tuple[Gate, bool]], results: ResultSet, confidence: float = 0.95
+) -> list[Check]:
     """Return whether gates hold, each given with whether it is required.
 
     Batch errors fail a run that has gates, unless one of these is on `batch_errors` and of all cases.
     """
-    found = [check_gate(gate, results, required=required) for gate, required in gates]
+    found = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
     is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
     if gates and results.batch_errors and not is_allowed:
         allow = parse_gate(f"batch_errors <= {results.batch_errors}").text
@@ -46,15 +49,17 @@ def check_gates(gates: Sequence[tuple[Gate, bool]], results: ResultSet) -> list[
     return found
 
 
-def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Check:
+def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
     """Return whether a gate holds.
 
-    A gate on a missing figure (no case, no such field, 0/0) fails.
+    A gate on a missing figure (no case, no such field, 0/0) fails. A gate that is to be proven goes by the
+    end of the interval that is nearer to its limit.
 
     Args:
         gate: the gate.
         results: the run.
         required: False leaves a gate undecided if there is no case at all: this run is about something else.
+        confidence: of the interval.
     """
     if not results.number and not required:
         return _check(gate, None, None, "nothing was compared")
@@ -69,7 +74,24 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True) -> Chec
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
     corpus = results.corpus if gate.cases is None else None
     value, note = _value(gate, cases, results) if corpus is None else _of_corpus(gate, corpus, results)
+    if gate.is_proven and value is not None:
+        return _proven(gate, cases, results, confidence)
     return _check(gate, value, value is not None and gate.holds(value), note)
+
+
+def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: float) -> Check:
+    """Return whether the interval of a figure is on the right side of the limit."""
+    if results.is_partial and gate.cases is None:
+        return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
+    of_leaves = gate.is_micro or gate.field is not None
+    rows = leaf_rows(cases, gate.figure, gate.field) if of_leaves else case_rows(cases, gate.figure)
+    interval = (pass_rate_interval if gate.figure == "pass_rate" else ratio_interval)(rows, confidence)
+    which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
+    note = (
+        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
+    )
+    name = f"{which} end of {gate.name}"
+    return Check(gate.text, name, end, gate.limit, gate.holds(end), note, gate.operator)
 
 
 def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:
@@ -84,7 +106,7 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     if gate.field is not None:
         return _of_fields(gate.field, name, merged_fields(cases))
     if gate.is_micro:
-        return _figure(_merged(merged_fields(cases).values()), name), ""
+        return _figure(merged(merged_fields(cases).values()), name), ""
     if name == "completeness":
         value = results.completeness
         reasons = ", ".join(results.narrowed)
@@ -95,9 +117,6 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         )
     if name in _OF_ANSWERS:
         return _of_answers(name, Answers.of(_compared(cases)))
-    if name == "flip_rate":
-        rates = [rate for case in cases if (rate := flip_rate(case)) is not None]
-        return (fsum(rates) / len(rates), "") if rates else (None, "no case ran twice")
     if name == "batch_errors":
         return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
     if name == "approximate":
@@ -105,9 +124,9 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     if name == "errors":
         unscored = sum(bool(run.error) for case in cases for run in case.runs)
         return sum(len(each.errors) for each in _compared(cases)) + unscored, ""
-    figure = next(each for each in FIGURES if each == name)
-    scored = [case.figure(figure) for case in cases if case.has_figures]
-    return (fsum(scored) / len(scored), "") if scored else (None, _NOTHING_LEFT)
+    rows = case_rows(cases, name)
+    nothing = "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
+    return (fsum(row.part for row in rows) / len(rows), "") if rows else (None, nothing)
 
 
 def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
@@ -118,7 +137,7 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
     if gate.field is not None:
         return _of_fields(gate.field, name, corpus.fields)
     if gate.is_micro:
-        return _figure(_merged(corpus.fields.values()), name), ""
+        return _figure(merged(corpus.fields.values()), name), ""
     if name == "completeness":
         return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
     if name == "pass_rate":
@@ -162,15 +181,8 @@ def _of_fields(text: str, name: str, fields: Mapping[str, FieldAggregation]) -> 
         near = nearest(text, sorted(fields))
         hint = f"; did you mean {near!r}?" if near is not None else ""
         return None, f"no field that was compared matches{hint}"
-    value = _figure(_merged(matching), name)
+    value = _figure(merged(matching), name)
     return value, "" if value is not None else "nothing to divide by"
-
-
-def _merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:
-    merged = FieldAggregation()
-    for each in figures:
-        merged = merged.merge(each)
-    return merged
 
 
 def _figure(figures: FieldAggregation, name: str) -> float | None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.gate.intervals import mean_interval, wilson
-from pytest_jsonmatch.gate.verdict import compare, compare_fields, compare_outcomes
+from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
+from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.verdict import checked_gate, compare, compare_several
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.gate.margin import Mode
-    from pytest_jsonmatch.gate.verdict import Change, FieldChange
+    from pytest_jsonmatch.gate.verdict import Change, Mode, Scores
     from pytest_jsonmatch.results.model import Case, ResultSet
+
+OF_SCORE: Final = 0.9
+"""The share of the error rate that goes to the mean score."""
 
 
 class Headline(NamedTuple):
@@ -30,23 +34,27 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     if not cases:
         return []
-    scored = results.scored
     found = [
-        Headline(name, mean_interval([case.figure(name) for case in scored], confidence))
+        Headline(name, ratio_interval(case_rows(cases, name), confidence))
         for name in FIGURES
-        if scored
+        if results.scored
     ]
-    passed = sum(case.passed for case in cases)
-    return [*found, Headline("pass_rate", wilson(passed, len(cases), confidence))]
+    return [*found, Headline("pass_rate", pass_rate_interval(case_rows(cases, "pass_rate"), confidence))]
+
+
+def micro_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
+    """Return the figures over all leaves together, as the last line of the table of fields does."""
+    rows = {name: leaf_rows(results.cases, name) for name in FIGURES}
+    return [Headline(name, ratio_interval(found, confidence)) for name, found in rows.items() if found]
 
 
 def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     """Return the mean score of each field over the cases that have it, and its interval, lowest first."""
-    by_field = _field_scores(results)
-    found = [
-        Headline(path, mean_interval([sum(runs) / len(runs) for runs in cases.values()], confidence))
-        for path, cases in by_field.items()
-    ]
+    units = {case.id: case.unit for case in results.cases}
+    found = []
+    for path, cases in _field_scores(results).items():
+        rows = [Row(sum(runs) / len(runs), 1.0, units[name]) for name, runs in cases.items()]
+        found.append(Headline(path, ratio_interval(rows, confidence)))
     return sorted(found, key=lambda each: (each.interval.estimate, each.name))
 
 
@@ -57,16 +65,14 @@ class RunChange:
 
     scores: Change
     outcomes: Change
-    fields: Mapping[str, FieldChange]
+    fields: Mapping[str, Change]
 
     def sentences(self) -> Iterator[tuple[str, str]]:
-        """Yield what is to be said, each with its kind: of scores, of cases that pass, of fields."""
+        """Yield what is to be said, each with its kind: of scores, and of what else is proven."""
         yield self.scores.kind, self.scores.words
-        if self.outcomes.kind in {"regression", "improvement"}:
-            yield self.outcomes.kind, f"which cases pass: {self.outcomes.words}"
-        for each in self.fields.values():
-            if each.kind in {"regression", "improvement"}:
-                yield each.kind, f"field {each.words}"
+        for each in (self.outcomes, *self.fields.values()):
+            if each.kind in {"worse", "better"}:
+                yield each.kind, each.words
 
 
 def change_of_runs(
@@ -77,19 +83,75 @@ def change_of_runs(
     confidence: float = 0.95,
     mode: Mode = "regression",
 ) -> RunChange:
-    """Return what a run against an earlier one proves; the unit is the case, its runs are averaged."""
-    scores = compare(_scores(after), _scores(before), max_drop=max_drop, confidence=confidence, mode=mode)
-    outcomes = compare_outcomes(_outcomes(after), _outcomes(before), confidence=confidence)
-    fields = compare_fields(_field_scores(after), _field_scores(before), confidence=confidence)
+    """Return what a run against an earlier one proves; the unit is the case, its runs are averaged.
+
+    All that is said is one family: if nothing has changed, anything at all is called worse in at most
+    1 - confidence of comparisons. The mean score is judged at nine tenths of that. Pass rate and fields share
+    the last tenth by Holm's method, or all of it where the mean score is proven to have moved that way
+    (Bretz et al. 2009, A graphical approach to sequentially rejective multiple test procedures).
+    """
+    alpha = checked_gate(max_drop, confidence, mode)
+    clusters = clusters_of(before, after)
+    at_score = 1 - OF_SCORE * alpha
+    scores = compare(
+        _scores(after), _scores(before), clusters=clusters, max_drop=max_drop, confidence=at_score, mode=mode
+    )
+    figures: dict[str, tuple[Scores, Scores]] = {"pass rate": (_passes(after), _passes(before))}
+    now, then = _field_scores(after), _field_scores(before)
+    for path in dict.fromkeys([*now, *then]):
+        figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
+    others = compare_several(
+        figures,
+        clusters=clusters,
+        confidence=confidence,
+        of_drops=1.0 if scores.kind == "worse" else 1 - OF_SCORE,
+        of_gains=1.0 if scores.kind == "better" else 1 - OF_SCORE,
+    )
+    outcomes = others.pop("pass rate")
+    fields = {name.removeprefix("field "): change for name, change in others.items()}
     return RunChange(scores, outcomes, fields)
+
+
+def changes_of_runs(
+    before: ResultSet,
+    after: Mapping[str, ResultSet],
+    *,
+    max_drop: float = 0.0,
+    confidence: float = 0.95,
+    mode: Mode = "regression",
+) -> dict[str, Change]:
+    """Return what several runs prove against one baseline, by name, corrected for being several."""
+    runs = {name: (_scores(results), _scores(before)) for name, results in after.items()}
+    clusters = clusters_of(before, *after.values())
+    return compare_several(runs, clusters=clusters, max_drop=max_drop, confidence=confidence, mode=mode)
+
+
+def clusters_of(*runs: ResultSet) -> dict[str, str]:
+    """Return what the cases of runs belong to, by case id; the last run that names one counts."""
+    return {case.id: case.cluster for results in runs for case in results.cases if case.cluster}
 
 
 def _scores(results: ResultSet) -> dict[str, list[float]]:
     return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
-def _outcomes(results: ResultSet) -> dict[str, bool]:
-    return {case.id: case.passed for case in results.cases}
+def _passes(results: ResultSet) -> dict[str, list[float]]:
+    """Return by case which of its runs passed: five of five is no more than one of one."""
+    return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
+
+
+def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tuple[Scores, Scores]:
+    """Return the scores of a field in two runs, over the cases that have it in one of them or in both.
+
+    In a run that compared the case and found nothing at the field, nothing was expected there, and nothing
+    invented: that is right.
+    """
+    cases = {*now, *then}
+    found = []
+    for results, scores in ((after, now), (before, then)):
+        there = {case.id for case in results.cases if all(run.comparisons for run in case.runs)}
+        found.append({case: scores.get(case, [1.0]) for case in (cases & there) | scores.keys()})
+    return found[0], found[1]
 
 
 def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:

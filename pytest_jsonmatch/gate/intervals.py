@@ -1,23 +1,28 @@
-"""How sure a figure is: intervals for pass rates and for means of scores."""
+"""How sure a figure is: intervals of pass rates, means and ratios of sums, for cases alone or in clusters."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.samples import GRAIN, to_grains
+from pytest_jsonmatch.gate.samples import to_grains
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-RESAMPLES: Final = 10_000
+    from pytest_jsonmatch.gate.samples import Row
+
 SEED: Final = 20_240_602
 FEW: Final = 20
-"""With fewer informative cases the bootstrap covers too rarely, so that the bounded interval is used."""
+"""With fewer values that differ from the most common one, little is known of how they are distributed."""
+_COMMON: Final = 0.25
+_DRAWS: Final = 10_000
+_SHARES: Final = 41
+"""So many shares of cases of a kind that was not seen are tried, from none to as many as can hide."""
+_NO_SPREAD: Final = 1e-9
 
 
 @final
@@ -30,31 +35,10 @@ class Interval:
     high: float
     confidence: float
     method: str
-    """`Wilson`, `bootstrap`, `bounded` or `Jeffreys`."""
+    """`Wilson`, `Hall`, `bounded` or `Jeffreys`."""
     cases: int
-    informative: int
-    """Cases that differ from the most common value; of a pass rate, the rarer outcome."""
-
-
-def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
-    """Return the interval of a pass rate.
-
-    Source: Wilson 1927, without continuity correction; Newcombe 1998 compares it with six others.
-
-    >>> interval = wilson(8, 10)
-    >>> interval.estimate, round(interval.low, 4), round(interval.high, 4)
-    (0.8, 0.4902, 0.9433)
-    """
-    if not 0 <= passed <= cases or cases == 0:
-        raise ConfigurationError(f"a pass rate of {passed} out of {cases} cases is none")
-    z = NormalDist().inv_cdf((1 + checked_confidence(confidence)) / 2)
-    rate = passed / cases
-    middle = rate + z * z / (2 * cases)
-    reach = z * math.sqrt(rate * (1 - rate) / cases + z * z / (4 * cases * cases))
-    scale = 1 + z * z / cases
-    low = 0.0 if passed == 0 else max(0.0, (middle - reach) / scale)
-    high = 1.0 if passed == cases else min(1.0, (middle + reach) / scale)
-    return Interval(rate, low, high, confidence, "Wilson", cases, min(passed, cases - passed))
+    clusters: int
+    """How many of them are independent: all, or as many as there are clusters."""
 
 
 def checked_confidence(confidence: float) -> float:
@@ -69,166 +53,217 @@ def checked_confidence(confidence: float) -> float:
     return confidence
 
 
-def mean_interval(
-    values: Sequence[float], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
-) -> Interval:
-    """Return the interval of a mean, by the method that covers for such values.
+def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
+    """Return the interval of a pass rate, of cases that are independent.
 
-    It is the bootstrap where 20 cases or more differ from the most common value. With fewer (few cases, or
-    nearly all of them equal) the bootstrap's interval is too short, and has no width where all are equal:
-    there it is the wider one that assumes nothing but the bounds.
+    Source: Wilson 1927, without continuity correction; Newcombe 1998 compares it with six others.
+
+    >>> interval = wilson(8, 10)
+    >>> interval.estimate, round(interval.low, 4), round(interval.high, 4)
+    (0.8, 0.4902, 0.9433)
+    """
+    from scipy.stats import binomtest
+
+    if not 0 <= passed <= cases or cases == 0:
+        raise ConfigurationError(f"a pass rate of {passed} out of {cases} cases is none")
+    found = binomtest(passed, cases).proportion_ci(checked_confidence(confidence), method="wilson")
+    return Interval(passed / cases, float(found.low), float(found.high), confidence, "Wilson", cases, cases)
+
+
+def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Interval:
+    """Return Wilson's interval of a pass rate, or, where cases come in clusters, that of `ratio_interval`."""
+    if len({row.cluster for row in passed}) == len(passed):
+        return wilson(round(math.fsum(row.part for row in passed)), len(passed), confidence)
+    return ratio_interval(passed, confidence)
+
+
+def ratio_interval(
+    rows: Iterable[Row], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
+) -> Interval:
+    """Return the interval of a ratio of sums, such as a mean or a micro F1, by clusters.
+
+    `lower_end` says how the ends are made.
 
     Args:
-        values: one per case (the mean of its repeats); their order does not matter.
-        confidence: how often such an interval has the true mean in it, in the long run.
-        low: what a value can be at the least.
-        high: what a value can be at the most.
+        rows: what each case adds to both sums; their order does not matter.
+        confidence: how often such an interval has the true ratio in it, in the long run.
+        low: what the ratio of a cluster can be at the least.
+        high: what it can be at the most.
 
-    >>> interval = mean_interval([1.0] * 28 + [0.5, 0.0])
-    >>> round(interval.low, 3), round(interval.high, 3), interval.method, interval.informative
-    (0.81, 0.994, 'bounded', 2)
-    """
-    grains = to_grains(values)
-    informative = len(grains) - max(Counter(grains).values(), default=0)
-    if informative < FEW:
-        return bounded_interval(values, confidence, low, high)
-    return bootstrap_interval(values, confidence)
+    Raises ConfigurationError if there is nothing to divide by.
 
-
-def bootstrap_interval(
-    values: Sequence[float], confidence: float = 0.95, *, resamples: int = RESAMPLES
-) -> Interval:
-    """Return the percentile bootstrap interval of a mean, widened for small samples.
-
-    Resamples are drawn with a fixed seed, and their means are sums of whole numbers: the same on every
-    machine. The percentiles are those at which the interval gets the length that Student's t would give it.
-
-    Source: Efron 1979; Hesterberg 2015, What Teachers Should Know About the Bootstrap ("expanded
-    percentile").
-
-    >>> interval = bootstrap_interval([number / 100 for number in range(100)])
-    >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
-    (0.495, 0.44, 0.55)
+    >>> from pytest_jsonmatch.gate.samples import Row
+    >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
+    >>> round(interval.low, 2), round(interval.high, 2), interval.method
+    (0.78, 0.99, 'bounded')
     """
     import numpy as np
-    from scipy.special import ndtr, stdtrit
 
-    grains = sorted(to_grains(values))
-    n = len(grains)
-    if n < 2:
-        raise ConfigurationError(f"a bootstrap needs at least 2 cases, not {n}")
-    t = stdtrit(n - 1, (1 + checked_confidence(confidence)) / 2)
-    below = int(resamples * float(ndtr(-math.sqrt(n / (n - 1)) * t)))
-    source = np.random.RandomState(SEED)  # (its stream is frozen, unlike that of default_rng)
-    array = np.asarray(grains, dtype=np.int64)
-    sums = np.empty(resamples, dtype=np.int64)
-    rows = 1 + 2_000_000 // n
-    for start in range(0, resamples, rows):
-        drawn = source.random_sample((min(rows, resamples - start), n))
-        sums[start : start + rows] = array[(drawn * n).astype(np.intp)].sum(axis=1)
-    sums.sort()
-    low, high = (int(sums[at]) / n / GRAIN for at in (below, resamples - 1 - below))
-    informative = n - max(Counter(grains).values())
-    return Interval(sum(grains) / n / GRAIN, low, high, confidence, "bootstrap", n, informative)
+    listed = list(rows)
+    alpha = (1 - checked_confidence(confidence)) / 2
+    estimate, values = influences(listed)
+    return Interval(
+        estimate,
+        min(estimate, lower_end(values, alpha, low)),
+        max(estimate, -lower_end(np.negative(values), alpha, -high)),
+        confidence,
+        "bounded" if is_few(values) else "Hall",
+        len(listed),
+        len(values),
+    )
 
 
-def bounded_interval(
-    values: Sequence[float], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
-) -> Interval:
-    """Return an interval of a mean that assumes nothing but the bounds of the values.
+def influences(rows: Sequence[Row]) -> tuple[float, Any]:
+    """Return a ratio of sums, and a value for each cluster of which it is as good as the mean.
 
-    Of outcomes that are 0 or 1 it is the exact one of Clopper & Pearson 1934. `p_mean_below` says where it
-    comes from. Raises ConfigurationError without a value.
+    They are the jackknife's pseudo-values: the ratio, and how much it changes without the cluster. Of a mean
+    of cases that stand alone they are the values themselves. Their variance is the clustered one (Miller
+    2024, Adding Error Bars to Evals, 2411.00640).
 
-    >>> interval = bounded_interval([1.0] * 9)
-    >>> round(interval.low, 4), interval.high
-    (0.6637, 1.0)
+    >>> from pytest_jsonmatch.gate.samples import Row
+    >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
+    (0.5, array([0., 1.]))
     """
-    from scipy.optimize import brentq
+    import numpy as np
 
-    tail = (1 - checked_confidence(confidence)) / 2
-    grains = to_grains(values)
-    n = len(grains)
-    if not n:
-        raise ConfigurationError("an interval of a mean needs at least 1 case")
-    turned = [-value for value in values]
-
-    def from_below(mean: float) -> float:
-        return p_mean_below(values, mean, low) - tail
-
-    def from_above(mean: float) -> float:
-        return p_mean_below(turned, -mean, -high) - tail
-
-    least, most = min(grains) / GRAIN, max(grains) / GRAIN
-    bottom = low if most <= low else brentq(from_below, low, most, xtol=1e-9)
-    top = high if least >= high else brentq(from_above, least, high, xtol=1e-9)
-    informative = n - max(Counter(grains).values())
-    return Interval(sum(grains) / n / GRAIN, bottom, top, confidence, "bounded", n, informative)
+    parts, wholes = cluster_sums(rows)
+    part, whole = math.fsum(parts), math.fsum(wholes)
+    if whole <= 0:
+        raise ConfigurationError("an interval needs at least 1 case that counts")
+    n = len(parts)
+    ratio = part / whole
+    rest = whole - wholes
+    if n < 2 or rest.min() <= _NO_SPREAD * whole:
+        return ratio, np.array([ratio])  # one cluster is all there is
+    without = (part - parts) / rest
+    return ratio, ratio + (n - 1) * (without.mean() - without)
 
 
-def p_mean_below(values: Sequence[float], limit: float, low: float = 0.0) -> float:
-    """Return how likely values this high are, if the true mean is `limit` or lower: a p-value.
+def cluster_sums(rows: Sequence[Row]) -> tuple[Any, Any]:
+    """Return both sums of each cluster, sorted, so that nothing hangs on the order of the cases."""
+    import numpy as np
 
-    Nothing is assumed but that values are independent and never below `low`. Weights that are uniform among
-    all that sum to 1 are given to the values and to one more at `low`; the result is the chance that the
-    weighted mean is `limit` or lower. Of outcomes that are 0 or 1 it is the exact binomial p-value (Clopper &
-    Pearson 1934). With many values it comes close to that of the bootstrap.
+    sums: dict[str, list[list[float]]] = {}
+    for part, whole, cluster in rows:
+        found = sums.setdefault(cluster, [[], []])
+        found[0].append(part)
+        found[1].append(whole)
+    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
+    return np.array([part for part, _ in pairs]), np.array([whole for _, whole in pairs])
+
+
+def lower_end(values: Any, alpha: float, bound: float) -> float:
+    """Return a lower end of the interval of a mean that holds at 1 - alpha.
+
+    Twenty cases near 1 do not say that none in twenty fails. So a share q of cases may be of a kind that was
+    not seen and scores `bound`: that none of n is seen has a chance of (1 - q)^n, and the end for the others
+    then needs an error rate of only alpha / (1 - q)^n. The result is the lowest end over all q: each
+    single q is missed in at most alpha of all samples. With many cases, or noisy ones, q makes no difference.
+    The end for the others is that of Student's t, with Hall's transformation against skewness (Hall 1992, On
+    the removal of skewness by transformation).
+
+    Where a quarter of the values or more are equal, and fewer than 20 differ from them, that is too rough:
+    there it is `bounded_end`.
+
+    >>> import numpy as np
+    >>> round(lower_end(np.ones(29), 0.05, 0.0), 2)
+    0.9
+    """
+    import numpy as np
+
+    n = len(values)
+    if n < 2:
+        return bound
+    if is_few(values) and values.min() < values.max():
+        return max(bound, bounded_end(values, alpha, bound))  # (of a ratio a value may lie beyond it)
+    shares = np.linspace(0, 1 - alpha ** (1 / n), _SHARES)
+    levels = np.minimum(alpha / (1 - shares) ** n, 1 - 1e-9)
+    ends = (1 - shares) * _plain_ends(values, levels) + shares * bound
+    return max(bound, float(ends.min()))
+
+
+def is_few(values: Any) -> bool:
+    """Tell whether too few values differ from the most common one for anything but `bounded_end`.
+
+    Where hardly any two are equal, differing means nothing: then Hall's test does with few.
+    """
+    n, most = len(values), max(Counter(to_grains(values.tolist())).values())
+    return n - most < FEW and most >= _COMMON * n
+
+
+def bounded_end(values: Any, alpha: float, bound: float) -> float:
+    """Return a lower end of the interval of a mean that assumes nothing but that no value is below `bound`.
+
+    The values, and one more at the bound, get random weights, uniform among all that sum to 1; the end is the
+    quantile of the weighted means, of 10,000 from a fixed seed. Of outcomes that are 0 or 1 it is, but for
+    the draws, the exact one of Clopper & Pearson 1934.
 
     Source: Gaffke 2005; Learned-Miller & Thomas 2020, A new confidence interval for the mean of a bounded
     random variable. That it holds for every distribution is a conjecture; no counterexample is known.
 
-    Args:
-        values: one per case; their order does not matter.
-        limit: the mean to rule out.
-        low: the lowest that a value can be.
-
-    >>> round(p_mean_below([1] * 58 + [0], 0.9), 4), round(p_mean_below([1] * 29, 0.9), 4)
-    (0.0151, 0.0471)
-    """
-    counts = Counter(to_grains(value - limit for value in values))
-    counts[round((low - limit) * GRAIN)] += 1
-    return _weighted_sum_below_zero({value / GRAIN: number for value, number in counts.items() if value})
-
-
-def _weighted_sum_below_zero(counts: dict[float, int]) -> float:
-    """Return P(Σ aᵢEᵢ ≤ 0) for independent exponential E: of each value a, so many as `counts` says.
-
-    Dirichlet weights are exponentials over their sum, so that it is the chance of a weighted mean of 0 or
-    less. The moment generating function is inverted along a line through its saddle point, where nothing
-    oscillates (Daniels 1987; Helstrom 1983); a sum over sinh-spaced points is then as exact as floats are.
+    >>> import numpy as np
+    >>> round(bounded_end(np.array([1.0] * 9), 0.025, 0.0), 2)
+    0.67
     """
     import numpy as np
 
-    points = sorted(counts)
-    if not points or points[-1] < 0:
+    distinct, counts = np.unique(np.append(values, bound), return_counts=True)
+    weights = np.random.RandomState(SEED).standard_gamma(counts, (_DRAWS, len(counts)))
+    return float(np.quantile(weights @ distinct / weights.sum(axis=1), alpha))
+
+
+def plain_end(values: Any, alpha: float) -> float:
+    """Return a lower end of the interval of a mean for what was seen, and nothing else.
+
+    >>> import numpy as np
+    >>> plain_end(np.ones(29), 0.05)
+    1.0
+    """
+    import numpy as np
+
+    return float(_plain_ends(values, np.array([alpha]))[0]) if len(values) > 1 else -math.inf
+
+
+def _plain_ends(values: Any, levels: Any) -> Any:
+    """The lower ends by Hall's transformed t, at each of the levels."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    n = len(values)
+    mean, deviation, skewness = _moments(values)
+    wanted = -stdtrit(n - 1, levels) / math.sqrt(n)
+    if abs(skewness) > _NO_SPREAD:
+        wanted = 3 / skewness * (np.cbrt(1 + skewness * (wanted - skewness / (6 * n))) - 1)
+    return mean - wanted * deviation
+
+
+def p_mean_at_most(values: Any, limit: float) -> float:
+    """Return how likely values this high are, if the true mean is `limit` or lower: Hall's transformed t.
+
+    >>> import numpy as np
+    >>> round(p_mean_at_most(np.array([0.0, 0.1, 0.2, 0.3]), 0.0), 3)
+    0.051
+    """
+    from scipy.special import stdtr
+
+    n = len(values)
+    if n < 2:
         return 1.0
-    if points[0] > 0:
-        return 0.0
-    scale = max(points[-1], -points[0])
-    a = np.array(points) / scale
-    m = np.array([counts[point] for point in points], dtype=float)
-    below = float((m * a).sum()) > 0  # which tail is the smaller one
-    if not below:
-        a = -a[::-1]
-        m = m[::-1]
-    # Now P(Y ≤ 0) is the smaller tail. The line is at s < 0, right of the pole 1 / min(a).
-    near, far = 0.0, 1.0 / float(a[0])
-    for _ in range(80):
-        s = (near + far) / 2
-        if float((m * a / (1 - s * a)).sum()) - 1 / s > 0:
-            near = s
-        else:
-            far = s
-    s = (near + far) / 2
-    width = 1 / math.sqrt(float((m * (a / (1 - s * a)) ** 2).sum()) + 1 / s**2)
-    total = 0.0
-    for start in range(20):
-        steps = start + np.arange(32) / 32
-        line = s + 1j * width * np.sinh(steps)
-        logs = -(m[:, None] * np.log(1 - line[None, :] * a[:, None])).sum(axis=0) - np.log(line)
-        heights = np.exp(logs) * width * np.cosh(steps)
-        total -= float(heights.real.sum() - heights[0].real / 2 * (start == 0))
-        if float(np.abs(heights).max()) < 1e-16 * abs(total):
-            break
-    tail = min(1.0, max(0.0, total / 32 / math.pi))
-    return tail if below else 1.0 - tail
+    mean, deviation, skewness = _moments(values)
+    if deviation <= _NO_SPREAD:
+        return 0.0 if mean > limit + _NO_SPREAD else 1.0
+    w = (mean - limit) / deviation
+    transformed = w + skewness * w * w / 3 + skewness**2 * w**3 / 27 + skewness / (6 * n)
+    return float(stdtr(n - 1, -math.sqrt(n) * transformed))
+
+
+def _moments(values: Any) -> tuple[float, float, float]:
+    """Return mean, standard deviation and skewness."""
+    import numpy as np
+
+    mean = math.fsum(values) / len(values)
+    apart = np.asarray(values) - mean
+    deviation = math.sqrt(float((apart**2).sum()) / (len(values) - 1))
+    if deviation <= _NO_SPREAD:
+        return mean, 0.0, 0.0
+    return mean, deviation, float((apart**3).mean()) / deviation**3

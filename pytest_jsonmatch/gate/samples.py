@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -15,13 +15,22 @@ GRAIN: Final = 10**9
 """Scores are compared in units of a billionth: sums are then exact, and 0.3 - 0.2 ties with 0.1."""
 
 
+class Row(NamedTuple):
+    """What one case adds to a figure that is a ratio of sums; to a mean: its value, and 1."""
+
+    part: float
+    whole: float
+    cluster: str
+    """What the case belongs to. Cases of one cluster are not independent; those of two are."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """Two runs, case by case.
 
     >>> pair_cases({"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0], "c": [0.0]})
-    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), new=('b',), vanished=('c',))
+    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), clusters=('a',))
     """
 
     cases: tuple[str, ...]
@@ -29,15 +38,18 @@ class Pairs:
     current: tuple[float, ...]
     """Of each case the mean over its repeats, in [0, 1]."""
     baseline: tuple[float, ...]
-    new: tuple[str, ...] = ()
-    """Cases that only the current run has; they are named, never paired."""
-    vanished: tuple[str, ...] = ()
-    """Cases that only the baseline has."""
+    clusters: tuple[str, ...] = ()
+    """Of each case what it belongs to, such as its document; its own id where it stands alone."""
 
     @property
     def deltas(self) -> tuple[float, ...]:
         """Current minus baseline, per case: a drop is below 0."""
         return tuple(now - before for now, before in zip(self.current, self.baseline))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The deltas with the clusters that they come from."""
+        return [Row(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
 
 
 def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
@@ -65,32 +77,28 @@ def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return found
 
 
-def as_scores(passed: Mapping[str, bool]) -> dict[str, tuple[float]]:
-    """Return outcomes as scores: 1 for a case that passed, 0 for one that failed.
-
-    >>> as_scores({"a": True, "b": False})
-    {'a': (1.0,), 'b': (0.0,)}
-    """
-    return {case: (1.0 if outcome else 0.0,) for case, outcome in passed.items()}
-
-
-def pair_cases(current: Mapping[str, Sequence[float]], baseline: Mapping[str, Sequence[float]]) -> Pairs:
-    """Return the cases that both runs have, and the names of the others.
+def pair_cases(
+    current: Mapping[str, Sequence[float]],
+    baseline: Mapping[str, Sequence[float]],
+    clusters: Mapping[str, str] | None = None,
+) -> Pairs:
+    """Return the cases that both runs have.
 
     Args:
         current: the scores of each case's repeats, by case id.
         baseline: the same of the run to compare with. The numbers of repeats may differ.
+        clusters: by case id what the case belongs to; a case that is not there stands alone.
 
     Raises ConfigurationError for what is no score, in either run.
     """
+    named = clusters or {}
     now, before = case_scores(current), case_scores(baseline)
     common = tuple(case for case in now if case in before)
     return Pairs(
         common,
         tuple(now[case] for case in common),
         tuple(before[case] for case in common),
-        tuple(case for case in now if case not in before),
-        tuple(case for case in before if case not in now),
+        tuple(named.get(case) or case for case in common),
     )
 
 

@@ -3,95 +3,63 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.margin import checked_gate
-from pytest_jsonmatch.gate.verdict import figures_apart
+from pytest_jsonmatch.gate.verdict import checked_gate, means_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_jsonmatch.gate.margin import Mode
+    from pytest_jsonmatch.gate.verdict import Mode
 
 _BETS: Final = 64
 _SMALLEST_BET: Final = 0.01
 _LARGEST_BET: Final = 0.95
-_FLIP_BETS: Final = 0.1, 100.0
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether a gate is settled before the end, and on what ground."""
+class Decision(NamedTuple):
+    """Whether a gate is settled before the end."""
 
     passed: bool | None
     """What it comes to; None while it is open."""
-    seen: int
-    """Cases that have run."""
-    planned: int
-    saved: int
-    """Calls of the producer that need not be made; 0 while the gate is open."""
-    method: str
-    """`certain`: no outcome of the rest can change it. `e-value`: proven, however often one looked."""
     reason: str
     """Why, as a sentence."""
 
 
-def certain_bounds(scores: Iterable[float], planned: int) -> tuple[float, float]:
-    """Return the lowest and the highest mean that the whole run can have: the rest all 0, or all 1.
-
-    Sums are rounded once (`math.fsum`), so that the run's own mean, made like this, is never outside.
-
-    >>> certain_bounds([0.2, 0.5, 0.9], planned=10)
-    (0.16, 0.86)
-    """
-    found = list(scores)
-    rest = _rest(len(found), planned)
-    if not planned:
-        raise ConfigurationError("there is no mean of no case")
-    for score in found:
-        if not 0.0 <= score <= 1.0:
-            raise ConfigurationError(f"{score!r} is not a score; scores are from 0 to 1")
-    return math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
-
-
 def threshold_decision(
-    scores: Iterable[float], planned: int, limit: float, *, repeats: int = 1, figure: str = "mean score"
+    scores: Iterable[float], planned: int, limit: float, *, figure: str = "mean score"
 ) -> Decision:
     """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
 
-    This is certain, not statistics: the result is what the whole run would give, down to the
-    last bit of the mean. A pass rate is the mean of 0 and 1.
+    This is certain, not statistics: the result is what the whole run would give, down to the last bit of the
+    mean (sums are rounded once). A pass rate is the mean of 0 and 1.
 
     Args:
         scores: of the cases that have run, each the mean of its repeats.
         planned: how many cases there are in all.
         limit: what the mean over all of them must reach.
-        repeats: calls of the producer for each case.
         figure: what the mean is called.
 
-    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9, repeats=3)
-    Decision(passed=False, seen=3, planned=10, saved=21, method='certain', reason='the mean score can reach
-    0.860 at most')
+    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9)
+    Decision(passed=False, reason='the mean score can reach 0.860 at most')
     >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
     'the mean score is 0.500 at least'
     """
     found = list(scores)
-    rest = planned - len(found)
+    rest = _rest(len(found), planned)
     if not planned:
-        return Decision(False, 0, 0, 0, "certain", "there is no case")
-    worst, best = certain_bounds(found, planned)
+        return Decision(False, "there is no case")
+    for score in found:
+        if not 0.0 <= score <= 1.0:
+            raise ConfigurationError(f"{score!r} is not a score; scores are from 0 to 1")
+    worst, best = math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
     if worst >= limit:
-        reason = f"the {figure} is {figures_apart(limit, worst)[1]} at least"
-        return Decision(True, len(found), planned, rest * repeats, "certain", reason)
+        return Decision(True, f"the {figure} is {means_apart(limit, worst)[1]} at least")
     if best < limit:
-        reason = f"the {figure} can reach {figures_apart(limit, best)[1]} at most"
-        return Decision(False, len(found), planned, rest * repeats, "certain", reason)
-    return Decision(
-        None, len(found), planned, 0, "certain", f"the {figure} ends between {worst!r} and {best!r}"
-    )
+        return Decision(False, f"the {figure} can reach {means_apart(limit, best)[1]} at most")
+    return Decision(None, f"the {figure} ends between {worst!r} and {best!r}")
 
 
 @final
@@ -101,13 +69,9 @@ class SequentialGate:
     Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if
     it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its
     *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and
-    whenever one stops. Each wealth is the mean over 64 fixed stakes: it does not hang on the order of the
-    cases seen.
-
-    Both are fair for whatever deltas in [-1, 1] whose mean is at the margin (Waudby-Smith & Ramdas 2024),
-    with one exception: with `max_drop` 0 the bet on a drop is the one that goes with sign flips. It is fair
-    where a delta is as likely as its opposite, as between equal systems, and sees small drops sooner (de la
-    Peña 1999).
+    whenever one stops. Nothing is assumed of the deltas but that they lie in [-1, 1]: the bets are fair for
+    all whose mean is at the margin. Each wealth is the mean over 64 fixed stakes: it does not hang on the
+    order of the cases seen.
 
     - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
       rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
@@ -121,28 +85,18 @@ class SequentialGate:
     delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
 
     Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Orabona &
-    Jun 2024 (the mixture of stakes); de la Peña 1999, A general class of exponential inequalities.
+    Jun 2024 (the mixture of stakes).
 
     >>> gate = SequentialGate(planned=100, max_drop=0.0)
     >>> for number in range(100):
     ...     decision = gate.add(-1.0 if number % 2 else -0.5)
     ...     if decision.passed is not None:
     ...         break
-    >>> decision.passed, decision.seen, decision.saved, decision.method
-    (False, 5, 95, 'e-value')
+    >>> number, decision.passed, decision.reason
+    (10, False, 'a drop is proven (e = 20.5)')
     """
 
-    __slots__ = (
-        "_alpha",
-        "_decision",
-        "_logs",
-        "_max_drop",
-        "_mode",
-        "_planned",
-        "_repeats",
-        "_seen",
-        "_stakes",
-    )
+    __slots__ = ("_alpha", "_decision", "_logs", "_max_drop", "_mode", "_planned", "_seen", "_stakes")
 
     def __init__(
         self,
@@ -150,8 +104,6 @@ class SequentialGate:
         max_drop: float = 0.0,
         confidence: float = 0.95,
         mode: Mode = "regression",
-        *,
-        repeats: int = 1,
     ) -> None:
         import numpy as np
 
@@ -159,38 +111,32 @@ class SequentialGate:
         self._planned = planned
         self._max_drop = max_drop
         self._mode: Final[Mode] = mode
-        self._repeats = repeats
         self._seen = 0
         shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
         # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
-        first = np.geomspace(*_FLIP_BETS, _BETS) if max_drop == 0 else -shares / (1 + max_drop)
-        self._stakes: Any = np.stack([first, shares / (1 - max_drop)])
+        self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
         self._decision = self._decide()
 
-    def add(self, delta: float) -> Decision:
-        """Add the delta of the next case (current minus baseline), and tell if that settles the gate."""
+    def add(self, delta: float, weight: float = 1.0) -> Decision:
+        """Add the delta of the next case (current minus baseline), and tell if that settles the gate.
+
+        Of cases in clusters: the mean delta of the next cluster, and its size as a share of the largest one.
+        """
         if not -1.0 <= delta <= 1.0:
             raise ConfigurationError(f"{delta!r} is no difference of two scores")
         _rest(self._seen + 1, self._planned)
         self._seen += 1
-        self._logs += self._gains(delta)
+        self._logs += self._gains(delta, weight)
         if self._decision.passed is None:
             self._decision = self._decide()
         return self._decision
 
-    def _gains(self, delta: float) -> Any:
+    def _gains(self, delta: float, weight: float = 1.0) -> Any:
         """The logarithms of what each stake of both bets is multiplied by."""
         import numpy as np
 
-        gains = np.log1p(self._stakes * (delta + self._max_drop)) if self._max_drop else np.empty((2, _BETS))
-        if not self._max_drop:
-            sizes = np.abs(self._stakes[0] * delta)
-            # What it is multiplied by is the exponential of minus stake times delta, over its mean with
-            # either sign.
-            gains[0] = -self._stakes[0] * delta - sizes - np.log1p(np.exp(-2 * sizes)) + math.log(2)
-            gains[1] = np.log1p(self._stakes[1] * delta)
-        return gains
+        return np.log1p(self._stakes * (weight * (delta + self._max_drop)))
 
     @property
     def e_drop(self) -> float:
@@ -213,24 +159,17 @@ class SequentialGate:
         small = f"a drop of {self._max_drop:.12g} or more"
         is_regression = self._mode == "regression"
         if self.e_drop >= enough:
-            return self._settled(False, "e-value", f"{drop} is proven (e = {self.e_drop:.3g})")
+            return Decision(False, f"{drop} is proven (e = {self.e_drop:.3g})")
         if self.e_no_drop >= enough:
-            return self._settled(True, "e-value", f"{small} is ruled out (e = {self.e_no_drop:.3g})")
+            return Decision(True, f"{small} is ruled out (e = {self.e_no_drop:.3g})")
         # If every case that is left helped this bet as much as a case can:
         at, best = (0, -1.0) if is_regression else (1, 1.0)
-        hoped = _mean_exp(self._logs[at] + rest * self._gains(best)[at])
-        if hoped < enough:
-            what = (
-                f"{drop} can no longer be proven" if is_regression else f"{small} can no longer be ruled out"
-            )
-            return self._settled(
-                is_regression, "certain", what if rest else what.replace("can no longer", "could not")
-            )
-        return Decision(None, self._seen, self._planned, 0, "e-value", "not settled yet")
-
-    def _settled(self, passed: bool, method: Literal["certain", "e-value"], reason: str) -> Decision:
-        saved = (self._planned - self._seen) * self._repeats
-        return Decision(passed, self._seen, self._planned, saved, method, reason)
+        if _mean_exp(self._logs[at] + rest * self._gains(best)[at]) < enough:
+            what = f"{drop} can no longer be proven"
+            if not is_regression:
+                what = f"{small} can no longer be ruled out"
+            return Decision(is_regression, what if rest else what.replace("can no longer", "could not"))
+        return Decision(None, "not settled yet")
 
 
 def _rest(seen: int, planned: int) -> int:

@@ -1,4 +1,4 @@
-"""How far a golden file may reach: how large its YAML may be, and where the files lie that its cases name."""
+"""The bounds of golden files: the size of their YAML, and the folders of the files that cases name."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.running import CaseFiles
 
 # Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
-# hand, and less than what ends a CI machine.
+# hand, and less than what would exhaust a CI machine.
 DEFAULT_SIZE: Final = 16 * 1024**2
 UNLIMITED: Final = sys.maxsize
-"""For what has been read before, within its limit."""
+"""For files that were read before, within the limit."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the golden files of a session must keep to.
+    """The bounds of a session's golden files.
 
     Args:
-        size: how many bytes a YAML file may have, what its aliases stand for written out.
+        size: the limit of a YAML file in bytes, with its aliases written out.
         folders: the real paths of the folders in or below which cases may name files, beside the folder of
             the golden file; None for anywhere.
     """
@@ -39,7 +39,7 @@ class Bounds:
         return cls(files.yaml_limit or DEFAULT_SIZE, files.folders)
 
     def outside(self, path: str, home: str) -> str | None:
-        """Return where a file really lies, its symbolic links followed, if that is out of bounds; else None.
+        """Return the real path of a file, with symbolic links resolved, if it is out of bounds; else None.
 
         Args:
             path: the file.
@@ -49,14 +49,14 @@ class Bounds:
             return None
         try:
             real = os.path.realpath(path)
-        except ValueError:  # no path at all: whoever reads it will say so
+        except ValueError:  # not a path: reading the file will report that
             return None
         if any(_is_below(real, folder) for folder in self.folders) or _is_below(real, os.path.realpath(home)):
             return None
         return real
 
     def leads_out(self, path: Path) -> str | None:
-        """Return where a file really lies to which links lead out of bounds; None if none do."""
+        """Return the real path of a file if links lead out of bounds to it; else None."""
         real = os.path.realpath(path)
         if self.folders is None or any(_is_below(real, folder) for folder in self.folders):
             return None
@@ -64,7 +64,7 @@ class Bounds:
         return real if inside else None
 
     def read(self, path: Path) -> bytes:
-        """Return what a YAML file holds; of one that is too large, no more than shows that it is."""
+        """Return the content of a YAML file; of one that is too large, one byte more than the limit."""
         with path.open("rb") as file:
             return file.read(self.size + 1)
 

@@ -74,9 +74,20 @@ class GoldenCase:
         return self._given.get("min_pass_rate")
 
     @property
+    def cluster(self) -> str:
+        """What the case belongs to, such as its document; empty where it does not say."""
+        cluster: str = self._given.get("cluster", "")
+        return cluster
+
+    @property
     def tags(self) -> dict[str, Any]:
         """What the case is like, by name: its own tags and those of its file."""
         return read_tags(self._given.get("tags", {}))
+
+    @property
+    def shared_input(self) -> str:
+        """The file with the input, as a person would name it, if no cluster says what else shares it."""
+        return "" if self.cluster or "input_file" not in self._given else self._file_name("input_file")
 
     @property
     def params(self) -> dict[str, Any]:
@@ -185,8 +196,9 @@ class GoldenCase:
         try:
             return _text(self._read("actual_file"))
         except UnicodeDecodeError as error:
-            reason = f"actual_file {self._file_name('actual_file')!r} is not UTF-8 text: {error}"
-            raise self.error(reason, "actual_file") from None
+            raise self.error(
+                f"actual_file {self._file_name('actual_file')!r} is not UTF-8 text: {error}", "actual_file"
+            ) from None
 
     @property
     def has_expected(self) -> bool:

@@ -25,7 +25,6 @@ from pytest_jsonmatch.engine.value.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
@@ -513,8 +512,8 @@ def _failing(
     if isinstance(error, GoldenFileError):
         line = error.line
     elif isinstance(error, GoldValidationError):
-        line = case.expected_position(parse_path(error.path)).line
-        message = f"{case.locate_expected(parse_path(error.path))}: {message}"
+        line = case.expected_position(error.keys).line
+        message = f"{case.locate_expected(error.keys)}: {message}"
     elif line is None:
         blamed = _blamed(case, error)
         if blamed == ("schema",) and not message.startswith("schema"):

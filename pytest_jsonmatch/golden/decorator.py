@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> pytest.MarkDecorator:
     """Parametrize a test with the cases of golden files, their marks included.
 
-    The test gets each as a `GoldenCase`, as the fixture `jsonmatch_case` has it. Such files need not have
-    names that pytest would collect by itself; where they have, their cases run as tests of their own as well.
+    The test gets each case as a `GoldenCase`, like the fixture `jsonmatch_case`. The files can have any
+    names; if pytest collects them by their names, their cases also run as tests of their own.
 
     Args:
         patterns: paths, relative to the folder of the test file; `*`, `?`, `[]` and `**` as in globs.
         argname: the argument of the test.
 
     Returns:
-        The mark `parametrize`, with the ids of the cases; of several files, each after its file's name.
+        The mark `parametrize`, with the ids of the cases, each preceded by its file's name if there are
+        several files.
 
     Raises:
         pytest.Collector.CollectError: no file fits, or one is not valid; the message says where.
@@ -59,13 +60,11 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterat
     """Yield the files that patterns name, each once, in the order of the patterns and then of their names."""
     seen: set[Path] = set()
     if not patterns:
-        message = "golden_cases: name at least one file or pattern"
-        raise pytest.Collector.CollectError(message)
+        raise pytest.Collector.CollectError("golden_cases: name at least one file or pattern")
     for pattern in [os.fspath(pattern) for pattern in patterns]:
         found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
         if not found:
-            message = f"golden_cases: no file fits {pattern!r} in {folder}"
-            raise pytest.Collector.CollectError(message)
+            raise pytest.Collector.CollectError(f"golden_cases: no file fits {pattern!r} in {folder}")
         for path in map(Path, found):
             if path not in seen:
                 seen.add(path)

@@ -1,14 +1,13 @@
-"""The JSON Schema of golden files, for editors: made of the loader's table of keys, and of `forms.yaml`.
+"""The JSON Schema of golden files for editors, made from the loader's table of keys and `forms.yaml`.
 
-It calls itself draft 2020-12 and keeps to keywords that mean the same in draft 7, which is what most editors
-know. So a `$ref` has no keywords beside it, and nothing is `unevaluated`.
+Its draft is 2020-12, but it uses only keywords that mean the same in draft 7, which most editors know. So a
+`$ref` has no keywords beside it, and nothing is `unevaluated`.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
@@ -24,7 +23,7 @@ Schema = dict[str, Any]
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-# Patterns, in words that mean the same to Python and to JavaScript. `$(?!\n)` is the very end: Python's `$`
+# Patterns that mean the same in Python and in JavaScript. `$(?!\n)` is the very end: Python's `$`
 # also stands before a last line break. A letter is any character that is not another one of ASCII.
 _END: Final = r"$(?!\n)"
 _ID: Final = r"[^\x00-*,/:-?\[-\^`{-\x7f]+"
@@ -34,24 +33,22 @@ _PATH_KEY: Final = r"([A-Za-z_][A-Za-z0-9_]*|\*\*?)"
 _PATH_ITEM: Final = r'\[("([^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")?\]'
 _PATH_REST: Final = rf"(\.{_PATH_KEY}|{_PATH_ITEM})*"
 
-PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "id": rf"^(?!pytest_|__|({'|'.join([*sorted(XUNIT_NAMES), 'pytestmark'])}){_END}){_ID}{_END}",
-        "word": f"^{_WORD}{_END}",
-        "bare_mark": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures', 'skipif'])}){_END}){_WORD}{_END}",
-        "producer": f"^{_DOTTED}:{_DOTTED}{_END}",
-        "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
-        "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
-        "size": SIZE,
-        "place": r"\$\{[^{}]*\}",
-    }
-)
-"""What `forms.yaml` names by a word."""
+PATTERNS: Final[Mapping[str, str]] = {
+    "id": rf"^(?!pytest_|__|({'|'.join([*sorted(XUNIT_NAMES), 'pytestmark'])}){_END}){_ID}{_END}",
+    "word": f"^{_WORD}{_END}",
+    "bare_mark": rf"^(?!({'|'.join([*NO_MARKS, 'usefixtures', 'skipif'])}){_END}){_WORD}{_END}",
+    "producer": f"^{_DOTTED}:{_DOTTED}{_END}",
+    "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
+    "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
+    "size": SIZE,
+    "place": r"\$\{[^{}]*\}",
+}
+"""The patterns that `forms.yaml` refers to by name."""
 
 
 @cache
 def tables() -> Mapping[str, Any]:
-    """Return what `forms.yaml` says, with its patterns."""
+    """Return the content of `forms.yaml`, with its patterns."""
     text = files(__package__).joinpath("forms.yaml").read_bytes()
     found: Schema = _with_patterns(load(text, "forms.yaml").value)
     return found
@@ -73,12 +70,12 @@ def _ref(name: str) -> Schema:
 
 
 def _words(texts: Mapping[str, str]) -> list[Schema]:
-    """Return schemas that offer each word with what it means."""
+    """Return schemas that offer each word with its meaning."""
     return [{"const": word, "description": text} for word, text in texts.items()]
 
 
 def _named(what: str) -> Schema:
-    """Return the form of "name" or {name: {parameters}}; any name will do, as one may register one's own."""
+    """Return the form of "name" or {name: {parameters}}; any name is allowed: users register more."""
     texts: dict[str, str] = {}
     known: Schema = {}
     for name, row in tables()[f"{what}s"].items():
@@ -103,11 +100,8 @@ def _named(what: str) -> Schema:
 
 
 def _definitions() -> Schema:
-    """Return the definition of each key, and what these refer to."""
-    found: Schema = {}
-    for name, key in KEYS.items():
-        form = tables()["forms"][key.form] if isinstance(key.form, str) else key.form
-        found[name] = {"description": key.text, **form}
+    """Return the definitions of all keys, and those that they refer to."""
+    found: Schema = {name: dict(tables()["forms"][name]) for name in KEYS}
     aliases = {alias: f"The same as {metric}." for alias, metric in ALIASES.items()}
     found["metric"]["anyOf"] = [*_words({**tables()["metrics"], **aliases}), *found["metric"]["anyOf"]]
     return {
@@ -126,7 +120,7 @@ def golden_schema() -> Schema:
     """
     pairs = [_not_both(name) for name in PAIRS]
     wanted = {"anyOf": [{"required": ["expected"]}, {"required": ["expected_file"]}]}
-    # `true`, for editors offer what has a schema once for each that it has.
+    # `true`, since editors would offer a key with several schemas several times.
     names: Schema = {name: _ref(name) if name in NOT_FILLED else True for name in KEYS}
     values = _unless_filled({name: _ref(name) for name in KEYS if name not in NOT_FILLED})
     cases: Schema = {
@@ -161,7 +155,7 @@ def golden_schema() -> Schema:
 
 
 def _unless_filled(forms: Schema) -> Schema:
-    """Return what makes keys have their forms; where there are parameters, a value with a place is free."""
+    """Return the schema that gives keys their forms; with parameters, a value with a place is not checked."""
     place = _ref("place")
     return {
         "if": {"required": ["parametrize"]},
@@ -181,10 +175,9 @@ def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Sch
     """Return the schema of golden files in which `expected` has a schema too, for editors to complete it by.
 
     Args:
-        expected: the schema of every `expected`, with nothing to look up outside of itself; None leaves
-            it free.
-        by_schema: pairs of what stands at the key `schema` and the schema that this means: it is that of
-            `expected` where the case, or the file of a case without one, has this `schema`.
+        expected: the schema of every `expected`, without references to other files; None for none.
+        by_schema: pairs of a value of the key `schema` and the schema that it means; this schema is that of
+            `expected` in cases with that value, their own or their file's.
 
     >>> total = {"type": "object", "properties": {"total": {"type": "number"}}}
     >>> completed(total)["$defs"]["expected"]["allOf"], completed(total)["$defs"]["expected-1"]["type"]
@@ -212,7 +205,7 @@ def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Sch
 
 
 def _moved(schema: Schema, name: str) -> Schema:
-    """Return a schema that is resolved (its references lead into itself) as it reads below `$defs`."""
+    """Return a resolved schema, whose references lead into itself, adapted to its place below `$defs`."""
     root = f"#/$defs/{name}"
     moved: Schema = {}
     waiting: list[tuple[Any, Any]] = [(schema, moved)]
@@ -231,6 +224,6 @@ def _moved(schema: Schema, name: str) -> Schema:
                 target.append(copy)
     for word in ("$schema", "$id"):
         moved.pop(word, None)
-    # Else editors show people the name of the definition.
+    # Otherwise editors show the name of the definition.
     moved.setdefault("title", "expected")
     return moved

@@ -1,4 +1,4 @@
-"""Parametrized cases: what `parametrize` says, and the places `${name}` that its values fill."""
+"""Parametrized cases: the rows of `parametrize`, and the places `${name}` that their values fill."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
 _NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _LONGEST: Final = 40
-# More than anybody wants; a few names with many values each would take all memory.
+# A few names with many values each would otherwise take all memory.
 _MOST: Final = 100_000
 
 
@@ -37,7 +37,7 @@ class Expansion(NamedTuple):
 
 
 def expansions(given: Any) -> list[Expansion]:
-    """Return the rows of a checked `parametrize`: all combinations of a mapping, or a list as it stands.
+    """Return the rows of a checked `parametrize`: all combinations of a mapping, or the rows of a list.
 
     >>> [row.suffix for row in expansions({"shop": ["Ann's", "Bo"], "n": [1, 2]})]
     ['Ann-s-1', 'Ann-s-2', 'Bo-1', 'Bo-2']
@@ -61,7 +61,7 @@ def expansions(given: Any) -> list[Expansion]:
 
 
 def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
-    """Return what tells a row from others in an id: its values, or its number if they make no name."""
+    """Return the part of an id that identifies a row: its values, or its number if they make no name."""
     parts = []
     for value in values.values():
         text = value if type(value) is str else json.dumps(value, default=str)
@@ -77,19 +77,19 @@ def filled(
 ) -> JsonValue:
     """Return a value with its places `${name}` filled.
 
-    A string that is one place and nothing else becomes the parameter's value, of whatever type; inside a
-    longer string, and in the keys of objects, stands its text. `$${name}` stays as `${name}`.
+    A string that is a single place becomes the parameter's value, of any type; in longer strings and in keys
+    of objects the place is replaced by its text. `$${name}` stays as `${name}`.
 
     Args:
         value: a JSON value.
         values: the parameters.
-        report: told, with its path, of each place that names no parameter.
+        report: called with path and message for each place that names no parameter.
         at: the path of `value`.
 
     >>> filled({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
     """
-    # Documents nest no deeper than the loader allows; depth costs a stack of our own all the same.
+    # An explicit stack, since parameters may nest deeply.
     top: list[Any] = [None]
     waiting: list[tuple[Any, Any, JsonValue, Trail]] = [(top, 0, value, at)]
     while waiting:
@@ -140,7 +140,7 @@ def _text_in(
 
 
 def written_size(value: JsonValue) -> int:
-    """Return about how many characters a value has when it is written as JSON.
+    """Return roughly how many characters a value has as JSON.
 
     >>> written_size({"a": [1, "b"]})
     14
@@ -163,13 +163,14 @@ def written_size(value: JsonValue) -> int:
 
 
 def check_rows(given: JsonValue) -> None:
-    """Refuse what can't stand at `parametrize`."""
+    """Refuse what is not valid at `parametrize`."""
     if type(given) is dict and given:
         for name, values in given.items():
             _check_name(name, name)
             if name == "id":
-                reason = ": the ids of a mapping are made of its values; give a list of rows to choose them"
-                raise InvalidValueError(reason, name)
+                raise InvalidValueError(
+                    ": the ids of a mapping are made of its values; give a list of rows to choose them", name
+                )
             if type(values) is not list or not values:
                 raise InvalidValueError(f": {name!r} has to be a list of its values", name)
         count = math.prod(map(len, given.values()))

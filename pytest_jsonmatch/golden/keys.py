@@ -1,13 +1,12 @@
-"""The keys of golden files: one table of what each may hold, for the loader and for editors."""
+"""The keys of golden files: one table of what the loader takes at each."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.tags import wrong_tag
+from pytest_jsonmatch.defaults import MAX_REPEATS
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
@@ -18,7 +17,6 @@ from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import check_rows
 from pytest_jsonmatch.golden.marks import check_marks
 from pytest_jsonmatch.limits import as_share
-from pytest_jsonmatch.results.limits import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 Check: TypeAlias = "Callable[[JsonValue], None]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")
-# Names that pytest gives a meaning of its own when it finds them in a module.
+# Names that have a meaning for pytest in a module.
 XUNIT_NAMES: Final = frozenset(
     f"{when}{what}"
     for when in ("setup", "teardown")
@@ -68,7 +66,7 @@ _object: Final = _is("object")
 
 
 def _text(missing: str) -> Check:
-    """Return the check for text that is not empty; `missing` is what to do if it is."""
+    """Return the check for text that is not empty; `missing` says what to do otherwise."""
 
     def check(value: JsonValue) -> None:
         _string(value)
@@ -159,7 +157,7 @@ def _pattern(pattern: str, *at: str) -> None:
 
 
 def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
-    """Refuse what the engine refuses to read, at a place inside the value."""
+    """Refuse what the engine refuses, at a place inside the value."""
     try:
         read(*arguments)
     except ConfigurationError as error:
@@ -222,155 +220,49 @@ def _parametrize(value: JsonValue) -> None:
             raise InvalidValueError(f": {reason}", number, "id")
 
 
-_ANYTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_TEXT: Final[Mapping[str, Any]] = MappingProxyType({"type": "string"})
-_NAME: Final[Mapping[str, Any]] = MappingProxyType({"type": "string", "minLength": 1})
-_FLAG: Final[Mapping[str, Any]] = MappingProxyType({"type": "boolean"})
-_SHARE: Final[Mapping[str, Any]] = MappingProxyType({"type": "number", "minimum": 0, "maximum": 1})
-_COUNT: Final[Mapping[str, Any]] = MappingProxyType({"type": "integer", "minimum": 1, "maximum": MAX_REPEATS})
-
-
 @final
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of the format: all that the loader and editors need to know of it.
+class Key(NamedTuple):
+    """One key of the format, as the loader needs to know it; what editors need is in `forms.yaml`.
 
     Args:
         check: raises InvalidValueError for a value that can't stand there; None where every value will do.
-        form: the same rule as JSON Schema; a name stands for one of `forms.yaml`. A test holds the two to
-            each other.
-        text: what the key is for, as editors show it.
         file_wide: whether it is allowed beside `cases`, as a default for every case.
         joined: whether a case's value is joined with its file's, member by member.
         filled: whether places `${name}` in it are filled.
     """
 
     check: Check | None
-    form: Mapping[str, Any] | str
-    text: str
     file_wide: bool = False
     joined: bool = False
     filled: bool = True
 
 
-# A new key is a row here, and a row in docs/golden-keys.md.
-_ROWS: Final[dict[str, Key]] = {
-    "id": Key(
-        _id, "id", "The name of the test: letters, digits and _ . @ + -, unique in the file.", filled=False
-    ),
-    "title": Key(_string, _TEXT, "What the case is about, in prose.", file_wide=True),
-    "input": Key(None, _ANYTHING, "What to ask: any value. The producer is called with it.", file_wide=True),
-    "input_file": Key(
-        _file,
-        _NAME,
-        "A file with the input, relative to this one: the value of a .json, .yaml or .yml file, "
-        "the text of any other.",
-        file_wide=True,
-    ),
-    "actual": Key(
-        None,
-        _ANYTHING,
-        "A recorded answer. A value is compared as it is; a string is a model's output, "
-        "in which JSON is looked for.",
-    ),
-    "actual_file": Key(
-        _file,
-        _NAME,
-        "A file with a recorded answer, relative to this one: a model's output; "
-        "a .yaml or .yml file is taken for a value.",
-    ),
-    "expected": Key(None, _ANYTHING, "What the answer should be: any value."),
-    "expected_file": Key(
-        _data_file,
-        "data_file",
-        "A .json, .yaml or .yml file with what the answer should be, relative to this one.",
-    ),
-    "metric": Key(
-        _text("name a metric"),
-        "metric",
-        "How to score: a built-in metric, or a registered one.",
-        file_wide=True,
-    ),
-    "threshold": Key(
-        _threshold,
-        "threshold",
-        "The score it must reach, from 0 to 1, or limits for several figures and fields.",
-        file_wide=True,
-    ),
-    "judge_triage": Key(
-        _flag, _FLAG, "true: a judge is asked only what can change whether the case passes.", file_wide=True
-    ),
-    "options": Key(
-        _options, "options", "The metric's options, over those of the metric.", file_wide=True, joined=True
-    ),
-    "fields": Key(
-        _by_pattern("fields"),
-        "fields",
-        "Rules for fields, by path pattern: items[].price, **.id, items[].*",
-        file_wide=True,
-        joined=True,
-    ),
-    "accept": Key(
-        _by_pattern("accept"),
-        "accept",
-        "What else is right, by path pattern: a list of values, or what a value may be like.",
-        file_wide=True,
-        joined=True,
-    ),
-    "schema": Key(
-        _schema,
-        "schema",
-        "An eval schema: the path of a JSON file, relative to this one, or the schema itself.",
-        file_wide=True,
-    ),
-    "validate": Key(
-        _validate,
-        {"enum": list(VALIDATE)},
-        "Whether the answer is held against the schema, as JSON Schema too: report (the default) what is not "
-        "valid, require it to be valid, or off.",
-        file_wide=True,
-    ),
-    "producer": Key(
-        _producer,
-        "producer",
-        "The function that answers, module:function. It is called with the input.",
-        file_wide=True,
-    ),
-    "repeat": Key(
-        _repeat,
-        _COUNT,
-        "How often to run the case: `case@1`, `case@2` and so on, each with an answer of its own.",
-        file_wide=True,
-    ),
-    "min_pass_rate": Key(
-        _unit,
-        _SHARE,
-        "The share of the runs of a repeated case that have to pass. Without it all have to.",
-        file_wide=True,
-    ),
-    "tags": Key(
-        _tags,
-        "tags",
-        "What the case is like, such as {source: phone}: figures, gates and reports can be taken by tags.",
-        file_wide=True,
-        joined=True,
-    ),
-    "marks": Key(
-        check_marks,
-        "marks",
-        "pytest marks: a list of names, or of {name: arguments}.",
-        file_wide=True,
-        filled=False,
-    ),
-    "parametrize": Key(
-        _parametrize,
-        "parametrize",
-        "Parameters: names with lists of values, or rows. The case stands for several, "
-        "which fill its places ${name}.",
-        filled=False,
-    ),
+# A new key is a row here, a form in forms.yaml, and a row in docs/golden-keys.md.
+KEYS: Final[Mapping[str, Key]] = {
+    "id": Key(_id, filled=False),
+    "title": Key(_string, file_wide=True),
+    "input": Key(None, file_wide=True),
+    "input_file": Key(_file, file_wide=True),
+    "actual": Key(None),
+    "actual_file": Key(_file),
+    "expected": Key(None),
+    "expected_file": Key(_data_file),
+    "metric": Key(_text("name a metric"), file_wide=True),
+    "threshold": Key(_threshold, file_wide=True),
+    "judge_triage": Key(_flag, file_wide=True),
+    "options": Key(_options, file_wide=True, joined=True),
+    "fields": Key(_by_pattern("fields"), file_wide=True, joined=True),
+    "accept": Key(_by_pattern("accept"), file_wide=True, joined=True),
+    "schema": Key(_schema, file_wide=True),
+    "validate": Key(_validate, file_wide=True),
+    "producer": Key(_producer, file_wide=True),
+    "repeat": Key(_repeat, file_wide=True),
+    "min_pass_rate": Key(_unit, file_wide=True),
+    "cluster": Key(_text("name what the case belongs to"), file_wide=True),
+    "tags": Key(_tags, file_wide=True, joined=True),
+    "marks": Key(check_marks, file_wide=True, filled=False),
+    "parametrize": Key(_parametrize, filled=False),
 }
-KEYS: Final[Mapping[str, Key]] = MappingProxyType(_ROWS)
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)
 FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}

@@ -1,4 +1,4 @@
-"""Marks of cases: what `marks` may say, the pytest marks that it stands for, and `skipif` without code."""
+"""Marks of cases: the values of `marks`, the pytest marks that they mean, and `skipif` without code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Mark:
 
 
 def check_marks(value: JsonValue) -> None:
-    """Refuse what can't stand at `marks`."""
+    """Refuse what is not valid at `marks`."""
     if type(value) is not list:
         raise InvalidValueError("has to be a list, such as [slow] or [{skip: the reason}]")
     for index, entry in enumerate(value):

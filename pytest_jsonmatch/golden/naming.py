@@ -1,4 +1,4 @@
-"""What files are called where people, and pytest, read about them."""
+"""The names of files in messages and node ids."""
 
 from __future__ import annotations
 

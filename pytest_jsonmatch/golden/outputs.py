@@ -16,7 +16,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
-from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # What holds an answer, or says why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
-# ASCII passes everywhere, whatever a model puts into a string.
-_WRITER: Final = JsonWriter(ascii=True)
 # Side by side in JSON, two halves of a character are that character.
 _HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _TORN: Final = (
@@ -52,7 +50,7 @@ def output_line(
         seconds: what making it took.
         params: the parameters of fixtures.
     """
-    return _WRITER.value(
+    return ascii_json(
         {
             "case": nodeid,
             "id": case.id,
@@ -225,8 +223,9 @@ class Outputs:
                         self._offsets[_parsed(line, path, number)["case"]] = offset
                     offset += len(line)
         except OSError as error:
-            message = f"{path} can't be read: {(error.strerror or str(error)).lower()}"
-            raise ConfigurationError(message) from None
+            raise ConfigurationError(
+                f"{path} can't be read: {(error.strerror or str(error)).lower()}"
+            ) from None
 
     def find(self, nodeid: str) -> object:
         """Return a case's answer.
@@ -242,8 +241,7 @@ class Outputs:
             file.seek(offset)
             entry = _read(file.readline())
         if "error" in entry:
-            message = f"{self.path.name} has no output of {nodeid}: {entry['error']}"
-            raise LookupError(message)
+            raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         if "base64" in entry:
             return base64.b64decode(entry["base64"])
         return entry["text"] if "text" in entry else entry["actual"]
@@ -269,8 +267,7 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
         )
         raise ConfigurationError(message) from None
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
-        message = f"{path}:{number} is no output that --jsonmatch-record wrote"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{path}:{number} is no output that --jsonmatch-record wrote")
     return entry
 
 

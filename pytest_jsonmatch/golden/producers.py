@@ -1,13 +1,13 @@
-"""What a case is compared with: its recorded answer, or what its producer makes of its input."""
+"""The answer of a case: the recorded one, or what its producer makes of its input."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.raising import raiser
 
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.golden.cases import GoldenCase
 
+_PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
+
 
 _MOST_FUNCTIONS: Final = 20
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
-    """Return what a case is compared with: its recorded answer, else its producer's, else what `ask` says.
+    """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
 
     Args:
         case: the case.
-        ask: asked last; None as its answer means that it has none.
+        ask: called last; it returns None if it has no answer.
 
     Raises:
-        AssertionError: there is no answer, or a file or producer that the case names can't be had. It is
-            raised from the line of the YAML file that it is about. What a producer raises passes through.
+        AssertionError: there is no answer, or a file or producer of the case can't be used; raised from the
+            line of the YAML file that names it. Exceptions of the producer pass through.
     """
     __tracebackhide__ = True
     try:
@@ -60,8 +62,8 @@ def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> obj
 def produce(case: GoldenCase) -> object:
     """Call the case's producer with the case's input and return its answer.
 
-    A coroutine function (or whatever returns an awaitable) is run to its end in an event loop of its own.
-    What the producer itself raises passes through.
+    A coroutine (or any other awaitable) is run to its end in a new event loop.
+    Exceptions of the producer pass through.
 
     Raises:
         GoldenFileError: the producer can't be imported or called; the error stands at `producer`.
@@ -79,22 +81,15 @@ def produce(case: GoldenCase) -> object:
 def _find(case: GoldenCase) -> Callable[[object], Any]:
     __tracebackhide__ = True
     written = case.producer or ""
-    module_name, _, attributes = written.partition(":")
     try:
-        # At run time: pytest's `pythonpath` and the conftest files have had their say on sys.path.
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
-            raise _not_found(case, module_name, error.name) from None
-        raise _broken(case, module_name, error) from error
-    except Exception as error:
-        raise _broken(case, module_name, error) from error
-    for attribute in attributes.split("."):
-        try:
-            found = getattr(found, attribute)
-        except AttributeError:
-            reason = f"the producer {written!r}: {module_name!r} has no {attribute!r}"
-            raise case.error(reason + _functions_in(found, attribute), "producer") from None
+        # At run time, when pytest's `pythonpath` and the conftest files have changed sys.path.
+        found = object_named(written, _functions_in)
+    except ConfigurationError as error:
+        cause = error.__cause__
+        missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
+        if missing is None or not f"{written.partition(':')[0]}.".startswith(f"{missing}."):
+            raise case.error(f"the producer {error}", "producer") from cause
+        raise case.error(f"the producer {error}; {_PATH}", "producer") from None
     if not callable(found):
         raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
     function: Callable[[object], Any] = found
@@ -116,22 +111,6 @@ def _functions_in(holder: object, meant: str) -> str:
     listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
     near = nearest(meant, functions)
     return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
-
-
-def _not_found(case: GoldenCase, module_name: str, missing: str) -> GoldenFileError:
-    what = f"there is no module {missing!r}" + (
-        f" (wanted by {module_name!r})" if missing != module_name else ""
-    )
-    return case.error(
-        f"the producer {case.producer!r} can't be imported: {what}; "
-        "add the folder that holds it to pytest's ini option `pythonpath`, or install it",
-        "producer",
-    )
-
-
-def _broken(case: GoldenCase, module_name: str, error: Exception) -> GoldenFileError:
-    what = f"importing {module_name!r} raised {type(error).__name__}: {error}"
-    return case.error(f"the producer {case.producer!r} can't be imported: {what}", "producer")
 
 
 def _wait_for(case: GoldenCase, answer: Awaitable[object]) -> object:

@@ -1,4 +1,4 @@
-"""Raising from a line of a file that is not Python, so that every traceback shows that line."""
+"""Errors raised from a line of a file that is not Python, so that every traceback shows that line."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def raiser(
 ) -> FunctionType:
     """Return a function of no arguments that raises `AssertionError(message)` from a line of a file.
 
-    It is compiled as if it stood there. A plain AssertionError: editors show anything else as an error of the
-    test, not as its failure.
+    It is compiled as if it were there. The error is a plain AssertionError: editors show others as an error
+    of the test, not as a failure.
 
     Args:
         message: the error's text.
@@ -30,7 +30,7 @@ def raiser(
         line: the line in it, counted from 1.
         first: no line above this one is shown, unless it is the one that fails.
         name: what tracebacks call the function.
-        cause: what the error comes from, if that should be shown too.
+        cause: the cause of the error, if it should be shown too.
 
     >>> raiser("no good", path="a.yaml", line=3, first=2).__code__.co_firstlineno
     2

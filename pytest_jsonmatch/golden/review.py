@@ -13,7 +13,7 @@ from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.edit import identical, merge, trail_text
 from pytest_jsonmatch.golden.update import expected_in
-from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def review(
         asker.begin_case(request)
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped and not identical(old, new):
-            answered.append(replace(request, value=JsonWriter(ascii=True).value(new)))
+            answered.append(replace(request, value=ascii_json(new)))
         if not asker.has_skipped and asker.accepted:
             answered.append(_accepting(request, asker.accepted))
     return [*answered, *(request for request in requests if request.action != "write")]
@@ -94,7 +94,7 @@ def _accepting(request: Request, accepted: Mapping[str, Accept]) -> Request:
     for pattern, more in accepted.items():
         said = own.get(pattern, everywhere.get(pattern, []))
         own = {**own, pattern: _with_more(said, more)}
-    return replace(request, trail=trail, value=JsonWriter(ascii=True).value(own))
+    return replace(request, trail=trail, value=ascii_json(own))
 
 
 def _with_more(said: JsonValue, more: Accept) -> JsonValue:

@@ -1,7 +1,7 @@
-"""Would pass if: changes that would let a failing case pass, each tried before it is shown.
+"""Suggestions: changes that would let a failing case pass, each tried before it is shown.
 
 Only common ways to loosen a comparison are tried: spelling and white space, tolerances, the order of arrays,
-nulls. Nobody needs to be told that a field can be skipped or a threshold lowered.
+nulls. Skipping a field or lowering the threshold is never suggested.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     if found:
         return found[:_MOST]
     for change in ({}, *wide):
-        # What is left to be done once that is changed, for each field what is likely.
+        # With that change, for each field the rule that is likely to resolve the rest.
         again = tried(change) if change else result
         rules = {} if again is None else _likely_rules(again)
         both = {
@@ -98,7 +98,7 @@ def _likely_rules(result: MatchResult) -> dict[str, Any]:
 
 
 def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """Return options with a change made; of a rule for the same pattern what it does not say stays.
+    """Return options with a change; an existing rule for the same pattern is extended.
 
     >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": {"compare": "date"}}})
     {'fields': {'a': {'weight': 2, 'compare': 'date'}}}
@@ -114,7 +114,7 @@ def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
 
 
 def as_yaml(change: Change) -> list[str]:
-    """Return a change as lines of YAML, to be pasted into a case.
+    """Return a change as lines of YAML to paste into a case.
 
     >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
     ['fields: {vendor: {transform: [casefold]}}']
@@ -147,7 +147,7 @@ def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
 
 
 def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
-    """Yield the rules that may help the leaves of one path."""
+    """Yield the rules that may resolve the differences at one path."""
     pairs = [(field.expected, field.actual) for field in fields]
     if any(field.status != "mismatch" for field in fields):
         return
@@ -164,7 +164,7 @@ def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
 
 
 def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
-    """Return the first rule under which the values themselves come out equal, or near enough."""
+    """Return the first rule under which all the values match."""
     from pytest_jsonmatch.api import compare_json
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -184,7 +184,7 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
-    """Return the least usual relative tolerance that covers all pairs; None if it would have to be large."""
+    """Return the smallest of the usual tolerances that covers all pairs; None if none does."""
     try:
         worst = max(abs(one - other) / abs(one) if one else float("inf") for one, other in pairs)
     except OverflowError:
@@ -193,7 +193,7 @@ def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
 
 
 def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Change]:
-    """Yield: the arrays around what differs, without an order."""
+    """Yield changes that ignore the order of arrays around differences."""
     arrays = dict.fromkeys(path[: path.index("[]")] or "$" for path in differing if "[]" in path)
     for array in arrays:
         yield _rule(array, {"align": "unordered"})

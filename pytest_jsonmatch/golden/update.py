@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.edit import edit, identical, merge
-from pytest_jsonmatch.golden.writing import JsonWriter
+from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
@@ -168,7 +168,7 @@ class Updater:
             reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
             self._ask(self._request(case, "refused", reason=reason))
             return f"not updated: {reason}"
-        self._ask(self._request(case, "write", value=JsonWriter(ascii=True).value(value)))
+        self._ask(self._request(case, "write", value=ascii_json(value)))
         return None
 
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:

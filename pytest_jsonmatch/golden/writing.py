@@ -1,4 +1,4 @@
-"""JSON values as YAML and JSON text, in the styles that a document has already."""
+"""JSON values as YAML and JSON text, in the style of an existing document."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.text import number_text
+from pytest_jsonmatch.engine.value.text import number_text, render
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 HALF: Final = re.compile("[\ud800-\udfff]")
-# What stands in quotes as it is: no control characters, no line breaks of any age, no byte order mark.
+_BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
+# Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
+# mark.
 _AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
 _IN_A_BLOCK: Final = re.compile(
     "[\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
@@ -28,12 +28,12 @@ _WIDTH: Final = 80
 
 
 def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str:
-    r"""Return a scalar as YAML on one line, in a style if that can hold it.
+    r"""Return a scalar as YAML on one line, in the given style if that can express it.
 
     Args:
         value: null, a boolean, a number or a string. Only strings are ever quoted.
         style: empty (plain), `'` or `"`.
-        flow: whether it stands between brackets.
+        flow: whether it is between brackets.
 
     >>> yaml_scalar("NO"), yaml_scalar("12"), yaml_scalar("it's", "'"), yaml_scalar("a\nb", "'")
     ('NO', '"12"', "'it''s'", '"a\\nb"')
@@ -58,7 +58,7 @@ def _atom(value: Any) -> str:
 
 
 def _plain(value: str, *, flow: bool) -> bool:
-    """Tell whether a string can do without quotes."""
+    """Tell whether a string needs no quotes."""
     if not value or value != value.strip() or not reads_as_string(value):
         return False
     if value[0] in _NOT_FIRST or value.startswith(("---", "...")):
@@ -84,14 +84,14 @@ def _escaped(character: str) -> str:
 
 
 def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
-    r"""Return a string as a literal or folded scalar: its header, then its lines with their indentation.
+    r"""Return a string as a literal or folded scalar: its header, then its indented lines.
 
     Args:
         value: the string.
-        style: `|` or `>`. Text that can't be folded comes back literal.
-        indent: how far the lines are indented.
-        parent: how far what holds the scalar is indented.
-        keeps: whether blank lines at the end may be written: only where the text had such an end before.
+        style: `|` or `>`. Text that can't be folded becomes literal.
+        indent: the indentation of the lines.
+        parent: the indentation of the container.
+        keeps: whether blank lines at the end may be written: only if the old text ended so.
 
     Returns:
         The lines, or None if no block can hold the string.
@@ -128,7 +128,7 @@ def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: boo
 
 
 def _folded(lines: list[str], width: int) -> list[str]:
-    """Return the lines of a folded scalar: long ones broken, a blank line for each break that is meant."""
+    """Return the lines of a folded scalar: long ones are broken, and each line break becomes a blank line."""
     folded: list[str] = []
     begun = False
     for line in lines:
@@ -140,7 +140,7 @@ def _folded(lines: list[str], width: int) -> list[str]:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Break a line at single spaces, so that folding brings them back."""
+    """Break a line at single spaces, which folding restores."""
     parts: list[str] = []
     words = re.split(r"(?<=[^ \t]) (?=[^ \t])", line)
     current = words[0]
@@ -156,13 +156,13 @@ def _wrapped(line: str, width: int) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class YamlWriter:
-    """Writes values as the YAML around them is written.
+    """Writes values in the style of the YAML around them.
 
     Args:
         step: how much deeper a mapping inside a mapping is indented.
         list_step: how much deeper the dashes of a list inside a mapping are.
         literals: whether text of several lines may be written as a literal block.
-        padding: what stands inside braces, before the first member and after the last.
+        padding: the blanks inside braces, before the first member and after the last.
     """
 
     step: int = 2
@@ -242,14 +242,23 @@ def _indented(lines: list[str], by: int) -> list[str]:
     return [" " * by + line if line else "" for line in lines]
 
 
+def ascii_json(value: JsonValue) -> str:
+    r"""Return a value of any depth as JSON text in ASCII.
+
+    >>> ascii_json({"a": ["é", 1]})
+    '{"a": ["\\u00e9", 1]}'
+    """
+    return _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], render(value))
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class JsonWriter:
-    """Writes values as the JSON around them is written.
+    """Writes values, of no great depth, in the style of the JSON around them.
 
     Args:
-        colon: what stands between a key and its value.
-        comma: what stands between elements on one line.
+        colon: the separator of a key and its value.
+        comma: the separator of elements on one line.
         ascii: whether everything beyond ASCII is escaped.
         newline: the line break.
         unit: what each level adds to the indentation; None keeps every value on one line.
@@ -278,43 +287,19 @@ class JsonWriter:
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
-        parts: list[str] = []
-        # Values with their indentation, and texts that are written as they are; a stack, whatever the depth.
-        waiting: list[str | tuple[Any, str]] = [(value, indent)]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, str):
-                parts.append(item)
-                continue
-            each, indent = item
-            if type(each) is dict and each:
-                waiting += self._between(
-                    "{}",
-                    [(f"{self.scalar(name)}{self.colon}", inner) for name, inner in each.items()],
-                    indent,
-                )
-            elif type(each) is list and each:
-                waiting += self._between("[]", [("", inner) for inner in each], indent)
-            else:
-                parts.append(
-                    "{}" if type(each) is dict else "[]" if type(each) is list else self.scalar(each)
-                )
-        return "".join(parts)
+        if type(value) is dict and value:
+            items = [self.member(name, each, indent + (self.unit or "")) for name, each in value.items()]
+            return self._bracketed("{}", items, indent)
+        if type(value) is list and value:
+            items = [self.value(each, indent + (self.unit or "")) for each in value]
+            return self._bracketed("[]", items, indent)
+        return "{}" if type(value) is dict else "[]" if type(value) is list else self.scalar(value)
 
-    def _between(
-        self, brackets: str, items: Sequence[tuple[str, Any]], indent: str
-    ) -> list[str | tuple[Any, str]]:
-        """Return what there is to write of a container, the last thing first."""
-        opening, closing = brackets[0], brackets[1]
-        separator, inner = self.comma, ""
-        if self.unit is not None:
-            inner = indent + self.unit
-            opening, closing = f"{opening}{self.newline}{inner}", f"{self.newline}{indent}{closing}"
-            separator = f",{self.newline}{inner}"
-        parts: list[str | tuple[Any, str]] = []
-        for key, value in items:
-            parts += (f"{separator if parts else opening}{key}", (value, inner))
-        return [closing, *reversed(parts)]
+    def _bracketed(self, brackets: str, items: list[str], indent: str) -> str:
+        if self.unit is None:
+            return f"{brackets[0]}{self.comma.join(items)}{brackets[1]}"
+        inner = f"{self.newline}{indent}{self.unit}"
+        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{self.newline}{indent}{brackets[1]}"
 
     def member(self, name: str, value: JsonValue, indent: str) -> str:
         """Return a member.

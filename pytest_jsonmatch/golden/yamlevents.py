@@ -36,11 +36,11 @@ _SHORT: Final = 300
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
-# What YAML 1.2 allows in a document; PyYAML reports the position of anything else in bytes or in characters,
-# depending on how it was built, so we look for ourselves.
+# Characters that YAML 1.2 does not allow; PyYAML reports their position in bytes or in characters, depending
+# on how it was built, so they are searched for here.
 _FORBIDDEN: Final = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# To YAML 1.1, and so to PyYAML, these three break a line; to YAML 1.2 and to every editor they do not. While
-# PyYAML looks at the text, characters for private use that it does not contain stand in for them.
+# In YAML 1.1, and so in PyYAML, these three break a line; in YAML 1.2 and in editors they do not. While
+# PyYAML reads the text, unused private-use characters replace them.
 _OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
@@ -205,7 +205,7 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
 
 
 def _refuse_tag_directives(text: str, name: str) -> None:
-    """Refuse `%TAG` at once: libyaml compares each with all others, so many of them take it for ever."""
+    """Refuse `%TAG` early: libyaml compares each with all others, so many of them take very long."""
     head = _HEAD_LINE.match(text)
     while head is not None:
         if head[0].startswith("%TAG"):
@@ -216,7 +216,7 @@ def _refuse_tag_directives(text: str, name: str) -> None:
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Pause the garbage collector: for making thousands of objects none of which is garbage.
+    """Pause the garbage collector while thousands of objects are made, none of which is garbage.
 
     >>> with paused_collection():
     ...     gc.isenabled()

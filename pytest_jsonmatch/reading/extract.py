@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -25,12 +25,16 @@ Want: TypeAlias = Literal["object", "array"]
 Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
 
 
-def kind_of(expected: JsonValue) -> Want | None:
+def kind_of(expected: JsonValue, target: Sequence[object] = ()) -> Want | None:
     """Return what to look for in an answer, given what is expected; None: any value.
 
-    >>> kind_of({"total": 12}), kind_of("a string")
-    ('object', None)
+    Where only the place `target` in the documents is compared, its first step says what they are.
+
+    >>> kind_of({"total": 12}), kind_of("a string"), kind_of(None, ["items", 0])
+    ('object', None, 'object')
     """
+    if target:
+        return "object" if isinstance(target[0], str) else "array"
     if type(expected) is dict:
         return "object"
     return "array" if type(expected) is list else None

@@ -39,7 +39,7 @@ def baseline_lines(
     if diff.score is not None:
         lines.append(_delta(diff.score, look))
     for kind, words in () if verdict is None else verdict.sentences():
-        markup = RED if kind == "regression" else GREEN if kind == "improvement" else PLAIN
+        markup = RED if kind == "worse" else GREEN if kind in {"better", "no worse"} else PLAIN
         lines += look.folded(look.printable(words), 4, markup, indent="  ")
     most = look.most(_MOST)
     for what, deltas in baseline_changes(diff):

@@ -24,29 +24,30 @@ _MEANS: Final = 4
 
 
 def interval_lines(
-    headlines: Sequence[Headline], look: Look, *, title: str, seed: int, noun: str = "case"
+    headlines: Sequence[Headline], look: Look, *, title: str, noun: str = "case"
 ) -> list[StyledLine]:
-    """Return a line for each figure, below one that says how the intervals were made.
+    """Return a line for each figure, below one that says what the intervals are.
 
     Args:
         headlines: the figures.
         look: how the lines may look.
         title: what they are figures of.
-        seed: of the bootstrap.
         noun: what they are means of.
     """
     if not headlines:
         return []
-    methods = {"bootstrap": f"bootstrap, seed {seed}", "bounded": FEW_CASES}
     rows: list[StyledLine] = []
     repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
     for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = methods.get(interval.method, interval.method)
-        text = f"{look.score(interval.estimate)}  {ends}  ({how})"
+        how = f"  ({FEW_CASES})" if interval.method == "bounded" else ""
+        text = f"{look.score(interval.estimate)}  {ends}{how}"
         rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
     first = headlines[0].interval
-    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({count(first.cases, noun)}):"
+    of = count(first.cases, noun)
+    if first.clusters < first.cases:
+        of += f" in {count(first.clusters, 'cluster')}"
+    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
     return [look.title(text), *look.rows(rows, cut=0)]
 
 

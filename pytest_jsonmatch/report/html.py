@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
@@ -209,24 +208,13 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
         text = f"{count(len(refused), 'case')} not scored as they were then: no comparison is made"
         words.append(("failed", "not comparable", text))
     elif view.proven is not None:
-        words += ((kind.replace(" ", "-"), kind, text) for kind, text in _proven(view.proven))
+        words += ((kind.replace(" ", "-"), kind, text) for kind, text in view.proven.sentences())
     return {
         "name": _plain(view.baseline),
         "about": _plain(about),
         "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
         "groups": [_group(title, names) for title, names in groups if names],
     }
-
-
-def _proven(verdict: RunChange) -> Iterator[tuple[str, str]]:
-    """Yield what a difference proves, each with its kind, and without the word for that before it."""
-    scores, outcomes = verdict.scores, verdict.outcomes
-    yield scores.kind, f"mean score: {scores.words.partition(': ')[2] or scores.words}"
-    if outcomes.informative:
-        yield outcomes.kind, f"which cases pass: {outcomes.words.partition(': ')[2] or outcomes.words}"
-    for each in verdict.fields.values():
-        if each.kind in {"regression", "improvement"}:
-            yield each.kind, f"field {each.words}"
 
 
 def _group(title: str, names: Sequence[str]) -> dict[str, object]:

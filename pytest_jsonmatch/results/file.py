@@ -141,6 +141,8 @@ def _case(case: Case, signatures: Mapping[str, int], found: Mapping[str, MatchRe
         own.update(of=case.of, pass_rate=case.pass_rate)
     if case.min_pass_rate is not None:
         own["min_pass_rate"] = case.min_pass_rate
+    if case.cluster:
+        own["cluster"] = case.cluster
     if case.tags:
         own["tags"] = dict(case.tags)
     yield f"    {{{_members(own)},"
@@ -328,7 +330,8 @@ class _Reader:
         if not runs:
             raise ValueError(f"the case {name!r} has no run")
         least = _figure("min_pass_rate", found["min_pass_rate"]) if "min_pass_rate" in found else None
-        return Case(name, runs, _count(found.get("of", 1), least=1), least, tags=_tags(found))
+        cluster, tags = _as(str, found.get("cluster", "")), _tags(found)
+        return Case(name, runs, _count(found.get("of", 1), least=1), least, cluster, tags)
 
     def _run(self, found: dict[str, Any]) -> CaseRun:
         return CaseRun(

@@ -69,6 +69,7 @@ class Case:
         runs: the runs that have come to their end, by number.
         of: how many runs there should be.
         min_pass_rate: the share of them that has to pass; None where each has to.
+        cluster: what it belongs to, such as its document; empty where it stands alone.
         tags: what it is like, by name; what is compared in it may have more.
 
     >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
@@ -79,7 +80,13 @@ class Case:
     runs: tuple[CaseRun, ...]
     of: int = 1
     min_pass_rate: float | None = None
+    cluster: str = ""
     tags: Tags = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """What is independent of other cases: its cluster, or the case where it stands alone."""
+        return self.cluster or self.id
 
     @property
     def passed_runs(self) -> int:

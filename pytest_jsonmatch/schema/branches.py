@@ -1,4 +1,4 @@
-"""Tests of a value against the branches of a union: by type where that is enough, else by `jsonschema-rs`."""
+"""Tests of a value against the branches of a union: by type if that is enough, else by `jsonschema-rs`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tests:
         schema = place.schema
         if isinstance(schema, bool):
             return lambda _: schema
-        # By its address, so that the references in it are resolved as where it stands.
+        # By its address, so that its references are resolved relative to it.
         is_valid: Callable[[Any], bool] = self._validators.of(
             self._reader.documents.location(schema)
         ).is_valid
@@ -51,7 +51,7 @@ class Tests:
 
 
 def fits_types(value: Any, types: frozenset[str]) -> bool:
-    """Tell whether a JSON value has one of the JSON Schema types; no types are all.
+    """Tell whether a JSON value has one of the JSON Schema types; an empty set allows all.
 
     >>> fits_types(2.0, frozenset({"integer"})), fits_types(True, frozenset({"integer", "null"}))
     (True, False)

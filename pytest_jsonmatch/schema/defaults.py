@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.rules import bind_comparator
@@ -15,11 +14,15 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.registry import Registry
 
-_BUILTIN: Final[Mapping[str, Any]] = MappingProxyType(
-    {"string": "exact", "number": "numeric", "integer": "numeric", "boolean": "exact", "null": "exact"}
-)
+_BUILTIN: Final[Mapping[str, Any]] = {
+    "string": "exact",
+    "number": "numeric",
+    "integer": "numeric",
+    "boolean": "exact",
+    "null": "exact",
+}
 
-# What `set_type_default` has changed, for this process; source 5's API has no other place for it.
+# The changes of `set_type_default`, which hold for this process, as in source 5's API.
 _changed: Final[dict[str, Any]] = {}
 _changes: Final[list[int]] = [0]
 
@@ -27,8 +30,8 @@ _changes: Final[list[int]] = [0]
 def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str, Any]]) -> None:
     """Change the default comparator of a JSON Schema type for this process.
 
-    It holds for schemas parsed and annotated from now on, where neither a field's own rules nor its `enum`
-    nor the options of the call say anything else.
+    It holds for schemas parsed and annotated from now on, unless a field's own rules, its `enum` or the
+    options of the call say otherwise.
 
     Args:
         json_type: string, number, integer, boolean or null.
@@ -44,15 +47,16 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
     >>> reset_type_defaults()
     """
     if json_type not in _BUILTIN:
-        message = f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"no default comparator for type {json_type!r}{did_you_mean(str(json_type), _BUILTIN)}"
+        )
     read_spec(f"default of type {json_type!r}", comparator)
     _changed[json_type] = comparator
     _changes[0] += 1
 
 
 def check_type_defaults(registry: Registry) -> None:
-    """Try out the comparators that were set, so that what is wrong with them is known before scoring.
+    """Check the comparators that were set, so that mistakes are reported before scoring.
 
     Raises:
         ConfigurationError: one is unknown, or has wrong parameters.
@@ -81,10 +85,10 @@ def type_defaults_state() -> int:
 
 
 def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
-    """Return what was changed, by the type that a value has, for a place where `types` are allowed.
+    """Return the changed defaults by the type of a value, for a place where `types` are allowed.
 
-    In JSON Schema "number" takes integers too: where only "number" is declared, its default holds for both.
-    What holds for an object or array holds for all that it has undescribed: there all types count.
+    In JSON Schema "number" includes integers: where only "number" is declared, its default holds for both. At
+    an object or array the defaults are for undescribed values in it, which can have any type.
     """
     if not _changed:
         return _NOTHING
@@ -97,11 +101,11 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
         fitted["number"] = fitted["integer"] = _changed["number"]
     if "integer" in _changed and (not types or "integer" in types):
         fitted["integer"] = _changed["integer"]
-    return MappingProxyType(fitted)
+    return fitted
 
 
 _CONTAINERS: Final = frozenset({"object", "array"})
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, Any]] = {}
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
 _SINGLE: Final = ("items", "additionalProperties")
@@ -110,8 +114,8 @@ _SINGLE: Final = ("items", "additionalProperties")
 def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
     """Write the default comparator of its type as `x-eval-compare` into every leaf of a schema, in place.
 
-    A leaf that has a comparator or is skipped stays as it is, and so does one of several types with
-    different defaults: there the type of the value decides. An `enum` gets `binary`.
+    A leaf that has a comparator or is skipped is left alone, and so is one of several types with different
+    defaults, where the type of the value decides. An `enum` gets `binary`.
 
     Args:
         schema: a JSON Schema; it is changed.
@@ -127,11 +131,10 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
 'name': {'type': 'string', 'x-eval-compare': 'exact'}}}
     """
     if not isinstance(cast("object", schema), dict):
-        message = (
+        raise ConfigurationError(
             f"annotate_xeval changes a dict in place, and was given {type(schema).__name__}; "
             "make one with resolve_schema_references or infer_schema"
         )
-        raise ConfigurationError(message)
     waiting: list[Any] = [schema]
     seen: set[int] = set()
     while waiting:
@@ -140,7 +143,7 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
             continue
         seen.add(id(node))
         if "x-eval-compare" in node or OVERRIDE in node or node.get("x-eval-skip"):
-            # One result: nothing below is compared. Definitions may still be used elsewhere.
+            # It is one result, and nothing below is compared; but definitions may be used elsewhere.
             below: tuple[str, ...] = ("$defs", "definitions")
         else:
             below = _NAMED

@@ -1,4 +1,4 @@
-"""What a schema can be given as, the documents it is made of, and where a `$ref` in them leads."""
+"""The forms of a schema, the documents that it consists of, and the targets of a `$ref` in them."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SchemaSource: TypeAlias = "Mapping[str, Any] | bool | str | os.PathLike[str] | t
 """A JSON Schema as a mapping, the path of a JSON file, or a pydantic model class."""
 
 _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
-"""The address of a schema that is no file."""
+"""The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
-"""Keywords with plain values below them: an `$id` or `$anchor` there names nothing."""
+"""Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
 _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
-"""The way from a document's root, as linked pairs: as text, every level would repeat those above it."""
+"""The path from a document's root as linked pairs; as text, every level would repeat those above it."""
 
 
 class _Position(NamedTuple):
-    """Where an object of a document stands."""
+    """The place of an object in a document."""
 
     address: str
     """The document's."""
@@ -52,7 +52,7 @@ class _Position(NamedTuple):
 
 @final
 class Documents:
-    """A schema and the files that it refers to; each is read when a reference first leads there."""
+    """A schema and the files that it refers to; each is read when a reference first needs it."""
 
     def __init__(self, root: Schema, path: Path | None) -> None:
         self.root = root
@@ -66,16 +66,17 @@ class Documents:
 
     @classmethod
     def open(cls, source: SchemaSource) -> Documents:
-        """Return the documents of a schema in any form: it is copied or read, and never changed.
+        """Return the documents of a schema in any form; it is copied or read, never changed.
 
         Raises:
-            ConfigurationError: `source` is nothing a schema can be given as, or the file cannot be read.
+            ConfigurationError: `source` is not a schema, or the file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
             return cls(plain_copy(_schema_of(source)), None)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
-            message = f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
+            )
         path = Path(source)
         content, root = _read_file(path)
         documents = cls(root, path)
@@ -86,29 +87,29 @@ class Documents:
         """Return the schema that another refers to by its `$ref`.
 
         Raises:
-            ConfigurationError: the reference leads nowhere, to no schema, or to what is no file.
+            ConfigurationError: the reference leads nowhere, or to something that is not a schema.
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
-            message = f"$ref is {reference!r}; it is text such as '#/$defs/item'"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"$ref is {reference!r}; it is text such as '#/$defs/item'")
         base = self._positions[id(schema)].base
         address, _, fragment = _joined(base, reference).partition("#")
         try:
             document = self._named[address] if address in self._named else self.read(address)
         except ConfigurationError as error:
-            message = f"$ref {reference!r} leads nowhere: {error}"
-            raise ConfigurationError(message) from None
+            raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
         if fragment and not fragment.startswith("/"):
             found: Any = self._named.get(f"{address}#{unquote(fragment)}")
             if found is None:
-                message = f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
-                raise ConfigurationError(message)
+                raise ConfigurationError(
+                    f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
+                )
         else:
             found = _at_pointer(document, fragment, reference)
         if not isinstance(found, (dict, bool)):
-            message = f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
+            )
         return found
 
     def read(self, address: str) -> Schema:
@@ -123,8 +124,9 @@ class Documents:
         if not address.startswith("file:"):
             hint = "; give the schema as a path, so that it is known what the $ref is relative to"
             elsewhere = "; nothing is fetched from the network, so put it in a file or under $defs"
-            message = f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
+            )
         path = Path(url2pathname(urlsplit(address).path))
         self.contents[path], document = _read_file(path)
         self._add(address, document)
@@ -140,14 +142,14 @@ class Documents:
         return f"{position.address}#{''.join(f'/{part}' for part in reversed(parts))}"
 
     def digest(self) -> str:
-        """Return a hash of all documents: the same for the same content, in whatever order the keys are."""
+        """Return a hash of all documents, which does not depend on the order of keys."""
         first, *others = self.by_address
         copies = [json_copy(self.by_address[address]) for address in (first, *sorted(others))]
         text = "\n".join(map(render, copies))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def _add(self, address: str, document: Schema) -> None:
-        """Take up a document: where its objects stand, and what its ids and anchors name."""
+        """Add a document: the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
         waiting: list[tuple[Any, _Trail, str]] = [(document, None, address)]
         while waiting:
@@ -181,8 +183,7 @@ def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
             found = found[int(key)]
         else:
             hint = did_you_mean(key, found) if type(found) is dict else ""
-            message = f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}")
     return found
 
 
@@ -206,19 +207,21 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
         content = path.read_bytes()
     except FileNotFoundError:
         near = [entry.name for entry in path.parent.glob("*.json")] if path.parent.is_dir() else []
-        message = f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
+        ) from None
     except OSError as error:
-        message = f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
+        ) from None
     try:
         document = parse_json(content)
     except JsonParseError as error:
-        message = f"schema file {str(path)!r}: {error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(f"schema file {str(path)!r}: {error}") from None
     if not isinstance(document, (dict, bool)):
-        message = f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
+        )
     return content, document
 
 
@@ -227,10 +230,9 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
         return source
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         return model_schema(source)
-    message = (
+    raise ConfigurationError(
         f"a schema is a dict, the path of a JSON file or a pydantic model class, not {type(source).__name__}"
     )
-    raise ConfigurationError(message)
 
 
 _model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
@@ -246,7 +248,7 @@ def model_schema(model: type) -> dict[str, Any]:
 
 
 def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
-    """Copy a schema of any depth; what is no container (a tokenizer, say) is kept as it is.
+    """Copy a schema of any depth; values that are not containers, such as a tokenizer, are shared.
 
     Raises:
         ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
@@ -269,8 +271,9 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
                 _put(target, key, value)
                 continue
             if id(value) in open_ids:
-                message = f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
-                raise ConfigurationError(message)
+                raise ConfigurationError(
+                    f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
+                )
             open_ids.add(id(value))
             _put(target, key, fresh)
             stack.append((below, fresh, id(value)))
@@ -287,12 +290,13 @@ def _put(target: Any, key: Any, value: Any) -> None:
     elif isinstance(key, str):
         target[str(key)] = value
     else:
-        message = f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
+        )
 
 
 def json_copy(document: Schema) -> Any:
-    """Return a document as JSON, with its keys sorted, and functions by name."""
+    """Return a document as JSON with sorted keys; functions are replaced by their names."""
     holder: list[Any] = [None]
     waiting: list[tuple[Any, Any, Any]] = [(holder, 0, document)]
     while waiting:

@@ -1,10 +1,10 @@
-"""`validate_gold`: whether gold data fit the schema that says how to score them."""
+"""`validate_gold`: check gold data against the schema that says how to score them."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.value.convert import to_json_value
@@ -12,21 +12,18 @@ from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchW
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.schema.branches import fits_types
-from pytest_jsonmatch.schema.parsing import load_schema
+from pytest_jsonmatch.schema.parsing import PATH_LIMIT, load_schema, path_text, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
-
-_PATH_LIMIT: Final = 200
-_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
+    from pytest_jsonmatch.schema.parsing import Trail
 
 
 class GoldWarning(JsonMatchWarning):
-    """Gold data are odd, and can be scored: a value of another type than declared, or a missing field."""
+    """Gold data look wrong but can be scored: a value of another type than declared, or a missing field."""
 
 
 @final
@@ -34,7 +31,7 @@ class GoldWarning(JsonMatchWarning):
 class _Problem:
     kind: str
     """extra, type or missing."""
-    trail: _Trail
+    trail: Trail
     told: str
 
 
@@ -49,7 +46,7 @@ def validate_gold(
 
     A field that the schema does not list is an error: nothing says how to score it. A value of another type
     than declared and a listed field that is missing are warnings, one `GoldWarning` for each field. Null is
-    of every type: it says that there is no value.
+    allowed everywhere.
 
     Args:
         gold: the records, each with a JSON form; an iterator is read once.
@@ -79,35 +76,37 @@ list it, or add it with "x-eval-skip": true
         record_id = index if id_field is None else _record_id(value, index, id_field)
         for problem in _problems(node, value, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
-                where = _instance_path(problem.trail)
-                message = f"record {record_id!r}: {where!r} {problem.told}"
-                raise GoldValidationError(message, record_id, where)
+                where = path_text(problem.trail)
+                raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
             if problem.kind == "type" or warn_missing:
-                path = _schema_path(problem.trail)
+                keys = (ELEMENT if isinstance(each, int) else each for each in segments(problem.trail))
+                path = format_path(tuple(keys), PATH_LIMIT)
                 told = noted.setdefault((path, problem.kind), [0, record_id, problem])
                 told[0] += 1
     for (path, _), (count, first_id, problem) in noted.items():
         times = "once" if count == 1 else f"{count} times"
-        first = f"in record {first_id!r} at {_instance_path(problem.trail)!r}"
+        first = f"in record {first_id!r} at {path_text(problem.trail)!r}"
         message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
         warnings.warn(message, GoldWarning, stacklevel=2)
 
 
 def _record_id(record: Any, index: int, id_field: str) -> str | int:
     if type(record) is not dict or id_field not in record:
-        message = f"record {index}: the id field {id_field!r} is missing"
-        raise GoldValidationError(message, index, id_field)
+        raise GoldValidationError(f"record {index}: the id field {id_field!r} is missing", index, id_field)
     found = record[id_field]
     if type(found) is not str and type(found) is not int:
-        message = f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
-        raise GoldValidationError(message, index, id_field)
+        raise GoldValidationError(
+            f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}",
+            index,
+            id_field,
+        )
     identity: str | int = found
     return identity
 
 
 def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
-    """Yield what does not fit, in the order of the document."""
-    waiting: list[tuple[SchemaNode, Any, _Trail]] = [(root, record, None)]
+    """Yield the problems, in the order of the document."""
+    waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
     while waiting:
         node, value, trail = waiting.pop()
         if value is None or node.skip:
@@ -144,7 +143,7 @@ def _of_members(
     node: SchemaNode,
     listed: dict[str, SchemaNode],
     value: dict[str, Any],
-    trail: _Trail,
+    trail: Trail,
     ignored: frozenset[str],
 ) -> Iterator[_Problem]:
     for key in value:
@@ -155,22 +154,3 @@ def _of_members(
     for key, member in listed.items():
         if key not in value and not member.skip:
             yield _Problem("missing", (trail, key), "is missing and is not scored there")
-
-
-def _segments(trail: _Trail) -> list[str | int]:
-    segments: list[str | int] = []
-    while trail is not None:
-        trail, segment = trail
-        segments.append(segment)
-    return segments[::-1]
-
-
-def _instance_path(trail: _Trail) -> str:
-    return format_path(_segments(trail), _PATH_LIMIT)
-
-
-def _schema_path(trail: _Trail) -> str:
-    segments: Sequence[Segment] = [
-        ELEMENT if isinstance(segment, int) else segment for segment in _segments(trail)
-    ]
-    return format_path(segments, _PATH_LIMIT)

@@ -1,4 +1,4 @@
-"""`infer_schema`: the schema that instances have in common."""
+"""`infer_schema`: a schema that fits all instances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @final
 class _Seen:
-    """What was seen at one place, in the order it was seen."""
+    """What was seen at one place, in the order of first appearance."""
 
     __slots__ = ("counts", "elements", "kinds", "members", "objects")
 
@@ -30,7 +30,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     """Infer a resolved schema from instances, such as all gold records.
 
     Integers and fractions together are "number". Values of several types give a list of types. A key that
-    every object has is "required". Of an empty array or object nothing is known but its type.
+    every object has is "required". Of an empty array or object only the type is known.
 
     Args:
         instances: values with a JSON form, one or more; an iterator is read once, and not kept.
@@ -39,7 +39,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
         A JSON Schema of `type`, `properties`, `required` and `items`, keys in the order first seen.
 
     Raises:
-        ConfigurationError: (a ValueError) no instance at all, or one object in place of a list of them.
+        ConfigurationError: (a ValueError) no instance at all, or one object instead of a list of them.
         UnsupportedValueError: (a TypeError) an instance has no JSON form.
 
     >>> infer_schema([{"id": 1, "tags": []}, {"id": 2.5, "tags": ["new", None]}])
@@ -47,16 +47,14 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
 'items': {'type': ['string', 'null']}}}, 'required': ['id', 'tags']}
     """
     if isinstance(instances, (Mapping, str, bytes)) or hasattr(instances, "model_dump"):
-        message = (
+        raise ConfigurationError(
             f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
         )
-        raise ConfigurationError(message)
     root = _Seen()
     for instance in instances:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
-        message = "infer_schema needs at least one instance"
-        raise ConfigurationError(message)
+        raise ConfigurationError("infer_schema needs at least one instance")
     return _written(root)
 
 

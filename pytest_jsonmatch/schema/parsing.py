@@ -1,4 +1,4 @@
-"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made of."""
+"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made from."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.places import Flat, Place
 
 _MAX_KEPT: Final = 128
-_PATH_LIMIT: Final = 200
+PATH_LIMIT: Final = 200
 
 Trail: TypeAlias = "tuple[Trail, Segment] | None"
-"""The schema path to a place, as linked pairs: it is made text for errors only."""
+"""The path to a place, as linked pairs: it is made text for errors only."""
 
 
 @final
@@ -41,7 +41,7 @@ class _Parsed:
     contents: dict[Path, bytes]
 
     def holds(self) -> bool:
-        """Tell whether nothing has changed that it was made of."""
+        """Tell whether everything that it was made from is unchanged."""
         return self.state == _state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
@@ -53,7 +53,7 @@ _kept: Final[dict[Any, _Parsed]] = {}
 def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     """Check an eval schema and return it as a tree of nodes, one for each place.
 
-    Everything that can be wrong with the schema is found here, and nothing while scoring.
+    Everything that is wrong with the schema is reported here, not while scoring.
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
@@ -116,7 +116,7 @@ def open_reader(schema: SchemaSource) -> Reader:
     """Return the reader of a schema.
 
     Raises:
-        ConfigurationError: it is none, or cannot be read.
+        ConfigurationError: it is not a schema, or can't be read.
     """
     return Reader(Documents.open(schema))
 
@@ -144,9 +144,9 @@ def _state() -> tuple[int, int]:
 
 
 def _key(source: object) -> Any:
-    """Return what identical schemas share; None where that cannot be had cheaply.
+    """Return a key that identical schemas share; None if it would be costly.
 
-    Not the hash that signatures carry: this is made for every comparison, by C code.
+    It is made for every comparison, by C code, which the hash in signatures is too slow for.
     """
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         source = model_schema(source)
@@ -169,7 +169,7 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
     """Return every place of a schema once, with the first path that leads to it.
 
     Raises:
-        ConfigurationError: something in the schema is not as it should be; the message begins with the path.
+        ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
     found: list[tuple[Place, Flat, Trail]] = []
     waiting: list[tuple[Place, Trail]] = [(reader.root, None)]
@@ -206,7 +206,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
-        bind_rules(flat.rules, registry, partial(_path, trail))
+        bind_rules(flat.rules, registry, partial(path_text, trail))
         _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
@@ -240,7 +240,7 @@ def _node(flat: Flat) -> SchemaNode:
 
 
 def _described(notes: dict[str, Any]) -> str | None:
-    """Return the title and the description of a place, in a sentence; None where it has neither."""
+    """Return the title and the description of a place as one text; None if it has neither."""
     said = [notes[key] for key in ("title", "description") if isinstance(notes.get(key), str) and notes[key]]
     return ": ".join(said) or None
 
@@ -250,44 +250,51 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
         return
     align = flat.rules["align"]
     if flat.kinds and "array" not in flat.kinds:
-        message = f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}")
     key = align.get("key") if isinstance(align, dict) else None
     if key is None or flat.items is None:
         return
     elements = reader.flat(flat.items)
     if elements.kinds and "object" not in elements.kinds:
         kinds = " or ".join(sorted(elements.kinds))
-        message = f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
+        )
     if (
         elements.properties
         and key not in elements.properties
         and not elements.additional
         and not elements.rest
     ):
-        message = f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
+        )
 
 
 def _check_enum(flat: Flat, trail: Trail) -> None:
-    """Warn of a `oneof` that takes every value of an enum: nothing in the list is wrong then."""
+    """Warn of a `oneof` that lists every value of an enum: then any listed value is right."""
     match flat.rules.get("compare"):
         case {"oneof": {"values": [*values]}} if flat.enum and all(
             any(json_equal(one, value) for value in values) for one in flat.enum
         ):
-            message = f"{_path(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            message = f"{path_text(trail)}: oneof takes every value of the enum as right; did you mean exact?"
             warnings.warn(message, JsonMatchWarning, stacklevel=2)
 
 
-def _path(trail: Trail) -> str:
-    segments: list[Segment] = []
+def segments(trail: Trail) -> list[Segment]:
+    """Return the segments of a path in their order."""
+    found: list[Segment] = []
     while trail is not None:
         trail, segment = trail
-        segments.append(segment)
-    return format_path(segments[::-1], _PATH_LIMIT)
+        found.append(segment)
+    return found[::-1]
+
+
+def path_text(trail: Trail) -> str:
+    """Return a path as text, cut after 200 levels."""
+    return format_path(segments(trail), PATH_LIMIT)
 
 
 def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
-    """Return an error with the path of its place before its message."""
-    return ConfigurationError(f"{_path(trail)}: {error}")
+    """Return an error whose message begins with the path of its place."""
+    return ConfigurationError(f"{path_text(trail)}: {error}")

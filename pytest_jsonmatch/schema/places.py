@@ -1,7 +1,7 @@
-"""Schemas made plain: `$ref` followed, `allOf` merged, `anyOf` and `oneOf` merged or told apart by the value.
+"""Schemas simplified: `$ref` followed, `allOf` merged, `anyOf` and `oneOf` merged or decided by the value.
 
-A `Place` is where a schema is asked what holds; `Reader.flat` answers with a `Flat`, whose members are places
-again. Places are interned, so that a recursive schema is a finite graph of them, however deep the data.
+A `Place` is one position in a schema; `Reader.flat` returns what holds there, a `Flat`, whose members are
+places again. Places are interned: a recursive schema is a finite graph of them, however deep the data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.schema.rules import DECISIVE, OVERRIDE, RULE_KEYS, own_rules
+from pytest_jsonmatch.schema.rules import DECISIVE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,30 +22,23 @@ if TYPE_CHECKING:
 
 TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 
-# So many ways to choose one branch of each of several unions: nobody reads more, and each becomes a node.
+# The limit of combinations of branches of several unions, each of which becomes a node.
 _MAX_ALTERNATIVES: Final = 256
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()
-# The keys that `Flat` says in its own words, or that say nothing of where values are.
-_READ: Final = frozenset(
-    {
-        *("$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary"),
-        *("allOf", "anyOf", "oneOf", "type", "enum", "const", "required", "nullable", "discriminator"),
-        *(
-            "properties",
-            "patternProperties",
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-        ),
-        *("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"),
-        *("if", "then", "else", "not", "dependentSchemas", "dependentRequired", "dependencies"),
-        *(*RULE_KEYS, OVERRIDE),
-    }
-)
+# The keys that say nothing themselves of the values at a place.
 _SILENT: Final = frozenset(
-    {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "allOf", "anyOf"}
-    | {"oneOf", "discriminator"}
+    {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "discriminator"}
+    | {"allOf", "anyOf", "oneOf"}
+)
+# These, and the keys that `Flat` says in its own words: all others are notes.
+_READ: Final = (
+    _SILENT
+    | RULE_KEYS
+    | {"type", "enum", "const", "nullable", "required", "properties", "patternProperties", "propertyNames"}
+    | {"additionalProperties", "unevaluatedProperties", "items", "prefixItems", "additionalItems"}
+    | {"unevaluatedItems", "contains", "if", "then", "else", "not"}
+    | {"dependentSchemas", "dependentRequired", "dependencies"}
 )
 
 
@@ -61,7 +54,7 @@ class Source:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AllOf:
-    """All of its parts hold; what a later one says outweighs what an earlier one does."""
+    """All of its parts hold; later ones take precedence."""
 
     parts: tuple[Place, ...]
 
@@ -83,23 +76,23 @@ class Alternative:
     """One of several schemas that may hold at a place."""
 
     test: Place
-    """What the value is tried against."""
+    """The schema that the value is tested against."""
     node: Place
-    """What holds if it passes."""
+    """What holds if the test passes."""
     by_type: bool
-    """Its types are those of no other alternative: the value's type is all the test that is needed."""
+    """No other alternative has its types, so the value's type decides."""
 
 
 @final
 @dataclass(slots=True)
 class Flat:
-    """What a schema says of one place, with no reference and no combination left."""
+    """What a schema says of one place, without references and combinations."""
 
     types: frozenset[str] = _ANY
     properties: dict[str, Place] | None = None
     required: tuple[str, ...] | None = None
     rest: Place | None = None
-    """Members that are not listed, where `additionalProperties` or `patternProperties` is a schema."""
+    """The schema of members that are not listed (`additionalProperties` or `patternProperties`)."""
     additional: bool | None = None
     items: Place | None = None
     enum: list[Any] | None = None
@@ -116,7 +109,7 @@ class Flat:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The types allowed; where none are written, those that the other keywords are about."""
+        """The types allowed; if none are written, those that the other keywords concern."""
         if self.types or not (self.of_objects or self.items):
             return self.types
         return frozenset(
@@ -124,7 +117,7 @@ class Flat:
         )
 
     def children(self) -> list[Place]:
-        """Return the places that this one leads to."""
+        """Return the places below this one."""
         below = list((self.properties or {}).values())
         below.extend(place for place in (self.rest, self.items) if place is not None)
         below.extend(alternative.node for alternative in self.alternatives)
@@ -132,12 +125,12 @@ class Flat:
 
 
 class _ContradictionError(ConfigurationError):
-    """No value could fit all parts."""
+    """No value can fit all parts."""
 
 
 @final
 class Reader:
-    """Answers what one schema, with the files it refers to, says of its places."""
+    """Reads one schema, with the files that it refers to, place by place."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
@@ -147,7 +140,7 @@ class Reader:
         self.root = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> Place:
-        """Return the place of a schema; one that only refers to another is the other's."""
+        """Return the place of a schema; a mere reference has the place of its target."""
         seen: set[int] = set()
         while not own and type(schema) is dict:
             if not schema.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
@@ -163,13 +156,13 @@ class Reader:
                 try:
                     schema = self.documents.target(schema)
                 except ConfigurationError:
-                    # Looked up again when the place is asked for: then the error can name its path.
+                    # The place is looked up again later, when the error can name its path.
                     break
         key = (id(schema), own) if type(schema) is dict else (schema, own)
         return self._intern(key, lambda: Source(schema, own))
 
     def all_of(self, parts: Iterable[Place]) -> Place:
-        """Return the place where all parts hold, each once, the last mention of it counting."""
+        """Return the place where all parts hold, without duplicates; the last mention of each counts."""
         flat: dict[Place, None] = {}
         for part in parts:
             for one in part.parts if isinstance(part, AllOf) else (part,):
@@ -223,7 +216,7 @@ class Reader:
         return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
 
     def parts(self, source: Source) -> tuple[Place, ...]:
-        """Return the places that all hold where a schema does: its references, branches, and own keywords."""
+        """Return the places whose conjunction is a schema: its references, branches, and own keywords."""
         schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
@@ -244,8 +237,7 @@ class Reader:
     def _read_own(self, schema: dict[str, Any]) -> Flat:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
-                message = f"{keyword} is not supported; write $ref"
-                raise ConfigurationError(message)
+                raise ConfigurationError(f"{keyword} is not supported; write $ref")
         flat = Flat(rules=own_rules(schema), types=_types(schema), enum=_enum(schema))
         if flat.enum is not None and not flat.types:
             flat.types = frozenset(map(_schema_type, flat.enum))
@@ -262,7 +254,7 @@ class Reader:
 
     def _read_members(self, flat: Flat, schema: dict[str, Any]) -> None:
         listed = {
-            # `false`: a member that must not be there is not listed.
+            # A member with the schema `false` is not allowed, so it is not listed.
             name: self.source(member)
             for name, member in _named_schemas(schema, "properties").items()
             if member is not False
@@ -351,7 +343,7 @@ class Reader:
         return self.all_of((left, right))
 
     def _distributed(self, parts: Sequence[Place], flats: list[Flat]) -> list[tuple[Place, Place]]:
-        """Choose one alternative of every part that has some; those that contradict the rest are dropped."""
+        """Combine one alternative of every part that has some; contradictory combinations are dropped."""
         choices: list[list[tuple[Place | None, Place]]] = [
             [(one.test, one.node) for one in flat.alternatives] if flat.alternatives else [(None, part)]
             for part, flat in zip(parts, flats)
@@ -360,8 +352,9 @@ class Reader:
         for choice in choices:
             total *= len(choice)
         if total > _MAX_ALTERNATIVES:
-            message = f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
+            )
         found: list[tuple[Place, Place]] = []
         for chosen in product(*choices):
             node = self.all_of(place for _, place in chosen)
@@ -380,14 +373,14 @@ class Reader:
             if isinstance(branch, Source) and branch.schema is False:
                 continue
             alternatives = self.flat(branch).alternatives
-            # What else the branch asks for has to hold as well.
+            # The rest of the branch has to hold as well.
             entries.extend((self.all_of((branch, one.test)), one.node) for one in alternatives)
             if not alternatives:
                 entries.append((branch, branch))
         return self._chosen(entries)
 
     def _chosen(self, entries: list[tuple[Place, Place]]) -> Flat:
-        """Return what holds where one of several schemas does, each given as (what is tried, what holds)."""
+        """Return what holds where one of several schemas does, each given as (test, what holds)."""
         tests: dict[Place, list[Place]] = {}
         for test, node in entries:
             tests.setdefault(node, []).append(test)
@@ -418,7 +411,7 @@ class Reader:
 
 
 def _possible(flat: Flat) -> Flat:
-    """Leave out what is said of members or elements where no object or array can be."""
+    """Drop what is said of members or elements if no object or array is allowed."""
     if flat.types and "object" not in flat.types:
         flat.properties = flat.rest = flat.additional = None
         flat.required = None
@@ -428,7 +421,7 @@ def _possible(flat: Flat) -> Flat:
 
 
 def overlap(left: frozenset[str], right: frozenset[str]) -> bool:
-    """Tell whether a value can be of both sets of types; an empty one is any.
+    """Tell whether a value can be of both sets of types; an empty set allows all.
 
     >>> overlap(frozenset({"number"}), frozenset({"integer"}))
     True
@@ -448,11 +441,10 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
         return left or right
     both = (left & _widened(right)) | (_widened(left) & right)
     if not both:
-        message = (
+        raise _ContradictionError(
             f"no value fits all parts: one allows only {' or '.join(sorted(left))}, "
             f"another only {' or '.join(sorted(right))}"
         )
-        raise _ContradictionError(message)
     return both - {"integer"} if {"integer", "number"} <= both else both
 
 
@@ -462,7 +454,7 @@ def _either(flats: list[Flat]) -> frozenset[str]:
 
 
 def _can_share(flats: list[Flat]) -> bool:
-    """Tell whether one node can stand for all branches: then the value need not be tried against them."""
+    """Tell whether one node can represent all branches, so that no test of the value is needed."""
     said = [flat for flat in flats if not _only_null(flat)]
     if any(_of_scalars(flat) != _of_scalars(said[0]) for flat in said[1:]):
         return False
@@ -484,7 +476,7 @@ def _only_null(flat: Flat) -> bool:
 
 
 def _of_scalars(flat: Flat) -> tuple[dict[str, Any], bool]:
-    """Return what a branch says that all values of all its types are scored by."""
+    """Return the rules of a branch that concern values of all its types."""
     return {name: rule for name, rule in flat.rules.items() if name != "align"}, flat.enum is not None
 
 
@@ -515,12 +507,10 @@ def _types(schema: dict[str, Any]) -> frozenset[str]:
         return _ANY
     names = [written] if isinstance(written, str) else written
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        message = f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}")
     for name in names:
         if name not in TYPES:
-            message = f"unknown type {name!r}{did_you_mean(name, TYPES)}"
-            raise ConfigurationError(message)
+            raise ConfigurationError(f"unknown type {name!r}{did_you_mean(name, TYPES)}")
     return frozenset(names)
 
 
@@ -529,8 +519,7 @@ def _enum(schema: dict[str, Any]) -> list[Any] | None:
         return [schema["const"]]
     values = schema.get("enum")
     if values is not None and not isinstance(values, list):
-        message = f"enum is {values!r}; it is a list of values"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"enum is {values!r}; it is a list of values")
     return values
 
 
@@ -543,8 +532,7 @@ def _schema_type(value: Any) -> str:
 def _schemas(schema: dict[str, Any], keyword: str) -> list[Schema]:
     parts = schema[keyword]
     if not isinstance(parts, list) or not parts:
-        message = f"{keyword} is {parts!r}; it is a list of schemas"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
     for part in parts:
         if not isinstance(part, (dict, bool)):
             raise _no_schema(f"one of {keyword}", part)
@@ -556,8 +544,7 @@ def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
     if parts is None:
         return {}
     if not isinstance(parts, dict):
-        message = f"{keyword} is {parts!r}; it maps names to schemas"
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{keyword} is {parts!r}; it maps names to schemas")
     for name, part in parts.items():
         if not isinstance(part, (dict, bool)):
             raise _no_schema(f"{keyword}[{name!r}]", part)
@@ -565,7 +552,7 @@ def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
 
 
 def _conditional(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that hold for some values only; what they list may be there."""
+    """Return the schemas that hold for some values only; the members that they list are allowed."""
     parts = [schema.get("then"), schema.get("else")]
     for keyword in ("dependentSchemas", "dependencies"):
         if isinstance(depending := schema.get(keyword), dict):

@@ -1,4 +1,4 @@
-"""`resolve_schema_references`: a JSON Schema with nothing to look up and nothing to combine."""
+"""`resolve_schema_references`: a JSON Schema without references and combinations."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import Schema, SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place, Reader
 
-# Definitions that use each other twice at every level double in size with each: better said than run out of.
+# Definitions that use each other twice double the size with every level; an error is better than no memory.
 _MAX_PLACES: Final = 200_000
 
 
 def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
     """Return a schema of `type`, `properties` and `items` that says the same.
 
-    `$ref` is replaced by what it names, `allOf` is merged, and so are `anyOf` and `oneOf` whose branches have
-    different types. What cannot be said without them stays: true alternatives as `anyOf`, and the places of a
-    recursive schema as `$ref`. Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*`
-    keys are kept; `not`, `if` and others that combine schemas in other ways are left out.
+    `$ref` is replaced by its target, `allOf` is merged, and so are `anyOf` and `oneOf` whose branches have
+    different types. True alternatives stay as `anyOf`, and the places of a recursive schema as `$ref`.
+    Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*` keys are kept; `not`, `if`
+    and others that combine schemas in other ways are left out.
 
     Args:
         schema: a dict, the path of a JSON file, or a pydantic model class; not changed.
@@ -62,12 +62,12 @@ class _Writer:
         original = self._reader.documents.root
         if isinstance(original, dict) and "$schema" in original:
             document = {"$schema": original["$schema"], **document}
-        # A fresh copy: enums and the like are still the reader's own.
+        # A copy, since enums and the like are shared with the reader.
         copy = plain_copy(document)
         return copy if isinstance(copy, dict) else {}
 
     def _named(self) -> dict[Place, str]:
-        """Name the places that stay references, by what they were called where that is known."""
+        """Name the places that stay references, by their original names if known."""
         root = self._reader.documents.root
         given = {
             id(schema): name
@@ -101,11 +101,10 @@ class _Writer:
             here, target = waiting.pop()
             self._count += 1
             if self._count > _MAX_PLACES:
-                message = (
+                raise ConfigurationError(
                     f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
                     "use it as it is: comparing and parsing need not resolve it first"
                 )
-                raise ConfigurationError(message)
             flat = self._flats[here]
             target.update(_scalars(flat))
             for key, children in _groups(flat):
@@ -162,7 +161,7 @@ def _groups(flat: Flat) -> list[tuple[str, list[Place]]]:
 
 
 def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
-    """Return the places that are met again on a way down from themselves: every cycle has one."""
+    """Return places that can be reached from themselves, at least one of every cycle."""
     found: set[Place] = set()
     open_: set[Place] = {root}
     seen: set[Place] = {root}

@@ -1,4 +1,4 @@
-"""The `x-eval-*` keys of a schema: what may be written, and whether it can be used."""
+"""The `x-eval-*` keys of a schema: their forms, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
 
 OVERRIDE: Final = "x-override-evaluator"
-RULE_KEYS: Final = (
-    "x-eval-compare",
-    "x-eval-skip",
-    "x-eval-transform",
-    "x-eval-align",
-    "x-eval-weight",
-    "x-eval-accept",
-)
 DECISIVE: Final = ("compare", "skip")
-"""Rules that make a place one result: what the schema says below it no longer matters."""
+"""Rules that make a place one result, whatever the schema says below it."""
 
 
 def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,20 +33,18 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     `x-override-evaluator` comes out as `compare`.
 
     Raises:
-        ConfigurationError: an unknown `x-eval-` key, two comparators, or a rule that is not as it should be.
+        ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
     """
     rules: dict[str, Any] = {}
     for key, value in schema.items():
         if key == OVERRIDE or key.startswith("x-eval-"):
             if key not in _READERS:
-                message = f"unknown key {key!r}{did_you_mean(key, _READERS)}"
-                raise ConfigurationError(message)
-            # `null` is how some writers of JSON say that a key is not there.
+                raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, _READERS)}")
+            # Some writers of JSON write `null` for a missing key.
             if value is not None:
                 name, read = _READERS[key]
                 if name in rules:
-                    message = f"has both x-eval-compare and {OVERRIDE}; give one"
-                    raise ConfigurationError(message)
+                    raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
                 rules[name] = read(key, value)
     return rules
 
@@ -68,7 +58,7 @@ def written_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bind_rules(rules: Mapping[str, Any], registry: Registry, where: Callable[[], str]) -> None:
-    """Try out the comparator and the transforms, so that what is wrong with them is known before scoring.
+    """Check the comparator and the transforms, so that mistakes are reported before scoring.
 
     Raises:
         ConfigurationError: unknown names or parameters; the message begins with the path.
@@ -103,3 +93,5 @@ _READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
     "x-eval-accept": ("accept", _accept),
     OVERRIDE: ("compare", read_evaluation),
 }
+RULE_KEYS: Final = frozenset(_READERS)
+"""The keys of a schema that are rules."""

@@ -1,4 +1,4 @@
-"""What a language model has answered, read: verdicts by id, or why there is none. Nothing is guessed."""
+"""Read the answer of a language model: verdicts by id, or why one is missing. Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LONGEST_REASON: Final = 300
 
 
 def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | JudgeError]:
-    """Return for each id its verdict, or the error that it has none.
+    """Return the verdict for each id, or the error that explains why it has none.
 
     JSON is found in Markdown fences, after a model's reasoning and among prose, as in any model's output.
 
     Args:
         text: a JSON object, `{"verdicts": [{"id": ..., "reason": ..., "equivalent": true}, ...]}`.
-        ids: what was asked about; other ids in the answer are ignored, but for what the errors say.
+        ids: those asked about; other ids in the answer are only named in errors.
 
     Raises:
         JudgeError: (of the kind `invalid`) there is no such object.

@@ -1,4 +1,4 @@
-"""Who judges in a run: each field's judge is found when it is needed, and equal questions are asked once."""
+"""The judges of a run: each field's judge is found when it is needed, and equal questions are asked once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = "Verdict | JudgeError"
 Question: TypeAlias = "tuple[Hashable, ...]"
-"""What an item is about, without its id."""
+"""An item without its id."""
 
 _NO_JUDGE: Final = (
     "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
@@ -52,9 +52,9 @@ def as_judge(given: object) -> Judge:
 
 @final
 class Memory:
-    """What judges have said in one run; safe to use from several threads.
+    """The verdicts of one run; safe to use from several threads.
 
-    Verdicts are kept for the whole run; what ended without one is asked again when it comes again.
+    Verdicts are kept for the whole run; a question that ended without one is asked again if it recurs.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> memory, judge = Memory(), CallableJudge(lambda item: True)
@@ -68,16 +68,16 @@ class Memory:
     def __init__(self) -> None:
         self._lock = Lock()
         self._judges: dict[int, _Asked] = {}
-        """By id of what was given as a judge, which is kept with it, so that no other object gets that id."""
+        """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
         self.usage = JudgeUsage()
         """What the judges have done in this run."""
         self.saved = 0
         """How many questions triage has left out."""
         self.set_aside = 0
-        """In how many comparisons triage was kept from that."""
+        """In how many comparisons triage was switched off."""
 
     def note(self, *, saved: int = 0, set_aside: int = 0, errors: int = 0) -> None:
-        """Count what triage has left out of a comparison, and questions that were put to nobody."""
+        """Count what triage has left out of a comparison, and questions that no judge was asked."""
         with self._lock:
             self.saved += saved
             self.set_aside += set_aside
@@ -103,7 +103,8 @@ class Memory:
                 answers[item.id] = asked.answers[key]
         if mine:
             self._put(asked, mine)
-        # (One's own answers are there before those of other threads are waited for: nobody waits in a ring.)
+        # This thread's own answers are set before it waits for those of others, so threads never wait in a
+        # ring.
         return {name: answer.result() for name, answer in answers.items()}
 
     def _asked(self, given: object, mode: Mode | None) -> _Asked:
@@ -115,20 +116,20 @@ class Memory:
                     judge = in_mode(mode)
                 found = self._judges[id(given)] = _Asked(given, judge)
                 if len(self._judges) > _MOST_JUDGES:
-                    # A fixture may make one for each of thousands of tests.
+                    # A fixture may make a judge for each of thousands of tests.
                     del self._judges[next(iter(self._judges))]
             return found
 
     def _put(self, asked: _Asked, items: Mapping[Question, JudgeItem]) -> None:
-        """Ask, and hand each answer to all who wait for it; only verdicts are kept."""
+        """Ask, and give each answer to all threads that wait for it; only verdicts are kept."""
         numbered = {str(number): key for number, key in enumerate(items, 1)}
         answers: object = None
         ended: BaseException | None = None
         try:
             answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
-        except BaseException as error:  # noqa: BLE001 - somebody's judge: its failure is that of the items
+        except BaseException as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
             if isinstance(error, Exception) and not isinstance(error, ConfigurationError):
-                failure = JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+                failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
                 answers = dict.fromkeys(numbered, failure)
             else:
                 ended = error
@@ -149,12 +150,12 @@ class Memory:
 
 
 _MOST_JUDGES: Final = 64
-"""So many judges are remembered with what they said; the first goes first."""
+"""How many judges are remembered; the oldest is forgotten first."""
 
 
 @final
 class _Asked:
-    """A judge, and what it was asked in a run."""
+    """A judge, and the questions that it was asked in a run."""
 
     __slots__ = ("answers", "counted", "given", "judge")
 
@@ -162,7 +163,7 @@ class _Asked:
         self.given = given
         self.judge = judge
         self.counted = _usage_of(judge)
-        """What it had done when it was last looked at."""
+        """Its usage when it was last counted."""
         self.answers: dict[Question, Future[Answer]] = {}
         """Verdicts, and answers that are still to come."""
 
@@ -194,14 +195,14 @@ class Bench:
     """Finds the judge for a question, and asks it.
 
     Args:
-        given: a judge, a function of one item, or the name of a registered judge; None where nobody said.
+        given: a judge, a function of one item, or the name of a registered judge; None for the default.
         default: makes the judge for questions that name none, if `given` is None; it may return None.
         memory: of the run.
-        mode: "off": nobody is asked. "cached": only what a cache file holds counts. "live": a judge that
-            keeps verdicts is asked about the rest, whatever mode it was made in. None: as it was made.
+        mode: "off": no judge is asked. "cached": verdicts come from cache files only. "live": a judge with a
+            cache is asked about the rest, whatever its own mode. None: each judge's own mode.
 
-    The judge that a field names goes first, then `given`, then what `default` makes, then the registered
-    one.
+    The judge that a field names takes precedence, then `given`, then what `default` makes, then the
+    registered one.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> Bench(lambda item: True).ask(None, [JudgeItem("1", "city", "NYC", "New York")])
@@ -226,15 +227,15 @@ class Bench:
         self.memory = Memory() if memory is None else memory
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Another process has a memory of its own, and knows what is registered there.
+        # Another process has its own memory and its own registry.
         given = self._given if self._given is not None or self._default is None else self._default()
         return partial(Bench, given, mode=self._mode), ()
 
     def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
-        """Return what is said of each item, by its id.
+        """Return the answer about each item, by its id.
 
         Args:
-            name: of the judge that the fields ask for; None: whoever it is.
+            name: of the judge that the fields ask for; None for the default one.
             items: with ids of their own.
 
         Raises:
@@ -272,7 +273,7 @@ class Bench:
 
 
 def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
-    """Return what judges did, in a line.
+    """Return the usage of judges as one line.
 
     >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
     'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'

@@ -1,4 +1,4 @@
-"""What a judge may use: set aside before a request is sent, settled when it has ended."""
+"""The budget of a judge: reserved before a request is sent, settled when it has ended."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_jsonmatch.semantic.judging import JudgeError
 class Budget:
     """Requests and tokens that all threads of a judge draw upon.
 
-    Each request is set aside with its estimated tokens. If only the requests under way stand in its way, it
-    waits for them: they may take fewer tokens than was estimated.
+    Each request reserves its estimated tokens. If it does not fit only because of requests under way, it
+    waits for them: they may take fewer tokens than estimated.
 
     Args:
-        max_calls: how many requests; None is no limit, here and below.
-        max_tokens: how many tokens.
+        max_calls: the limit on requests; None is no limit, here and below.
+        max_tokens: the limit on tokens.
 
     >>> budget = Budget(max_calls=1)
     >>> budget.reserve(120)
@@ -37,10 +37,10 @@ class Budget:
         self._changed = Condition()
 
     def reserve(self, tokens: int) -> None:
-        """Set a request of an estimated number of tokens aside.
+        """Reserve a request and its estimated tokens.
 
         Raises:
-            JudgeError: (of the kind `budget`) it would pass a limit.
+            JudgeError: (of the kind `budget`) it would exceed a limit.
         """
         with self._changed:
             while True:
@@ -59,7 +59,7 @@ class Budget:
             self._set_aside += tokens
 
     def settle(self, tokens: int, used: int) -> None:
-        """Replace the tokens that were set aside for a request by those that it used."""
+        """Replace the tokens reserved for a request by those that it used."""
         with self._changed:
             self._set_aside -= tokens
             self._used += used

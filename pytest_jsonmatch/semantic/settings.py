@@ -1,4 +1,4 @@
-"""What the settings of a judge can be: as arguments, and as ini files, TOML and command lines have them."""
+"""The settings of a judge: their rules, and how they are read from ini files, TOML and command lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = Literal["live", "cached", "off"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""Ask, and keep verdicts; take kept verdicts and ask nobody; judge nothing."""
+"""live: ask, and keep verdicts; cached: only take kept verdicts; off: judge nothing."""
 
 Structured: TypeAlias = Literal["json_schema", "json_object", "none"]
 """How the form of an answer is asked for."""
@@ -68,7 +68,7 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
 
 
 class _Rule(NamedTuple):
-    """What a setting can be."""
+    """The rule for a setting: which values it can have, and how it is read from text."""
 
     holds: Callable[[Any], bool]
     told: str

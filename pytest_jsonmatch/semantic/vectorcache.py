@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VARIABLE: Final = "JSONMATCH_EMBEDDING_CACHE"
-"""The environment variable that names the folder; it goes before every other setting."""
+"""The environment variable that names the folder; it overrides every other setting."""
 
-# Raised when what is stored changes its form; part of the file's name.
+# The version of the stored form; part of the file's name.
 _FORM: Final = "2"
 _WAIT_SECONDS: Final = 30.0
 _CREATE: Final = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
@@ -34,7 +34,7 @@ _folder: Final[list[Path | None]] = [None]
 
 
 class EmbeddingCacheWarning(JsonMatchWarning):
-    """A file of the embedding cache can't be used, and why; the vectors are made anew."""
+    """A file of the embedding cache can't be used; the vectors are computed again."""
 
 
 def cache_folder() -> Path | None:
@@ -44,11 +44,11 @@ def cache_folder() -> Path | None:
 
 
 def use_cache_folder(folder: str, below: Path) -> Callable[[], None]:
-    """Keep vectors in a folder from now on; return what puts the setting back that was there before.
+    """Keep vectors in a folder from now on; return a function that restores the previous setting.
 
     Args:
         folder: its path; `~` is the user's home.
-        below: the folder that a relative path begins at.
+        below: the folder that a relative path starts from.
 
     >>> undo = use_cache_folder("vectors", below=Path("suite"))
     >>> undo()
@@ -64,12 +64,12 @@ def use_cache_folder(folder: str, below: Path) -> Callable[[], None]:
 
 @final
 class VectorCache:
-    """The vectors of one model that are on disk. It never raises: what can't be read is encoded again.
+    """The vectors of one model on disk. It never raises: vectors that can't be read are computed again.
 
     Args:
         folder: made when the first vector is written.
         model: the encoder's name, for people who look at the folder.
-        revision: what tells its vectors from those of others.
+        revision: of the model; vectors of different revisions are kept apart.
     """
 
     __slots__ = ("path",)
@@ -80,7 +80,7 @@ class VectorCache:
         self.path = folder / f"{name or 'model'}-{digest[:16]}.sqlite"
 
     def read(self, texts: Sequence[str]) -> dict[str, NDArray[np.int32]]:
-        """Return the vectors that are there of strings."""
+        """Return the stored vectors of strings."""
         import numpy as np
 
         found: dict[str, NDArray[np.int32]] = {}
@@ -92,7 +92,7 @@ class VectorCache:
         return found
 
     def write(self, vectors: Mapping[str, NDArray[np.int32]]) -> None:
-        """Put vectors there."""
+        """Store vectors."""
         rows = [(_key(text), vector.astype("<i4").tobytes()) for text, vector in vectors.items()]
         if rows:
             with self._warned(), self._open() as connection:
@@ -100,7 +100,7 @@ class VectorCache:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Give the file to work with, in one transaction."""
+        """Open the file for one transaction."""
         import sqlite3
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,18 +110,18 @@ class VectorCache:
 
     @contextmanager
     def _warned(self) -> Iterator[None]:
-        """Warn of what can't be done with the file; one that is damaged is removed."""
+        """Turn errors into warnings; a damaged file is removed."""
         import sqlite3
 
         try:
             yield
         except (OSError, sqlite3.OperationalError) as error:
-            _warn(f"{self.path} can't be used ({error}); vectors are made anew")
+            _warn(f"{self.path} can't be used ({error}); vectors are computed again")
         except (sqlite3.DatabaseError, TypeError, ValueError) as error:  # or a row that is no vector
             for name in (self.path, Path(f"{self.path}-journal")):
                 with suppress(OSError):
                     name.unlink()
-            _warn(f"{self.path} is damaged ({error}); it is written anew")
+            _warn(f"{self.path} is damaged ({error}); it is replaced")
 
 
 def _key(text: str) -> bytes:

@@ -13,7 +13,12 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchError,
+    JsonMatchWarning,
+    error_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,20 +30,20 @@ if TYPE_CHECKING:
 
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
-"""What the product of a vector with itself is, but for the rounding of its components."""
+"""The product of a vector with itself, apart from the rounding of its components."""
 MOST_BYTES: Final = 256 * 2**20
-"""Beyond so many bytes of vectors only those stay in memory that the chunk of records at hand needs."""
+"""Above this size, only the vectors that the current chunk of records needs stay in memory."""
 
 
 @final
 class EncoderError(JsonMatchError):
-    """An encoder has made no vector of a string; the message says why."""
+    """An encoder has made no vector for a string; the message says why."""
 
 
 class EncoderWarning(JsonMatchWarning):
-    """An encoder has made no vectors of some strings, and why.
+    """An encoder has made no vectors for some strings; the message says why.
 
-    (The errors of results name fields. In unordered arrays such strings are just left without a partner.)
+    Errors of results name fields; in unordered arrays such strings just stay without a partner.
     """
 
 
@@ -50,9 +55,9 @@ class Vectors:
         name: what errors call the encoder.
         load: returns the encoder; called when the first string is to be encoded. What it raises as a
             ConfigurationError is raised for every string.
-        revision: returns what tells this encoder's vectors from those of others, for the cache on disk; None
-            for an encoder that does not say. Called once there is a cache folder.
-        most_bytes: the bound of what stays in memory.
+        revision: returns the encoder's revision, which the cache on disk needs; None if the encoder has none.
+            Called only if there is a cache folder.
+        most_bytes: the limit of what stays in memory.
 
     >>> class Letters:
     ...     def encode(self, texts):
@@ -76,7 +81,7 @@ class Vectors:
         self._revision = revision
         self._most_bytes = most_bytes
         self._known: dict[str, NDArray[np.int32]] = {}
-        # Strings without a vector, and why: until they are to be learnt again.
+        # Strings without a vector, and why, until they are learnt again.
         self._failed: dict[str, str] = {}
         self._encoder: Encoder | None = None
         self._broken: ConfigurationError | None = None
@@ -85,9 +90,9 @@ class Vectors:
         _ALL.add(self)
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Make sure that strings have vectors: all that are new are encoded in one call.
+        """Make sure that strings have vectors; new ones are encoded in one call.
 
-        An encoder that fails raises nothing here: the strings concerned raise when their vector is asked for.
+        If the encoder fails, nothing is raised here, but later when the vector of such a string is needed.
 
         Raises:
             ConfigurationError: there is no encoder.
@@ -124,7 +129,7 @@ class Vectors:
         """
         known = self._known_of((*left, *right))
         if known is None:
-            with self._lock:  # (So that nothing that is learnt is dropped again.)
+            with self._lock:  # so that no other thread drops what is learnt
                 self.learn([*left, *right])
                 known = self._known_of((*left, *right)) or []
         one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
@@ -132,7 +137,7 @@ class Vectors:
         return products
 
     def renew_lock(self) -> None:
-        """Replace the lock: in a process that was forked nobody is left to let go of it."""
+        """Replace the lock: in a forked process no thread is left to release it."""
         self._lock = threading.RLock()
 
     def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
@@ -140,7 +145,7 @@ class Vectors:
         if found is None:
             with self._lock:
                 if text not in self._known and text not in self._failed:
-                    # (Nobody has shown it before, or it was dropped since.)
+                    # It is new, or was dropped since.
                     self.learn([text, partner] if partner not in self._failed else [text])
                 found = self._known.get(text)
                 if found is None:
@@ -155,7 +160,7 @@ class Vectors:
         return known
 
     def _stacked(self, vectors: Sequence[NDArray[np.int32] | None]) -> NDArray[np.float64]:
-        """Return vectors as the rows of an array of doubles; 0 for those that there are not."""
+        """Return vectors as the rows of an array of doubles; rows of zeros for missing ones."""
         import numpy as np
 
         stacked = np.zeros((len(vectors), max(1, self._dimensions)))
@@ -169,7 +174,7 @@ class Vectors:
         from pytest_jsonmatch.semantic.vectorcache import VectorCache, cache_folder
 
         folder = cache_folder()
-        # (Some encoders know their revision only once they are loaded.)
+        # Some encoders know their revision only once they are loaded.
         revision = None if folder is None else self._revision()
         if folder is not None and revision is None:
             self._loaded()
@@ -186,7 +191,7 @@ class Vectors:
             self._warn(texts)
 
     def _warn(self, texts: list[str]) -> None:
-        """Tell of strings that have just failed."""
+        """Warn about strings that have just failed."""
         failed = [text for text in texts if text in self._failed]
         if failed:
             many = "1 string has" if len(failed) == 1 else f"{len(failed):,} strings have"
@@ -216,12 +221,12 @@ class Vectors:
         return self._encoder
 
     def _encoded(self, texts: list[str]) -> dict[str, NDArray[np.int32]]:
-        """Return the vectors of strings; what has none is noted, with the reason."""
+        """Return the vectors of strings; those without one are noted with the reason."""
         encoder = self._loaded()
         try:
             returned = encoder.encode(list(map(_encodable, texts)))
         except Exception as error:  # noqa: BLE001 - a user's encoder: its failure is a result
-            why = f"raised {type(error).__name__}: {error}".removesuffix(": ")
+            why = f"raised {error_text(error)}"
         else:
             rows = _as_rows(returned, len(texts))
             if not isinstance(rows, str):
@@ -231,7 +236,7 @@ class Vectors:
         return {}
 
     def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, NDArray[np.int32]]:
-        """Return rows at length 1, in steps of 2**-26; rows of nothing but 0 stay so."""
+        """Return rows at length 1, in steps of 2**-26; rows of zeros stay zero."""
         import numpy as np
 
         made: dict[str, NDArray[np.int32]] = {}
@@ -239,14 +244,14 @@ class Vectors:
             block = rows[start : start + _ROWS].astype(np.float64)
             finite = np.asarray(np.isfinite(block).all(axis=1))
             block[~finite] = 0.0
-            # First by the largest component, so that no square is too large for a double, or too small.
+            # First by the largest component, so that squares neither overflow nor underflow.
             _divide(block, np.abs(block).max(axis=1))
             _divide(block, np.sqrt((block * block).sum(axis=1)))
             block *= _STEPS
             steps = np.rint(block, out=block).astype(np.int32)
             for text, vector, good in zip(texts[start:], steps, finite):
                 if good:
-                    # (A view of its row would keep the whole block in memory.)
+                    # A view of its row would keep the whole block in memory.
                     made[text] = vector.copy()
                 else:
                     why = f"the encoder {self.name!r} returned NaN or an infinity for this string"
@@ -255,12 +260,12 @@ class Vectors:
 
 
 _ROWS: Final = 512
-"""So many rows are worked on at a time: what is in between stays in the cache."""
+"""Rows that are processed at a time, so that intermediate values stay in the CPU's cache."""
 _OVERHEAD: Final = 300
-"""About what a string, its array and their places take beside the numbers, in bytes."""
+"""Bytes that a string, its array and their dict entry take beside the numbers, roughly."""
 _MOST_FAILED: Final = 10_000
 
-# Which ones there are, to give them new locks after a fork.
+# All instances, to give them new locks after a fork.
 _ALL: Final[WeakSet[Vectors]] = WeakSet()
 
 
@@ -280,7 +285,7 @@ def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:
 
 
 def _as_rows(returned: Any, count: int) -> NDArray[Any] | str:
-    """Return what an encoder returned as `count` rows of numbers; if it is something else, what it is."""
+    """Return what an encoder returned as `count` rows of numbers; a text that says what it is otherwise."""
     import numpy as np
 
     try:
@@ -295,7 +300,7 @@ def _as_rows(returned: Any, count: int) -> NDArray[Any] | str:
 
 
 def _encodable(text: str) -> str:
-    r"""Return a text that tokenizers take: half a surrogate pair, which JSON can hold, is no character.
+    r"""Return a text that tokenizers accept: half a surrogate pair, which JSON can hold, is replaced.
 
     >>> _encodable("a\ud800b") == "a\ufffdb"
     True

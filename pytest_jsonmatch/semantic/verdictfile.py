@@ -72,7 +72,7 @@ def key_of(item: JudgeItem) -> Key:
 
 
 def _sorted(value: JsonValue) -> JsonValue:
-    """Return a value with the keys of its objects in order; one that is nested too deep stays as it is."""
+    """Return a value with the keys of its objects sorted; one that is nested too deep stays unchanged."""
     with suppress(RecursionError):
         return _in_order(value)
     return value
@@ -86,7 +86,7 @@ def _in_order(value: Any) -> Any:
 
 @final
 class VerdictFile:
-    """What a file of verdicts holds; safe to use from several threads and processes.
+    """A file of verdicts; safe to use from several threads and processes.
 
     Args:
         path: the file; it need not exist yet.
@@ -94,13 +94,13 @@ class VerdictFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        """As it was given: what messages say."""
+        """As it was given, for messages."""
         self._place = self.path.absolute()  # tests change the folder that they run in
         self._entries: dict[bytes, _Entry] = {}
-        """By line, as it was read."""
+        """By line."""
         self._found: dict[Key, dict[_Who, Verdict]] = {}
         self._state: object = None
-        """Which state of the file was read."""
+        """The state of the file that was read."""
         self._lock = Lock()
 
     def verdict(self, key: Key, model: str | None, prompt: str | None) -> Verdict | None:
@@ -143,7 +143,7 @@ class VerdictFile:
             pass
         except OSError as error:
             raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
-        self._state = None  # so that a file with a bad line is read again once somebody has mended it
+        self._state = None  # so that a file with a bad line is read again once it is repaired
         entries: dict[bytes, _Entry] = {}
         found: dict[Key, dict[_Who, Verdict]] = {}
         numbers: dict[tuple[Key, _Who], int] = {}
@@ -165,7 +165,7 @@ class VerdictFile:
         self._entries, self._found, self._state = entries, found, state
 
     def check_writable(self) -> None:
-        """Raise ConfigurationError if nothing can be kept: before anybody is asked, and paid."""
+        """Raise ConfigurationError if verdicts can't be kept, before a judge is asked and paid."""
         if find_spec("filelock") is None:
             raise ConfigurationError(
                 "keeping verdicts needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
@@ -181,11 +181,11 @@ class VerdictFile:
             ) from None
 
     def add(self, verdicts: Mapping[Key, Verdict], model: str, prompt: str) -> dict[Key, Verdict]:
-        """Keep verdicts, except where another process has kept one meanwhile.
+        """Keep verdicts, unless another process has kept one meanwhile.
 
         Returns:
-            What the file now says of each. If it can't be written that is a warning, and the verdicts stand:
-            they were paid for.
+            The file's verdict on each. If the file can't be written, that is only a warning: the verdicts
+            were paid for.
         """
         with self._lock:
             try:
@@ -207,7 +207,7 @@ class VerdictFile:
 
 
 def _writers_lock(path: Path) -> BaseFileLock:
-    """Return the lock of all who write a file of verdicts; no file of it lies beside what is committed."""
+    """Return the lock for writing a file of verdicts; the lock file is not beside the committed file."""
     from filelock import FileLock
 
     user = getattr(os, "getuid", int)()  # (On Windows the folder is the user's own.)

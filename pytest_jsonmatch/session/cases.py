@@ -1,4 +1,4 @@
-"""Golden cases in a run of pytest: how they are run, and the file in which their answers are kept."""
+"""Golden cases in a run of pytest: how they run, and the file that keeps their answers."""
 
 from __future__ import annotations
 

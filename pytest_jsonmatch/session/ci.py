@@ -1,4 +1,4 @@
-"""What a run leaves for others to read: files of results, reports, GitHub Actions and GitLab."""
+"""The files that a run writes: results, reports, and what GitHub Actions and GitLab read."""
 
 from __future__ import annotations
 
@@ -19,18 +19,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.session import Session
 
 _STEP_BYTES: Final = (1 << 20) - 1_000
-"""How much GitHub takes for the summary of a step: 1 MiB, and less is on the safe side."""
+"""GitHub's limit for the summary of a step is 1 MiB; this is a little less, to be safe."""
 
 
 def with_report(session: Session, run: FinishedRun) -> FinishedRun:
-    """Return a run with the view of it, made once for all who read it."""
-    return replace(run, report=_report(session, run))
-
-
-def _report(session: Session, run: FinishedRun) -> RunView:
+    """Return a run with its view, made once for all reports."""
     from pytest_jsonmatch.report.view import RunView
 
-    return RunView(
+    report = RunView(
         run.results,
         gates=run.checks.gates,
         unsettled=run.checks.unsettled_cases,
@@ -44,12 +40,13 @@ def _report(session: Session, run: FinishedRun) -> RunView:
         link=_link(),
         by=session.settings.by,
     )
+    return replace(run, report=report)
 
 
 def _left_out(session: Session) -> Iterator[tuple[str, int]]:
     """Yield how many tests are no cases of the run, by reason."""
     counts = session.outcomes.left_out
-    # What failed before it compared is missing in tables of fields only: its case counts as 0.
+    # A test that failed before it compared is missing in tables of fields only; its case counts as 0.
     return ((reason, counts[reason]) for reason in ("skipped", "expected to fail") if reason in counts)
 
 
@@ -76,7 +73,7 @@ def _faults(session: Session, results: ResultSet) -> Sequence[Fault]:
 
 
 def _repository(folder: Path) -> Path:
-    """Return the folder from which a service counts paths: the repository's."""
+    """Return the root of the repository, which paths for CI services are relative to."""
     folder = Path(os.path.realpath(folder))
     for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
         told = os.environ.get(name)
@@ -98,7 +95,7 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 
 def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
-    """Write the files that were asked for, also if others fail; tell whether all were written."""
+    """Write the files that were asked for, even if one fails; tell whether all were written."""
     from pytest_jsonmatch.golden.naming import display_name
     from pytest_jsonmatch.results.atomic import write_file
 
@@ -141,32 +138,30 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
         from pytest_jsonmatch.report.ci import code_quality
 
         yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
-    if settings.html is not None:
-        yield here / settings.html, "report", _page(session, run)
+    if settings.html is not None and run.report is not None:
+        yield here / settings.html, "report", _page(session, run.report)
 
 
-def _page(session: Session, run: FinishedRun) -> bytes:
+def _page(session: Session, report: RunView) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import html_page
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
-    view = _report(session, run)
-    return html_page(
-        replace(
-            view,
-            results=with_origin(run.results, rootdir),
-            title=rootdir.name or "jsonmatch",
-            details=session.outcomes.details(),
-            sources=session.outcomes.sources(),
-        )
-    ).encode()
+    view = replace(
+        report,
+        results=with_origin(report.results, rootdir),
+        title=rootdir.name or report.title,
+        details=session.outcomes.details(),
+        sources=session.outcomes.sources(),
+    )
+    return html_page(view).encode()
 
 
 def _write_step_summary(run: FinishedRun) -> str:
     """Append the report to the summary of a step of GitHub Actions, if there is one; return what went wrong.
 
-    Nobody asked for it on the command line, so a run does not fail by it.
+    It was not asked for on the command line, so a failure here does not fail the run.
     """
     name, report = os.environ.get("GITHUB_STEP_SUMMARY"), run.report
     if not name or report is None or not report.results.cases:
@@ -180,7 +175,7 @@ def _write_step_summary(run: FinishedRun) -> str:
         if len(text) > room:
             return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
         with path.open("ab", buffering=0) as file:
-            file.write(text)  # at once: others may append too
+            file.write(text)  # in one call, since others may append too
     except OSError as error:
         return f"{path} can't be written: {(error.strerror or str(error)).lower()}"
     return ""

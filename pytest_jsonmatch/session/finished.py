@@ -1,4 +1,4 @@
-"""A run that has come to its end: made by `verdict`, shown by `summary`, left behind by `ci`."""
+"""A run that has ended: made by `verdict`, shown by `summary`, written to files by `ci`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a run is compared with: the name that it was asked for by, its file, and what is in it.
-
-    `results` is None where there is no such file yet.
-    """
+    """The baseline of a run: its name as asked for, its file, and its results; None without a file."""
 
     name: str
     path: Path
@@ -32,18 +29,18 @@ class Baseline:
 @final
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run that has come to its end, and everything that is said of it.
+    """A run that has ended, with everything that is reported of it.
 
     Args:
         results: the cases with their figures.
         repeats: the cases that ran several times.
-        checks: what the run was held against.
-        on: what was evaluated, such as "12 of 80 cases (-k)".
-        baseline: what it is compared with; None without one.
-        diff: how it differs from that.
+        checks: gates, and cases that failed as a whole.
+        on: the extent of the run, such as "12 of 80 cases (-k)".
+        baseline: None without one.
+        diff: how it differs from the baseline.
         change: what that difference proves.
-        headlines: the figures with their intervals; none where nothing is asked of the run.
-        report: what files and annotations for CI are made of; None where nobody wants any.
+        headlines: the figures with their intervals; none if nothing is asked of the run.
+        report: the view that reports and annotations are made from; None without any.
         notes: lines about the files that were written, each with its colour or an empty text.
     """
 

@@ -1,4 +1,4 @@
-"""Who judges in a run of pytest: the fixture `jsonmatch_judge`, what the ini says, what judges did."""
+"""The judges of a run of pytest: the fixture `jsonmatch_judge`, the ini option, and the usage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @final
 class Judging:
-    """Who judges in one run of pytest, and what judges did in it.
+    """The judges of one run of pytest, and their usage.
 
     Args:
         settings: of the run.
@@ -36,18 +36,18 @@ class Judging:
         self._told: list[float] = []
 
     def bench(self, given: object = None) -> Bench:
-        """Return who judges what is compared now.
+        """Return the judges of the current comparison.
 
         Args:
-            given: what the comparison says itself; None: the running test's fixture `jsonmatch_judge` is
-                asked for, once there is a question.
+            given: the comparison's own judge; None: the running test's fixture `jsonmatch_judge`, which is
+                requested once there is a question.
         """
         if isinstance(given, Bench):
             return given
         return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
 
     def _of_test(self) -> object:
-        """Return the value of the running test's fixture; where nobody overrides it what the ini says."""
+        """Return the value of the running test's fixture, if it is overridden; else the judge of the ini."""
         recorder = self._find()
         if recorder is None or recorder.request is None:
             return self.configured()
@@ -58,7 +58,7 @@ class Judging:
         """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
 
         Raises:
-            ConfigurationError: a setting is not what it can be.
+            ConfigurationError: a setting has a value that it cannot have.
         """
         said: dict[str, Any] = dict(self._settings.judge)
         if self._configured is not None or not said.keys() - {"mode"}:
@@ -68,7 +68,7 @@ class Judging:
         said["mode"] = self._settings.judge_mode or "live"
         if said.get("cache"):
             place, here = self._root / said["cache"], Path.cwd()
-            # As short as can be: messages name it.
+            # As short as possible, since messages name it.
             said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
             self._configured = make_judge(said)
@@ -83,10 +83,10 @@ class Judging:
             close()
 
     def usage_since(self) -> list[float]:
-        """Return what judges did since the last call, as numbers that travel; empty for nothing.
+        """Return what judges did since the last call, as plain numbers; empty for nothing.
 
         They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and the
-        number of comparisons in which it was kept from that.
+        number of comparisons in which triage was switched off.
         """
         now = [*astuple(self.memory.usage), self.memory.saved, self.memory.set_aside]
         found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
@@ -95,7 +95,7 @@ class Judging:
 
 
 def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:
-    """Return what all parts of `usage_since` come to.
+    """Return the sum of all parts of `usage_since`.
 
     >>> usage, saved, set_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
     >>> usage.calls, usage.items, saved, set_aside

@@ -1,9 +1,8 @@
-"""In the controller: what the reports of all tests have brought, from all processes."""
+"""In the controller: what the reports of all tests carry, from all processes."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
@@ -34,30 +33,29 @@ class Crash(NamedTuple):
     """Where the test itself stands, relative to the rootdir."""
 
 
-@dataclass(slots=True)
 class _Test:
-    """What the reports of one item have said so far."""
+    """What the reports of one item have said so far; a dataclass would take longer to import."""
 
-    comparisons: dict[str, str] = field(default_factory=dict)
-    broken: bool = False
-    """Whether it tried to compare, and that came to no figures."""
-    details: dict[tuple[str, str], str] = field(default_factory=dict)
-    place: str = ""
-    """Where it is written."""
-    sources: list[str] = field(default_factory=list)
-    """JSON text: its input, and its answer if that is text."""
-    updates: list[str] = field(default_factory=list)
-    xfail: bool = False
-    skipped: bool = False
-    failed: bool = False
-    turn: Turn | None = None
-    tags: Tags = field(default_factory=dict)
-    tolerated: pytest.TestReport | None = None
-    """The report that says so: the run of a case is not good enough, and need not be."""
-    ended: bool = False
-    """Whether the test itself has run, or could not."""
-    crash: Crash | None = None
-    """Where it failed first."""
+    def __init__(self) -> None:
+        self.comparisons: dict[str, str] = {}
+        self.broken = False
+        """Whether it tried to compare, and that came to no figures."""
+        self.details: dict[tuple[str, str], str] = {}
+        self.place = ""
+        """Where it is written."""
+        self.sources: list[str] = []
+        """JSON text: its input, and its answer if that is text."""
+        self.updates: list[str] = []
+        self.xfail = self.skipped = self.failed = False
+        self.turn: Turn | None = None
+        self.cluster = self.input_file = ""
+        self.tags: Tags = {}
+        self.tolerated: pytest.TestReport | None = None
+        """The report that says so: the run of a case is not good enough, and need not be."""
+        self.ended = False
+        """Whether the test itself has run, or could not."""
+        self.crash: Crash | None = None
+        """Where it failed first."""
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Take where a report says that the test failed; a place in the code goes before a mere text."""
@@ -84,6 +82,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
 
     runs: dict[str, list[CaseRun]] = {}
     kinds: dict[str, Turn] = {}
+    clusters: dict[str, str] = {}
     tags: dict[str, Tags] = {}
     for nodeid, test in tests:
         compared = tuple(_comparisons(test))
@@ -94,6 +93,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
+        clusters[run.case] = test.cluster
         tags[run.case] = test.tags
     return tuple(
         Case(
@@ -101,7 +101,8 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
             tuple(sorted(runs[name], key=lambda run: run.number)),
             kinds[name].of,
             kinds[name].min_pass_rate,
-            tags=tags[name],
+            clusters[name],
+            tags[name],
         )
         for name in sorted(runs)
     )
@@ -109,20 +110,20 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
 
 @final
 class Outcomes:
-    """What the reports of a whole run say, with and without pytest-xdist; the last rerun wins."""
+    """The reports of a whole run, with and without pytest-xdist; the last rerun wins."""
 
     def __init__(self) -> None:
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
         self.judged: list[list[float]] = []
-        """What judges did, part by part, in all processes; of tests that ran again each time."""
+        """What judges did in all processes, part by part; every run of a test counts."""
         self._by_case: dict[str, list[str]] = {}
         self._failed_otherwise: set[str] = set()
         self.rules = RulesOfRun()
         """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
-        """The cases that were chosen to run, and how many runs of each; empty where nobody asks."""
+        """The cases chosen to run, with the number of their runs; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
@@ -152,6 +153,8 @@ class Outcomes:
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+            if "cluster" in carried:
+                test.cluster, test.input_file = carried["cluster"]
             if "tags" in carried:
                 test.tags = json.loads(carried["tags"])
             if self.keep_outputs is not None and "outputs" in carried:
@@ -169,7 +172,7 @@ class Outcomes:
             test.skipped |= report.skipped
 
     def _counted(self) -> Iterator[tuple[str, _Test]]:
-        # By node id: the order in which workers report must not show in the table.
+        # By node id, so that the table does not depend on the order in which workers report.
         tests = sorted(self._tests.items())
         return ((nodeid, test) for nodeid, test in tests if not (test.xfail or test.skipped))
 
@@ -178,7 +181,7 @@ class Outcomes:
         return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
 
     def details(self) -> dict[tuple[str, str], str]:
-        """Return, by node id and id of a comparison, what a report shows of it; empty where none is made."""
+        """Return what a report shows of each comparison, by node id and id; empty without a report."""
         return {key: text for _, test in self._counted() for key, text in test.details.items()}
 
     def sources(self) -> dict[str, Source]:
@@ -234,7 +237,7 @@ class Outcomes:
 
     @property
     def failed_otherwise(self) -> int:
-        """How many tests failed that have nothing to do with comparisons."""
+        """How many tests failed that compare nothing."""
         return len(self._failed_otherwise - self._tests.keys())
 
     @property
@@ -250,6 +253,15 @@ class Outcomes:
     def updates(self) -> list[str]:
         """What tests want to be written into golden files."""
         return [update for _, test in self._counted() for update in test.updates]
+
+    @property
+    def input_files(self) -> dict[str, str]:
+        """The files with the inputs of cases that are in no cluster, by the id of the case."""
+        return {
+            nodeid if test.turn is None else test.turn.case: test.input_file
+            for nodeid, test in self._counted()
+            if test.input_file
+        }
 
     @property
     def cases_left_out(self) -> frozenset[str]:

@@ -28,6 +28,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
 `sources`: JSON text of the input and the raw answer;
 `updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
+`cluster`: what the case belongs to, and the file with its input;
 `tags`: JSON text of the tags of the case;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
@@ -75,6 +76,10 @@ class Recorder:
         """By which a fixture can be asked for in mid-test, where one may be."""
         self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
+        self.cluster = ""
+        """What the case that the item is belongs to."""
+        self.input_file = ""
+        """The file with its input, where no cluster is named: cases that share one had better be in one."""
         self.tags: Tags = {}
         """What the case is like."""
         self.params: Mapping[str, tuple[str, int]] = {}
@@ -250,6 +255,8 @@ class Recorder:
             self._pending = {}
         if self.turn is not None:
             carried["turn"] = list(self.turn)
+        if self.cluster or self.input_file:
+            carried["cluster"] = [self.cluster, self.input_file]
         if self.planned is not None:
             carried["planned"], self.planned = dict(self.planned), None
         # A run that was there to compare and has not is worth a note.

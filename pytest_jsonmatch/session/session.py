@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.triage import Triage
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
-# What triage leaves as it is: who passes, and what has gone wrong on the way.
+# Figures that triage does not change: which cases pass, and what has gone wrong.
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
@@ -53,15 +53,15 @@ class Session:
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
         self.collected: set[str] = set()
-        """The cases that were collected, chosen to run or not, by id; empty where nobody asks."""
+        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
         self.planned: dict[str, int] | None = None
-        """The cases that are chosen to run, and how many runs of each; the first test takes it along."""
+        """The cases chosen to run, with the number of their runs; the first report carries them."""
         self.baseline: Baseline | None = None
         """What the run is compared with; None without one."""
         self.stopper: Stopper | None = None
         """Ends the run once its gates are decided, if that is asked for."""
         self.finished: FinishedRun | None = None
-        """The run once it has come to its end, if anything is said of it."""
+        """The run once it has ended, if it is reported."""
         self.writer: OutputWriter | None = None
         """Keeps the answers of golden cases in a file, if that is asked for."""
         self.rule_errors: list[str] = []
@@ -81,9 +81,9 @@ class Session:
     # -- what was registered -------------------------------------------------------------------------------
 
     def open_registry(self) -> None:
-        """Call `pytest_jsonmatch_register` as soon as there is anybody to call; pytest calls later comers.
+        """Call `pytest_jsonmatch_register` once a plugin implements it; pytest calls those that come later.
 
-        To be called whenever somebody may have come: a run in which nobody does need not import the engine.
+        Call it whenever a plugin may have come: a run without any need not import the engine.
         Raises the `ConfigurationError` of a wrong registration.
         """
         hook = self.config.hook.pytest_jsonmatch_register
@@ -95,7 +95,7 @@ class Session:
         hook.call_historic(kwargs={"registry": self._closing.enter_context(session_registry())})
 
     def check_registered(self) -> None:
-        """Open the registry; `pytest.UsageError` if it can't be, or has not the metric of the settings."""
+        """Open the registry; `pytest.UsageError` if that fails, or if the settings name an unknown metric."""
         hook = self.config.hook.pytest_jsonmatch_register
         if self.settings.metric == METRIC and not hook.get_hookimpls():
             return
@@ -117,10 +117,10 @@ class Session:
     # -- tests ---------------------------------------------------------------------------------------------
 
     def look_for_overrides(self, holder: object) -> None:
-        """See which of our fixtures a plugin, a module or a class overrides.
+        """Note which of our fixtures a plugin, a module or a class overrides.
 
-        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture. Only where
-        somebody overrides `jsonmatch_judge` do tests have one.
+        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture. Tests have
+        one only if `jsonmatch_judge` is overridden.
         """
         found = _FIXTURES.intersection(dir(holder)) - self._overridden
         if found:
@@ -136,7 +136,7 @@ class Session:
 
     @property
     def has_own_fixtures(self) -> bool:
-        """Whether nobody overrides the fixtures of golden cases, nor looks at which are set up."""
+        """Whether the fixtures of golden cases are not overridden, and no option shows their setup."""
         option = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
         return not self._overridden & {"jsonmatch_case", "jsonmatch_actual"} and not any(
@@ -167,7 +167,7 @@ class Session:
         return self.recorders.find()
 
     def defaults(self) -> dict[str, Any]:
-        """Return what holds now: the running test's `jsonmatch` marks, the closest first, then the ini."""
+        """Return the current defaults: of the test's `jsonmatch` marks, closest first, then of the ini."""
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
         if settings.memory_limit:
@@ -183,7 +183,7 @@ class Session:
                     "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, tags=, and options of "
                     f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
-            # None is how the assertion's own signature says "not given".
+            # As in the signature of the assertion, None means "not given".
             chosen.update(
                 (key, value) for key, value in mark.kwargs.items() if value is not None and key != "tags"
             )
@@ -223,7 +223,7 @@ class Session:
 
     @cached_property
     def needs_figures(self) -> bool:
-        """Whether something is made of the figures of all cases: a gate, a baseline, a file of results."""
+        """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
         settings = self.settings
         if settings.baseline or settings.json or settings.save:
             return True
@@ -242,7 +242,7 @@ class Session:
         return self._judging
 
     def bench(self, judge: object) -> object:
-        """Return whom comparators ask; `judge` is what the comparison itself says, or None."""
+        """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
     def note_triage(self, triage: Triage) -> None:
@@ -250,7 +250,7 @@ class Session:
         self.judging.memory.note(saved=triage.saved, set_aside=triage.set_aside)
 
     def usage_since(self) -> list[float]:
-        """Return what judges did since the last call, as numbers that travel; empty for nothing."""
+        """Return what judges did since the last call, as plain numbers; empty for nothing."""
         return [] if self._judging is None else self._judging.usage_since()
 
     # -- the terminal --------------------------------------------------------------------------------------

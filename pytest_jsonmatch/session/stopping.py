@@ -1,7 +1,9 @@
-"""`--jsonmatch-stop-when-decided`: the run ends as soon as the rest of it can't change what its gates say."""
+"""`--jsonmatch-stop-when-decided`: the run ends once the rest of it can't change its gates."""
 
 from __future__ import annotations
 
+from collections import Counter
+from math import fsum
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -56,6 +58,9 @@ class Stopper:
         self._before = {} if baseline is None else {case.id: case for case in baseline.cases}
         self._max_drop = settings.max_drop if self._before else None
         self._drop: SequentialGate | None = None
+        self._sizes: Counter[str] = Counter()
+        """How many cases each cluster has, as the baseline names them."""
+        self._deltas: dict[str, list[float]] = {}
         self._done: dict[str, Case] = {}
         self._left_out: set[str] = set()
         self._known: dict[Gate, Decision] = {}
@@ -66,7 +71,7 @@ class Stopper:
         """The file by which workers of pytest-xdist are told; None without any."""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Know whom to stop."""
+        """Remember the session to stop."""
         self._pytest = session
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -108,11 +113,11 @@ class Stopper:
         """Return what is certain of a gate; None if nothing ever is before the end."""
         if gate.cases is not None or gate.field is not None or gate.is_micro or gate.operator != ">=":
             return None
-        if gate.figure not in self._sums:
+        if gate.figure not in self._sums or gate.is_proven:
             return None
         if gate in self._known:
             return self._known[gate]
-        # Far from settled it takes no more than two divisions to know.
+        # Two divisions are enough to know that it is far from settled.
         whole, rest = self._sums[gate.figure], planned - len(self._done)
         if whole / planned < gate.limit - _NEAR and (whole + rest) / planned > gate.limit + _NEAR:
             return None
@@ -127,12 +132,19 @@ class Stopper:
         """Return what the gate on the drop says after one more case."""
         settings = self._settings
         if self._drop is None:
-            planned = self._outcomes.planned.keys() - self._left_out
-            both = sum(name in self._before for name in planned)
-            self._drop = SequentialGate(both, self._max_drop or 0.0, settings.confidence, settings.drop_mode)
-        if case.id in self._before:
-            return self._drop.add(case.figure("score") - self._before[case.id].figure("score"))
-        return self._drop.decision()
+            both = (self._outcomes.planned.keys() - self._left_out) & self._before.keys()
+            self._sizes = Counter(self._before[name].unit for name in both)
+            self._drop = SequentialGate(
+                len(self._sizes), self._max_drop or 0.0, settings.confidence, settings.drop_mode
+            )
+        before = self._before.get(case.id)
+        if before is None:
+            return self._drop.decision()
+        deltas, size = self._deltas.setdefault(before.unit, []), self._sizes[before.unit]
+        deltas.append(case.figure("score") - before.figure("score"))
+        if len(deltas) < size:
+            return self._drop.decision()
+        return self._drop.add(fsum(deltas) / size, size / max(self._sizes.values()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -142,7 +154,7 @@ class Stopper:
         node.workerinput["jsonmatch_decided"] = str(self._told)
 
     def pytest_unconfigure(self) -> None:
-        """Leave nothing behind."""
+        """Remove the file."""
         if self._told is not None:
             rmtree(self._told.parent, ignore_errors=True)
 

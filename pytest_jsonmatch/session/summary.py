@@ -24,6 +24,11 @@ _NO_TRIAGE: Final = (
     "for their figures"
 )
 
+_JUDGED: Final = (
+    "a judge was asked: how often it errs is left out of these intervals; `jsonmatch judge calibrate` "
+    "measures it"
+)
+
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run in which something was compared, and what it was held against."""
@@ -136,16 +141,30 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
     if not session.settings.asks_of_run:
         return
-    from pytest_jsonmatch.gate.headlines import field_headlines
-    from pytest_jsonmatch.gate.intervals import SEED
+    from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
     from pytest_jsonmatch.report.checks import interval_lines
+    from pytest_jsonmatch.session.clusterhint import cluster_hint
 
     look = _look(session)
+    confidence = session.settings.confidence
+    micro = tuple(micro_headlines(run.results, confidence))
     blocks = [("figures, mean of cases", run.headlines)]
     if session.settings.summary == "all":
-        blocks.append(("fields", tuple(field_headlines(run.results, session.settings.confidence))))
+        blocks += [
+            ("all fields together", micro),
+            ("fields", tuple(field_headlines(run.results, confidence))),
+        ]
+    else:
+        blocks.append(("all fields together", micro[-1:]))
     for title, found in blocks:
-        yield from interval_lines(found, look, title=title, seed=SEED)
+        yield from interval_lines(found, look, title=title)
+        yield []
+    units = {case.id: case.cluster for case in run.results.cases}
+    notes = [cluster_hint(units, session.outcomes.input_files)]
+    if session.outcomes.judged:
+        notes.append(_JUDGED)
+    for note in filter(None, notes):
+        yield from look.folded(note, 4, {"yellow": True})
         yield []
 
 

@@ -27,7 +27,7 @@ _MOST_CHANGES: Final = 20
 
 
 def write(session: Session) -> list[update.FileUpdate]:
-    """Write the golden files of a run that has come to its end; return what became of each."""
+    """Write the golden files of a run that has ended; return what happened to each."""
     requests = [update.Request.from_text(text) for text in session.outcomes.updates]
     if session.settings.review:
         requests = _review(session.config, requests)
@@ -53,7 +53,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
 
 
 def check_terminal(config: pytest.Config) -> None:
-    """Refuse to review where nobody can be asked."""
+    """Refuse a review without a terminal."""
     option = config.option
     if hasattr(config, "workerinput") or getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
         raise pytest.UsageError("--jsonmatch-review asks on the terminal, one test at a time; leave out -n")
@@ -66,7 +66,7 @@ def check_terminal(config: pytest.Config) -> None:
 
 @contextmanager
 def _terminal(config: pytest.Config) -> Iterator[None]:
-    """Give the terminal back to whom it belongs, as long as something is asked there."""
+    """Suspend pytest's capture while questions are asked on the terminal."""
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         capture.suspend(in_=True)

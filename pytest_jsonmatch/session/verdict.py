@@ -1,4 +1,4 @@
-"""The end of a run: what only all tests together can tell. Here, and nowhere else, the exit status is set."""
+"""The end of a run: gates and baseline are checked, and the exit status is set, here and nowhere else."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _LAST_FAILED: Final = "cache/lastfailed"
 _HIDING: Final = frozenset({"--lf", "node ids"})
-"""What keeps cases from being collected at all, so that nobody knows how many there are."""
+"""What keeps cases from being collected, so that their number is unknown."""
 
 
 # -- before anything runs ----------------------------------------------------------------------------------
 
 
 def prepare(session: Session) -> None:
-    """Read gates and baseline; `pytest.UsageError` for what is wrong with them."""
+    """Read gates and baseline; `pytest.UsageError` if one is wrong."""
     settings = session.settings
     gates = [gate for gate, _ in session.gates]
     if settings.baseline is not None:
@@ -56,7 +56,7 @@ def prepare(session: Session) -> None:
 
 
 def _read_baseline(session: Session, name: str) -> Baseline:
-    """Return the baseline of a name; what looks like a path is one."""
+    """Return the baseline with a name, or at a path."""
     from pytest_jsonmatch.engine.value.errors import ConfigurationError
     from pytest_jsonmatch.results.file import read_results
 
@@ -89,7 +89,7 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
     """Yield, for each test that is there to compare, the id of its case."""
     for item in items:
         if is_there_to_compare(item):
-            from pytest_jsonmatch.golden.collector import turn_of  # there may be none
+            from pytest_jsonmatch.golden.collector import turn_of  # imported late, since there may be none
 
             turn = turn_of(item, item.nodeid)
             yield item.nodeid if turn is None else turn.case
@@ -111,9 +111,9 @@ _NARROWING: Final = (
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
-    """Hold a run against its gates and its baseline, write files, and set the exit status.
+    """Check a run against its gates and its baseline, write files, and set the exit status.
 
-    A run that ended because its gates were settled is no less than a whole one.
+    A run that ended because its gates were settled counts as complete.
     """
     option, settings = session.config.option, session.settings
     status = pytest_session.exitstatus
@@ -131,7 +131,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         failed = run.checks.failed or not are_written
         if is_decided and status == pytest.ExitCode.INTERRUPTED:
             status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
-    # Interrupted, or nothing ran: then golden files are left alone.
+    # If the run was interrupted, or nothing ran, golden files are left alone.
     if settings.writes_cases and status in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         from pytest_jsonmatch.session import updating
 
@@ -150,7 +150,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
 
 
 def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str, ...]:
-    """Return what may have kept cases from running, as one would write it."""
+    """Return the options that may have kept cases from running, as written."""
     option = pytest_session.config.option
     reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
@@ -165,7 +165,7 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 
 
 def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
-    """Return what all tests together come to."""
+    """Return the run with everything that follows from all of its tests."""
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.gate.repeats import repeats
@@ -183,7 +183,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
     )
     found = repeats(cases)
-    gates = check_gates(session.gates, results)
+    gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
     baseline = [*_baseline_checks(session, diff, change)]
     run = FinishedRun(
@@ -197,11 +197,11 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         tuple(headlines(results, settings.confidence)) if settings.asks_of_run or settings.reports else (),
         None,
     )
-    return ci.with_report(session, run) if settings.reports else run
+    return ci.with_report(session, run) if settings.reports or settings.html else run
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
-    """Return how the run differs from its baseline, and what that proves, as far as they can be compared."""
+    """Return how the run differs from its baseline, and what that proves, if they can be compared."""
     if session.baseline is None or session.baseline.results is None:
         return None, None
     from pytest_jsonmatch.gate.baseline import compare_runs
@@ -210,7 +210,7 @@ def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None
     before, settings = session.baseline.results, session.settings
     diff = compare_runs(before, results)
     if not diff.is_comparable or session.stopper is not None:
-        # A test that may be looked at after each case stands in for the usual one: two would err more often.
+        # A sequential test replaces the usual one: using both would make errors more frequent.
         return diff, None
     change = change_of_runs(
         before,
@@ -250,7 +250,7 @@ def _baseline_checks(
 
 
 def _remember(session: Session, checks: Checks) -> None:
-    """Add the runs of failed cases to the tests that `--lf` runs again: to pytest they had not failed."""
+    """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
     runs = session.outcomes.run_ids
     failed = [check.subject for check in checks.cases if check.passed is False]

@@ -68,7 +68,8 @@ def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
         assert ran.code == (actual == "b")
     assert without_title(command("diff old.json new.json").out) == (
         "   -1.00  1.00 → 0.00  score\n"
-        "  inconclusive: n = 1 can detect no drop, however large; too few informative cases: 1 case differs\n"
+        "  mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
+        "  tell\n"
         "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
         "cases that changed:\n   -1.00  1.00 → 0.00  a.json\n"
     )
@@ -117,11 +118,11 @@ def test_a_drop_that_is_proven(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\n  regression: the mean score dropped by 0.5" in ran.out
-    assert ran.out.endswith("\nfails: a drop of more than 0.1 is proven (p < 0.0001)\n")
+    assert "\n  mean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
+    assert ran.out.endswith("\nfails: worse by more than 0.1 (proven)\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
-    assert back.out.endswith("\npasses: a drop of more than 0.1 is not proven (p = 1.00)\n")
+    assert back.out.endswith("\npasses: better (proven)\n")
 
 
 def test_a_drop_of_records_that_were_not_kept(saved, command):
@@ -130,7 +131,7 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        "jsonmatch diff: --max-drop goes by single records, and a.json has kept 10 of 30: save it with --keep all\n"
+        "jsonmatch diff: --max-drop compares single records, and a.json keeps 10 of 30: save it with --keep all\n"
     )
 
 
@@ -139,7 +140,7 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
     [
         (
             "--max-drop 2",
-            "jsonmatch diff: max_drop is 2.0: it is a difference of scores, from 0 to below 1\n",
+            "jsonmatch diff: max_drop is 2.0: ",
         ),
         (
             "--max-drop 0.1 --confidence 95",
@@ -152,3 +153,55 @@ def test_settings_that_are_none(saved, command, options, message):
     ran = command(f"diff a.json a.json {options}")
     assert ran.code == 2
     assert ran.err.startswith(message)
+
+
+def test_several_candidates_are_judged_together(saved, command):
+    saved("main", GOLD, "--keep", "all")
+    for name, wrong in (("a", 0), ("b", 4), ("c", 20)):
+        answers = [{**each, "a": -1} if each["a"] < wrong else each for each in GOLD]
+        saved(name, answers, "--keep", "all")
+    alone = command("diff main.json b.json").out
+    assert "1.000 to 0.933: worse (proven)" in alone
+    ran = command("diff main.json a.json b.json c.json")
+    assert (ran.code, ran.err) == (0, "")
+    title, *lines = ran.out.splitlines()
+    assert title == "mean score against main.json, corrected for 3 candidates:"
+    told = " ".join(lines)
+    # Of three candidates one may well lose four cases by chance.
+    assert "a.json +0.000 (" in told
+    assert "b.json -0.067 (" in told
+    assert told.count("worse (proven)") == 1
+    assert "1.000 to 0.667: worse (proven)" in told
+    gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
+    assert gated.code == 1
+    assert gated.out.count("fails: worse by more than 0.1 (proven)") == 1
+
+
+def test_what_several_candidates_need(saved, refused):
+    saved("a", GOLD, "--keep", "all")
+    saved("b", GOLD)
+    saved("c", GOLD, "--keep", "all", "--metric", "json_similarity")
+    assert refused("diff a.json b.json a.json") == (
+        "jsonmatch diff: several candidates need single records, and b.json keeps 10 of 30: "
+        "save it with --keep all"
+    )
+    assert refused("diff a.json a.json a.json") == (
+        "jsonmatch diff: a candidate is given twice; name each file once"
+    )
+    assert refused("diff a.json a.json c.json").startswith(
+        "jsonmatch diff: c.json: not scored in the same way: r0: leaf_f1, now json_similarity"
+    )
+
+
+def test_records_of_one_document_count_as_one(write, command):
+    gold = [{"id": f"r{at}", "document": f"d{at // 5}", "a": at} for at in range(40)]
+    write(gold_jsonl=gold)
+    for name, wrong in (("a", 0), ("b", 10)):
+        write(
+            answers_jsonl=[{"id": each["id"], "a": -1 if each["a"] < wrong else each["a"]} for each in gold]
+        )
+        line = f"evaluate answers.jsonl gold.jsonl --id-field id --cluster document --keep all --json {name}.json"
+        assert command(line).code == 0
+    assert "0.750: not shown to be worse" in command("diff a.json b.json").out
+    shown = command("report b.json").out
+    assert "(40 records in 8 clusters):" in shown

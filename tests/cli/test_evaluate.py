@@ -30,6 +30,12 @@ def sides(write):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
 
 
+def test_the_result_file_goes_to_standard_output(sides, command, folder):
+    ran = command(f"{SIDES} --json - --output report.txt")
+    assert from_text(ran.out, "r.json").corpus.records == 3
+    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "report.txt"]
+
+
 def test_text(sides, command):
     assert command(SIDES, "--gate", "f1 >= 0.5", "--gate", "errors == 1") == (
         1,
@@ -305,7 +311,7 @@ def bad(folder, write):
         ("no.jsonl gold.jsonl", "no.jsonl: no such file or directory"),
         ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("no.json gold.jsonl", "no.json: no such file or directory"),
-        ("- -", "both sides are '-', and standard input can be read once"),
+        ("- -", "both sides are '-'"),
         (
             "broken.jsonl gold.jsonl --id-field id",
             "broken.jsonl:3:10: not valid JSON: the text ends inside an object near",
@@ -341,6 +347,10 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
         ("gold.jsonl gold.jsonl --json no/r.json", "no: no such file or directory"),
         ("gold.jsonl gold.jsonl --json some", "some: is a directory"),
+        (
+            "gold.jsonl gold.jsonl --json -",
+            "--json - and the report both go to standard output: name a file for one of them",
+        ),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
 )

@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_jsonmatch.cli.judging import _NO_FILE
 from pytest_jsonmatch.cli.labels import Label, read_labels
+from pytest_jsonmatch.semantic.bench import _NO_JUDGE
 
-NO_JUDGE = (
-    "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set jsonmatch_judge "
-    "or override the fixture of this name; on the command line give --judge-model, --judge-from or -p MODULE "
-    "(docs/judge.md)"
-)
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -421,7 +418,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl",
-            NO_JUDGE,
+            _NO_JUDGE,
         ),
         (
             "labels.jsonl --judge-from judges",
@@ -429,7 +426,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:jugde",
-            "--judge-from 'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
+            "'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
         ),
         (
             "labels.jsonl --judge-from judges:Batches",
@@ -557,15 +554,15 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
     [
         (
             "--judge-from judges:judge --judge-mode cached",
-            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
+            _NO_FILE,
         ),
         (
             "--judge-mode cached",
-            NO_JUDGE,
+            _NO_JUDGE,
         ),
         (
             "--judge-mode cached --judge-model m",
-            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
+            _NO_FILE,
         ),
         ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
         (

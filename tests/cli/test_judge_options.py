@@ -58,9 +58,7 @@ def test_results_alone_go_to_standard_output(plugin, command):
 @pytest.mark.parametrize("line", ["compare a.json b.json", "evaluate answers.jsonl gold.jsonl"])
 def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
     plugin()
-    told = refused(f"{line} --config rules.json")
-    assert ": there is no judge to ask what values mean: register one" in told
-    assert told.endswith("on the command line give --judge-model, --judge-from or -p MODULE (docs/judge.md)")
+    assert ": there is no judge to ask" in refused(f"{line} --config rules.json")
 
 
 def test_without_a_question_nobody_is_missed(plugin, command):

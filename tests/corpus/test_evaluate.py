@@ -479,3 +479,31 @@ def test_what_could_not_be_paired_exactly_is_told_once():
 def test_comparisons_do_not_leave_their_process():
     with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigurationError, match="without executor"):
         compare_corpus([{"a": 1}], [{"a": 1}], executor=pool, matches=True)
+
+
+CLUSTERED = [{"document": f"d{at // 2}", "n": at} for at in range(4)]
+
+
+@pytest.mark.parametrize("answers", [[{"n": at} for at in range(4)], CLUSTERED])
+def test_a_cluster_is_named_and_not_scored(answers):
+    run = compare_corpus(answers, CLUSTERED, cluster="document")
+    assert [record.cluster for record in run.records] == ["d0", "d0", "d1", "d1"]
+    assert (run.mean_f1, list(run.per_field)) == (1.0, ["n"])
+    assert CLUSTERED[0] == {"document": "d0", "n": 0}
+    assert run.signature != compare_corpus(answers, CLUSTERED).signature
+
+
+def test_a_cluster_that_the_schema_lists_is_scored():
+    schema = {"properties": {"document": {"type": "string"}, "n": {"type": "integer"}}}
+    run = compare_corpus([{"n": 0}], CLUSTERED[:1], cluster="document", schema=schema)
+    assert (run.records[0].cluster, run.mean_recall) == ("d0", 0.5)
+
+
+def test_records_without_a_cluster_stand_alone():
+    run = compare_corpus([{}, {}, {}], [{"n": 1}, {"document": None}, {"document": 7}], cluster="document")
+    assert [record.cluster for record in run.records] == ["", "", "7"]
+
+
+def test_a_cluster_is_a_name():
+    with pytest.raises(ConfigurationError, match=r"^cluster is 3; it is the name of a member"):
+        compare_corpus([], [], cluster=3)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks, kappa_interval
+from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
 from pytest_jsonmatch.gate.intervals import wilson
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -71,13 +71,16 @@ def test_kappa_is_what_its_definition_says(table):
 @given(WITH_KAPPA.filter(lambda table: 0 < table.true_same + table.false_same < table.number))
 def test_judge_and_people_may_change_places_and_so_may_the_words(table):
     a, b, c, d = table.true_same, table.false_same, table.false_different, table.true_different
-    wanted = kappa_interval(table)
-    assert [kappa_interval(Agreement(a, c, b, d)), kappa_interval(Agreement(d, c, b, a))] == [wanted] * 2
+    wanted = Agreement.kappa_interval(table)
+    assert [
+        Agreement.kappa_interval(Agreement(a, c, b, d)),
+        Agreement.kappa_interval(Agreement(d, c, b, a)),
+    ] == [wanted] * 2
 
 
 @given(WITH_KAPPA)
 def test_an_interval_holds_its_figure(table):
-    found = kappa_interval(table)
+    found = Agreement.kappa_interval(table)
     assert -1.0 <= found.low <= found.estimate <= found.high <= 1.0
     assert found.low < found.high
     assert (found.estimate, found.cases) == (table.kappa, table.number)
@@ -91,13 +94,13 @@ def test_only_full_agreement_is_1_and_a_judge_with_one_word_is_0(table):
 
 
 def test_full_agreement_is_not_certain():
-    found = kappa_interval(Agreement(30, 0, 0, 10))
+    found = Agreement.kappa_interval(Agreement(30, 0, 0, 10))
     assert (found.estimate, found.high, 0.5 < found.low < 0.9) == (1.0, 1.0, True)
 
 
 def test_more_pairs_and_less_confidence_make_it_narrower():
     def width(table, confidence=0.95):
-        found = kappa_interval(table, confidence)
+        found = Agreement.kappa_interval(table, confidence)
         return found.high - found.low
 
     small, large = Agreement(20, 10, 5, 15), Agreement(200, 100, 50, 150)
@@ -123,7 +126,7 @@ def test_accuracy_has_wilsons_interval():
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95])
 def test_a_confidence_is_a_share(confidence):
     with pytest.raises(ConfigurationError):
-        kappa_interval(Agreement(1, 0, 0, 1), confidence)
+        Agreement.kappa_interval(Agreement(1, 0, 0, 1), confidence)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +166,7 @@ def test_the_interval_covers(gates, at, n):
     chances = gates.cells(judge)
     true = gates.kappa_of(chances)
     drawn = gates.source("short kappa", judge, n).multinomial(n, chances, size=100)
-    found = [kappa_interval(Agreement(*map(int, counts))) for counts in drawn]
+    found = [Agreement.kappa_interval(Agreement(*map(int, counts))) for counts in drawn]
     kept = [interval for interval in found if interval is not None]
     hits = sum(interval.low <= true <= interval.high for interval in kept)
     # What 93 % falls short of once in a thousand times.
@@ -173,5 +176,5 @@ def test_the_interval_covers(gates, at, n):
 @NEEDS_BENCHMARKS
 def test_with_many_pairs_it_is_the_usual_interval(gates):
     table = Agreement(2000, 300, 200, 1500)
-    found = kappa_interval(table)
+    found = Agreement.kappa_interval(table)
     assert (found.low, found.high) == pytest.approx(gates.by_standard_error(table), abs=0.002)

@@ -35,6 +35,15 @@ def test_what_a_gate_says(text, gate):
 
 
 @pytest.mark.parametrize(
+    "text", ["f1 >= 0.9 proven", "flip_rate<0.1 proven", 'cases["a*"].fields["b"].recall > 0.5  proven ']
+)
+def test_a_gate_that_is_to_be_proven(text):
+    found = parse_gate(text)
+    assert found.is_proven
+    assert found.name == parse_gate(text.replace("proven", "")).name
+
+
+@pytest.mark.parametrize(
     ("text", "position", "reason"),
     [
         ("", 0, "a figure such as f1, score or pass_rate belongs here, and the gate ends here"),
@@ -46,7 +55,12 @@ def test_what_a_gate_says(text, gate):
         ("f1 >= high", 6, "a number belongs here, not 'high'"),
         ("f1 >= 90", 6, "f1 goes from 0 to 1; for 90 % write 0.9"),
         ("f1 >= -0.1", 6, "f1 goes from 0 to 1"),
-        ("f1 >= 0.9 and recall > 1", 10, "nothing more belongs here, not 'and'"),
+        ("f1 >= 0.9 and recall > 1", 10, "nothing more, or `proven`, belongs here, not 'and'"),
+        ("f1 >= 0.9 proved", 10, "nothing more, or `proven`, belongs here, not 'proved'"),
+        ("f1 >= 0.9 proven twice", 17, "nothing more belongs here, not 'twice'"),
+        ("f1 == 0.9 proven", 10, "an interval can't prove ==; use >=, >, <= or <"),
+        ("errors <= 3 proven", 12, "errors is counted, not estimated: there is nothing to prove"),
+        ("completeness >= 0.5 proven", 20, "completeness is counted, not estimated"),
         ("f1 >= 90%", 8, "a gate has no '%'"),
         ("fields.total.f1 > 0", 6, 'a path pattern belongs here: fields["…"]'),
         ("cases >= 3", 6, 'a glob of cases belongs here: cases["…"]'),

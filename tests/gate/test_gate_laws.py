@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.gate.intervals import bootstrap_interval, bounded_interval, p_mean_below, wilson
-from pytest_jsonmatch.gate.margin import p_drop_at_most
-from pytest_jsonmatch.gate.paired import holm, mcnemar, sign_flip
-from pytest_jsonmatch.gate.verdict import compare
+from pytest_jsonmatch.gate.intervals import p_mean_at_most, ratio_interval, wilson
+from pytest_jsonmatch.gate.paired import holm, sign_flip
+from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.verdict import compare, compare_several
 
 quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 few = settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
@@ -25,6 +26,11 @@ deltas = st.one_of(
     st.lists(st.sampled_from([-1.0, -0.5, -1 / 3, 0.0, 1 / 3, 1.0]), max_size=50),
     st.lists(st.floats(-1, 1).map(lambda delta: round(delta, 6)), max_size=45),
 )
+
+
+def mean_interval(values, confidence=0.95):
+    """The interval of a mean of independent values."""
+    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 @st.composite
@@ -63,13 +69,52 @@ def test_order_says_nothing(runs, seed, max_drop, mode):
 
 @few
 @given(two_runs())
-def test_swapping_the_runs_swaps_regression_and_improvement(runs):
+def test_swapping_the_runs_swaps_worse_and_better(runs):
     forth, back = compare(*runs), compare(*runs[::-1])
     assert (forth.p_drop, forth.p_gain) == (back.p_gain, back.p_drop)
-    swapped = {"regression": "improvement", "improvement": "regression"}
+    swapped = {"worse": "better", "better": "worse"}
     if {forth.kind, back.kind} & {*swapped}:
         assert swapped[forth.kind] == back.kind
-    assert (forth.new, forth.vanished) == (back.vanished, back.new)
+
+
+@few
+@given(two_runs(), st.sampled_from([0.0, 0.02, 0.3]), st.sampled_from(["regression", "non-inferiority"]))
+def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
+    verdict = compare(*runs, max_drop=max_drop, mode=mode)
+    if verdict.interval is None:
+        assert (verdict.kind, verdict.passed) == ("no case", False)
+        return
+    low, high = verdict.interval.low, verdict.interval.high
+    assert -1 <= low <= verdict.delta <= high <= 1
+    assert (verdict.kind == "worse") <= (high <= 0)
+    assert (verdict.kind == "better") <= (low >= 0)
+    if verdict.kind not in {"worse", "better"}:
+        assert low <= 0 <= high
+    if mode == "non-inferiority":
+        assert verdict.passed <= (low >= -max_drop)
+    elif not max_drop:
+        assert verdict.passed == (verdict.kind != "worse")
+
+
+@few
+@given(two_runs())
+def test_a_cluster_of_its_own_for_each_case_changes_nothing(runs):
+    named = {case: f"document of {case}" for case in runs[0]}
+    plain, clustered = compare(*runs), compare(*runs, clusters=named)
+    assert (plain.kind, plain.p_drop, plain.clusters) == (
+        clustered.kind,
+        clustered.p_drop,
+        clustered.clusters,
+    )
+
+
+@few
+@given(two_runs())
+def test_one_figure_among_several_is_never_surer(runs):
+    alone = compare(*runs)
+    among = compare_several({"a": runs, "b": runs})["a"]
+    assert among.p_drop >= alone.p_drop
+    assert among.kind in {alone.kind, "not shown"}
 
 
 @quiet
@@ -92,45 +137,38 @@ def test_p_values_are_shares_and_one_side_is_likely(values):
 
 
 @quiet
-@given(st.dictionaries(st.text(max_size=2), st.tuples(st.booleans(), st.booleans()), max_size=50))
-def test_mcnemar_is_the_sign_flip_test_of_outcomes(outcomes):
-    now, before = ({case: sides[side] for case, sides in outcomes.items()} for side in (0, 1))
-    found = mcnemar(now, before)
-    test = sign_flip([float(now[case]) - before[case] for case in outcomes])
-    assert (found.p_drop, found.p_gain) == pytest.approx((test.p_drop, test.p_gain), abs=1e-12)
-
-
-@quiet
-@given(deltas, st.floats(0, 0.5), st.floats(0, 0.5))
-def test_a_margin_only_makes_a_drop_harder_to_prove(values, one, other):
-    less, more = sorted((one, other))
-    # (Monte Carlo: the patterns are the same, but the order of sizes that they are laid on may change.)
-    assert p_drop_at_most(values, less) <= p_drop_at_most(values, more) + 0.02
-
-
-@quiet
-@given(st.lists(score, min_size=1, max_size=40), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+@given(st.lists(score, min_size=2, max_size=40), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_a_higher_mean_is_harder_to_rule_out(values, one, other):
     less, more = sorted((one, other))
-    assert p_mean_below(values, less) <= p_mean_below(values, more) + 1e-9
+    assert p_mean_at_most(np.array(values), less) <= p_mean_at_most(np.array(values), more) + 1e-9
 
 
 @quiet
 @given(st.lists(score, min_size=1, max_size=30), st.sampled_from([0.8, 0.95]))
-def test_a_bounded_interval_is_around_the_mean_and_grows_with_confidence(values, confidence):
-    found, wider = bounded_interval(values, confidence), bounded_interval(values, 0.99)
+def test_an_interval_is_around_the_mean_and_grows_with_confidence(values, confidence):
+    found, wider = mean_interval(values, confidence), mean_interval(values, 0.999)
     assert 0 <= wider.low <= found.low <= found.estimate + 1e-9
     assert found.estimate - 1e-9 <= found.high <= wider.high <= 1
-    turned = bounded_interval([1 - value for value in values], confidence)
-    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high), abs=1e-6)
+    assert mean_interval(values[::-1], confidence) == found
+    turned = mean_interval([1 - value for value in values], confidence)
+    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high), abs=0.02)
 
 
-@few
-@given(st.lists(score, min_size=2, max_size=30))
-def test_a_bootstrap_interval_is_within_the_values(values):
-    found = bootstrap_interval(values)
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
-    assert bootstrap_interval(values[::-1]) == found
+@quiet
+@given(st.lists(st.tuples(score, st.sampled_from("abcdefgh")), min_size=3, max_size=40))
+def test_cases_of_a_cluster_are_no_more_than_their_sum(drawn):
+    rows = [Row(value, 1.0, cluster) for value, cluster in drawn]
+    sums = [
+        Row(
+            sum(row.part for row in rows if row.cluster == name),
+            sum(row.cluster == name for row in rows),
+            name,
+        )
+        for name in sorted({row.cluster for row in rows})
+    ]
+    of_cases, of_sums = ratio_interval(rows), ratio_interval(sums)
+    assert (of_cases.low, of_cases.high) == pytest.approx((of_sums.low, of_sums.high), abs=1e-9)
+    assert (of_cases.clusters, of_sums.cases) == (len(sums), len(sums))
 
 
 @quiet

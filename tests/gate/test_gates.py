@@ -10,7 +10,7 @@ from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet, merged_fields
+from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet, merged_fields
 
 
 def compared(actual, expected, *, name, metric="pairwise_f1", limit=1.0):
@@ -134,3 +134,52 @@ def test_a_case_that_runs_often_counts_once():
     both = ResultSet((often, once))
     for figure in ("f1", "score", "micro.f1", 'fields["a"].recall', "pass_rate"):
         assert checked(f"{figure} >= 0", both).value == pytest.approx(0.5)
+
+
+def many(passing, of):
+    """So many cases that are right, of so many; the others have one of three leaves wrong."""
+    wrong = {"a": 2, "b": {"c": "x", "d": "y"}}
+    return ResultSet(
+        tuple(case(f"c{at:02}", (GOLD if at < passing else wrong, GOLD)) for at in range(of)), collected=of
+    )
+
+
+@pytest.mark.parametrize(
+    "figure",
+    ["score", "precision", "recall", "f1", "pass_rate", "micro.f1", 'fields["a"].recall', 'cases["*"].f1'],
+)
+def test_a_proven_gate_goes_by_the_end_of_the_interval(figure):
+    results = many(37, 40)
+    value = checked(f"{figure} >= 0.1", results).value
+    found = checked(f"{figure} >= {value:.6f} proven", results)
+    assert (found.passed, found.figure) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
+    low = found.value
+    assert low < value
+    assert found.note.startswith(f"{value:.3f}, 95 % interval {low:.3f} to ")
+    assert checked(f"{figure} >= {low - 1e-6:.6f} proven", results).passed
+    assert not checked(f"{figure} >= {low + 1e-6:.6f} proven", results).passed
+    high = checked(f"{figure} <= {value - 0.001:.6f} proven", results)
+    assert (high.passed, high.figure[:9]) == (False, "upper end")
+    assert high.value >= value
+
+
+def test_a_proven_gate_on_a_missing_figure_fails():
+    assert checked("flip_rate <= 0.5 proven", many(3, 3)).passed is False
+    assert checked('fields["x"].recall >= 0.5 proven').passed is False
+    assert checked("score >= 0.5 proven", ResultSet()).passed is False
+
+
+def test_what_is_proven_goes_by_clusters():
+    alone = many(37, 40)
+    documents = tuple(replace(each, cluster=f"d{at // 5}") for at, each in enumerate(alone.cases))
+    within = replace(alone, cases=documents)
+    assert checked("pass_rate >= 0.75 proven", alone).passed
+    assert not checked("pass_rate >= 0.75 proven", within).passed
+
+
+def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
+    whole = many(37, 40)
+    corpus = Corpus("m", "s", 40, 40, 37, dict.fromkeys(("score", "precision", "recall", "f1"), 0.97))
+    found = checked("score >= 0.5 proven", replace(whole, cases=whole.cases[:10], corpus=corpus))
+    assert (found.passed, found.note) == (False, "an interval takes all records: use --keep all")
+    assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed

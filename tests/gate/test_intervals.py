@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, binomtest
+from scipy.stats import beta, binomtest, ttest_1samp
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import (
-    bootstrap_interval,
-    bounded_interval,
-    mean_interval,
-    p_mean_below,
+    bounded_end,
+    influences,
+    lower_end,
+    p_mean_at_most,
+    pass_rate_interval,
+    plain_end,
+    ratio_interval,
     wilson,
 )
+from pytest_jsonmatch.gate.samples import Row
+
+
+def mean_interval(values, confidence=0.95):
+    """The interval of a mean of independent values."""
+    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 @pytest.mark.parametrize(
@@ -43,69 +52,71 @@ def test_no_pass_rate_without_cases(passed, cases):
         wilson(passed, cases)
 
 
-@pytest.mark.parametrize(("passed", "cases"), [(1, 1), (0, 1), (9, 10), (299, 300), (150, 300), (2990, 3000)])
-@pytest.mark.parametrize("limit", [0.02, 0.5, 0.9, 0.99])
-def test_of_outcomes_the_bounded_p_value_is_the_binomial_one(passed, cases, limit):
-    values = [1.0] * passed + [0.0] * (cases - passed)
-    assert p_mean_below(values, limit) == pytest.approx(binom.sf(passed - 1, cases, limit), abs=1e-12)
+@pytest.mark.parametrize(("passed", "n"), [(17, 20), (9, 10), (99, 100), (15, 30)])
+def test_of_few_outcomes_an_interval_is_clopper_and_pearsons(passed, n):
+    found = mean_interval([1.0] * passed + [0.0] * (n - passed))
+    assert found.method == "bounded"
+    ends = beta.ppf(0.025, passed, n - passed + 1), beta.ppf(0.975, passed + 1, n - passed)
+    assert (found.low, found.high) == pytest.approx(ends, abs=0.01)
 
 
-def test_of_outcomes_the_bounded_interval_is_clopper_and_pearsons():
-    found = bounded_interval([1.0] * 17 + [0.0] * 3)
-    assert (found.low, found.high) == pytest.approx(
-        (beta.ppf(0.025, 17, 4), beta.ppf(0.975, 18, 3)), abs=1e-8
-    )
+@pytest.mark.parametrize("n", [1, 5, 20, 80])
+def test_of_equal_values_it_is_what_may_not_have_been_seen(n):
+    assert lower_end(np.ones(n), 0.025, 0.0) == pytest.approx(0.025 ** (1 / n) if n > 1 else 0.0, abs=1e-9)
+    assert bounded_end(np.ones(n), 0.025, 0.0) == pytest.approx(0.025 ** (1 / n), abs=0.015)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 30])
-def test_the_bounded_p_value_is_a_chance_of_dirichlet_weights(n):
-    random = np.random.RandomState(n)
-    values = random.beta(3, 1, n)
-    limit = float(values.mean()) - 0.5 / (n + 1)
-    weights = random.dirichlet(np.ones(n + 1), 40_000)
-    drawn = (weights[:, 1:] @ values <= limit).mean()
-    assert p_mean_below(values.tolist(), limit) == pytest.approx(drawn, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("values", "limit", "p"),
-    # Of n equal values x the weight w of the bound is Beta(1, n): P(x - w (x + 1) <= t) = ((1 + t) / (1 + x))^n.
-    [([0.0] * 149, -0.02, 0.98**149), ([0.5], 0.0, 1 / 1.5), ([0.2] * 3, 0.3, 1.0), ([-1.0], -1.0, 1.0)],
-)
-def test_bounded_p_values_by_hand(values, limit, p):
-    assert p_mean_below(values, limit, -1.0) == pytest.approx(p, abs=1e-12)
-
-
-def test_a_mean_at_the_bound_is_certain():
-    assert p_mean_below([0.5, 0.7], 0.0) == 0.0
-    assert (bounded_interval([0.0] * 4).low, bounded_interval([1.0] * 4).high) == (0.0, 1.0)
-
-
-def test_few_informative_cases_get_the_bounded_interval():
-    values = [1.0] * 80
-    assert mean_interval(values).method == "bounded"
-    assert mean_interval(values).low == pytest.approx(0.025 ** (1 / 80), abs=1e-8)
-    assert mean_interval([*values, *[0.5] * 19]).method == "bounded"
-    assert mean_interval([*values, *[0.5] * 20]).method == "bootstrap"
-
-
-def test_the_bootstrap_is_nearly_normal_for_many_values():
+def test_of_many_values_it_is_students():
     values = np.random.RandomState(0).random_sample(400)
-    found = bootstrap_interval(values.tolist())
-    reach = 1.96 * values.std() / 20
+    found = mean_interval(values.tolist())
+    theirs = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert found.method == "Hall"
     assert found.estimate == pytest.approx(values.mean(), abs=1e-9)
-    assert (found.low, found.high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=0.002)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.001)
 
 
-def test_the_bootstrap_is_the_same_everywhere():
-    found = bootstrap_interval([0.1, 0.2, 0.4, 0.8] * 6)
-    assert (found.low, found.high) == pytest.approx((6.4 / 24, 11.9 / 24), abs=1e-12)
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.3])
+def test_the_end_is_where_the_test_has_its_level(level):
+    values = np.random.RandomState(3).beta(8, 2, 25)
+    assert p_mean_at_most(values, plain_end(values, level)) == pytest.approx(level, abs=1e-9)
+
+
+def test_cases_near_1_do_not_say_that_none_fails():
+    """21 scores near 1: one case in twenty may still fall to 0, unseen in a third of all runs."""
+    values = np.linspace(0.95, 1.0, 21)
+    assert plain_end(values, 0.025) > 0.96
+    assert lower_end(values, 0.025, 0.0) < 0.95 * 0.975
+
+
+def test_clusters_are_what_is_independent():
+    scores = [float(document % 4 > 0) for document in range(40) for _ in range(5)]
+    alone = ratio_interval(Row(score, 1.0, str(at)) for at, score in enumerate(scores))
+    within = ratio_interval(Row(score, 1.0, str(at // 5)) for at, score in enumerate(scores))
+    assert (alone.clusters, within.clusters, within.cases) == (200, 40, 200)
+    assert (within.high - within.low) > 2 * (alone.high - alone.low)
+    documents = mean_interval(scores[::5])
+    assert (within.low, within.high) == pytest.approx((documents.low, documents.high), abs=1e-9)
+    assert pass_rate_interval([Row(score, 1.0, str(at // 5)) for at, score in enumerate(scores)]) == within
+
+
+def test_a_ratio_of_sums_is_no_mean_of_ratios():
+    rows = [Row(9.0, 10.0, "a"), Row(50.0, 100.0, "b"), Row(8.0, 10.0, "c")]
+    found, values = influences(rows)
+    assert found == pytest.approx(67 / 120)
+    # The variance of the pseudo-values is the jackknife's.
+    left = [(67 - part) / (120 - whole) for part, whole, _ in rows]
+    assert values.var(ddof=1) / 3 == pytest.approx(2 / 3 * sum((each - np.mean(left)) ** 2 for each in left))
+
+
+def test_one_cluster_says_nothing():
+    found = ratio_interval([Row(1.0, 1.0, "a"), Row(1.0, 1.0, "a")])
+    assert (found.low, found.high, found.clusters) == (0.0, 1.0, 1)
 
 
 def test_an_interval_needs_cases_and_a_share():
     for call in (
-        lambda: bounded_interval([]),
-        lambda: bootstrap_interval([0.5]),
+        lambda: mean_interval([]),
+        lambda: ratio_interval([Row(0.0, 0.0, "a")]),
         lambda: wilson(1, 2, 95),
         lambda: mean_interval([0.5], 1.0),
     ):

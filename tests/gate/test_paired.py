@@ -7,31 +7,21 @@ import random
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, permutation_test
+from scipy.stats import binom, permutation_test
 
-from pytest_jsonmatch.gate.paired import (
-    SignFlip,
-    _lattice_sums,
-    holm,
-    lattice_steps,
-    level,
-    mcnemar,
-    sign_flip,
-)
-from pytest_jsonmatch.gate.samples import to_grains
+from pytest_jsonmatch.gate.paired import SignFlip, holm, least_signs, level, sign_flip
 
 
 def by_hand(deltas):
-    """All patterns, one after the other."""
+    """All patterns, one after the other; those that tie count half if a delta is 0."""
     sums = [
         sum(sign * abs(delta) for sign, delta in zip(signs, deltas))
         for signs in itertools.product((-1, 1), repeat=len(deltas))
     ]
-    low, high = (
-        sum(side) / len(sums)
-        for side in zip(*((s <= sum(deltas) + 1e-9, s >= sum(deltas) - 1e-9) for s in sums))
-    )
-    return low, high
+    total, tie = sum(deltas), 0.5 if 0.0 in deltas else 1.0
+    shares = [(s < total - 1e-9, abs(s - total) <= 1e-9, s > total + 1e-9) for s in sums]
+    below, same, above = (sum(column) / len(sums) for column in zip(*shares))
+    return below + tie * same, above + tie * same
 
 
 @pytest.mark.parametrize(
@@ -47,7 +37,6 @@ def by_hand(deltas):
 def test_the_sign_flip_test_counts_all_patterns(deltas):
     found = sign_flip(deltas)
     assert (found.p_drop, found.p_gain) == pytest.approx(by_hand(deltas))
-    assert found.method == "exact"
 
 
 def test_the_sign_flip_test_is_scipys_permutation_test():
@@ -56,77 +45,62 @@ def test_the_sign_flip_test_is_scipys_permutation_test():
     assert sign_flip(deltas.tolist()).p_drop == pytest.approx(theirs.pvalue)
 
 
-@pytest.mark.parametrize("unit", [1.0, 0.5, 1 / 3, 0.2, 0.01])
-def test_sums_over_a_lattice_count_the_same_patterns(unit):
-    source = random.Random(7)
-    deltas = [source.choice((-2, -1, -1, 1, 2)) * unit / 2 for _ in range(28)]
-    sizes = [abs(grain) for grain in to_grains(deltas)]
-    steps = lattice_steps(sizes)
-    observed = sum(step if delta > 0 else -step for step, delta in zip(steps, deltas))
-    found = sign_flip(deltas)
-    assert _lattice_sums(steps, observed) == pytest.approx((found.p_drop, found.p_gain), abs=1e-12)
-    assert sign_flip(deltas * 2).method == "exact"
+@pytest.mark.parametrize("others", [0, 1, 30])
+def test_of_outcomes_it_is_mcnemars_test(others):
+    """Exact where all change, and mid-p where some do not."""
+    found = sign_flip([-1.0] * 9 + [1.0] * 4 + [0.0] * others)
+    tie = 0.5 if others else 1.0
+    assert found.p_drop == pytest.approx(binom.sf(9, 13, 0.5) + tie * binom.pmf(9, 13, 0.5))
 
 
-def test_thirds_are_a_lattice_although_floats_are_not():
-    third = to_grains([1 / 3])[0]
-    assert lattice_steps([third, 1_000_000_000, 2 * third + 1]) == [1, 3, 2]
-    assert lattice_steps([123_456_789, 904_654_321, 555_155_557]) is None
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda source: source.random(),
+        lambda source: 1.0,
+        lambda source: source.choice((0.5, 1.0)),
+        lambda source: source.lognormvariate(0, 1.5) / 100,
+        lambda source: 1.0 if source.random() < 0.02 else 0.01,
+    ],
+)
+@pytest.mark.parametrize("n", [25, 60, 200])
+def test_of_many_deltas_it_comes_near_all_patterns(draw, n):
+    source = random.Random(n)
+    sizes = np.array([draw(source) for _ in range(n)])
+    patterns = np.random.RandomState(n).choice([-1.0, 1.0], (40_000, n))
+    sums = patterns @ sizes
+    for at in (2_000, 400):
+        observed = patterns[np.argsort(sums)[at]] * sizes
+        total = observed.sum()
+        true = (sums < total - 1e-9).mean() + (np.abs(sums - total) <= 1e-9).mean() / 2
+        assert sign_flip([*observed.tolist(), 0.0]).p_drop == pytest.approx(true, abs=0.004)
 
 
-def test_33_outcomes_are_mcnemars_test():
-    deltas = [-1.0] * 22 + [1.0] * 11 + [0.0] * 5
-    theirs = binomtest(22, 33, alternative="greater").pvalue
-    assert sign_flip(deltas) == SignFlip(
-        pytest.approx(theirs), pytest.approx(binomtest(11, 33, alternative="greater").pvalue), 33, "exact"
-    )
+def test_a_rare_sum_of_many_has_a_small_p_value():
+    assert 0 <= sign_flip([-0.1 - index * 0.00012345 for index in range(50)]).p_drop < 1e-6
 
 
-def test_drawn_patterns_come_near_all_of_them():
-    source = random.Random(2)
-    tied = [round(source.gauss(-0.03, 0.1), 2) for _ in range(60)]
-    exact = sign_flip(tied)
-    drawn = sign_flip([delta + source.random() * 1e-7 for delta in tied])
-    assert (exact.method, drawn.method) == ("exact", "Monte Carlo")
-    assert drawn.p_drop == pytest.approx(exact.p_drop, abs=0.01)
-
-
-def test_drawn_p_values_are_never_0():
-    deltas = [-0.1 - index * 0.00012345 for index in range(50)]
-    found = sign_flip(deltas)
-    assert (found.p_drop, found.p_gain, found.method) == (1 / 20_000, 1.0, "Monte Carlo")
-
-
-def test_the_same_figures_everywhere():
-    source = random.Random(3)
-    deltas = [source.gauss(-0.01, 0.1) for _ in range(77)]
-    assert sign_flip(deltas) == SignFlip(0.0089, 0.99115, 77, "Monte Carlo")
+@pytest.mark.parametrize("n", [5, 8, 10, 20, 35, 50])
+def test_the_error_rate_for_outcomes(n):
+    """Summed over all that can happen, for shares of cases that differ from next to none to all."""
+    failing = [
+        (lost, gained)
+        for lost in range(n + 1)
+        for gained in range(n + 1 - lost)
+        if lost > gained
+        and sign_flip([-1.0] * lost + [1.0] * gained + [0.0] * (n - lost - gained)).p_drop <= 0.05
+    ]
+    for share in np.linspace(0.02, 1, 50):
+        size = sum(
+            binom.pmf(lost + gained, n, share) * binom.pmf(lost, lost + gained, 0.5)
+            for lost, gained in failing
+        )
+        assert size <= (0.05 if share <= 0.5 else 0.06)
 
 
 @pytest.mark.parametrize("deltas", [[], [0.0], [0.0] * 50, [1e-12, -1e-12]])
 def test_deltas_of_0_prove_nothing(deltas):
-    assert sign_flip(deltas) == SignFlip(1.0, 1.0, 0, "exact")
-
-
-def test_a_shift_tests_for_a_larger_drop():
-    deltas = [-0.1] * 6
-    assert (sign_flip(deltas, 0.05).p_drop, sign_flip(deltas, 0.1).p_drop) == (1 / 64, 1.0)
-    assert sign_flip(deltas, 0.15).p_gain == 1 / 64
-
-
-def test_mcnemar_by_the_binomial_distribution():
-    before = {str(case): case < 12 for case in range(20)}
-    now = {**{str(case): 9 <= case < 14 for case in range(20)}, "new": True}
-    found = mcnemar(now, before)
-    assert (found.lost, found.gained) == (9, 2)
-    assert found.p_drop == pytest.approx(binomtest(9, 11, alternative="greater").pvalue)
-    assert found.p_gain == pytest.approx(binomtest(2, 11, alternative="greater").pvalue)
-    assert found.p_value == pytest.approx(binomtest(9, 11).pvalue)
-
-
-def test_mcnemar_without_a_change():
-    found = mcnemar({"a": True}, {"a": True, "b": False})
-    assert (found.lost, found.gained, found.p_drop, found.p_gain, found.p_value) == (0, 0, 1.0, 1.0, 1.0)
+    assert sign_flip(deltas) == SignFlip(1.0, 1.0, 0)
 
 
 def test_holm_by_hand():
@@ -138,3 +112,7 @@ def test_holm_by_hand():
 
 def test_a_level_is_what_its_author_meant():
     assert [level(confidence) for confidence in (0.95, 0.9, 0.99)] == [0.05, 0.1, 0.01]
+
+
+def test_cases_that_it_takes():
+    assert [least_signs(alpha) for alpha in (0.5, 0.25, 0.05, 0.01)] == [1, 2, 5, 7]

@@ -1,4 +1,4 @@
-"""The minimum detectable drop: right for the noise it is made from."""
+"""Planning: right for the noise that it is made from."""
 
 from __future__ import annotations
 
@@ -6,95 +6,113 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.paired import sign_flip
-from pytest_jsonmatch.gate.power import cases_to_rule_out, least_signs, minimum_detectable
-from pytest_jsonmatch.gate.samples import Pairs
+from pytest_jsonmatch.gate.power import (
+    Trials,
+    assumed_sample,
+    clusters_to_know,
+    clusters_to_prove,
+    minimum_detectable,
+    reach,
+    sample_of,
+)
+from pytest_jsonmatch.gate.verdict import cases_to_rule_out
 
 
-def pairs_of(deltas, baseline):
-    return Pairs(
-        tuple(map(str, range(len(deltas)))),
-        tuple(score + delta for score, delta in zip(baseline, deltas)),
-        tuple(baseline),
-    )
+def run(scores):
+    return {str(at): [score] for at, score in enumerate(scores)}
 
 
-@pytest.mark.parametrize("n", [9, 30, 100, 300])
-def test_of_equal_outcomes_it_takes_five_that_break(n):
-    found = minimum_detectable(pairs_of([0.0] * n, [1.0] * n))
-    assert binom.sf(4, n, found.drop) == pytest.approx(0.8, abs=0.01)
-    assert (found.drop, found.usual, found.shape) == (found.broken, found.broken, "broken")
+def two_runs(scores, noise):
+    return sample_of(run(scores), again=run(score + delta for score, delta in zip(scores, noise)))
+
+
+@pytest.mark.parametrize("n", [9, 30, 100])
+def test_of_equal_outcomes_it_takes_four_that_break(n):
+    found = minimum_detectable(two_runs([1.0] * n, [0.0] * n), n)
+    assert binom.sf(3, n, found) == pytest.approx(0.8, abs=0.06)
 
 
 def test_none_at_this_n():
-    assert minimum_detectable(pairs_of([0.0] * 4, [1.0] * 4)).drop is None
-    assert minimum_detectable(pairs_of([0.0] * 5, [1.0] * 5)).drop is not None
-    assert minimum_detectable(pairs_of([0.0] * 5, [1.0, 1.0, 1.0, 1.0, 0.0])).drop is None
-    assert minimum_detectable(pairs_of([0.0] * 6, [1.0] * 6), confidence=0.99).drop is None
-    assert minimum_detectable(pairs_of([0.0] * 50, [0.0] * 50)).drop is None
-    assert minimum_detectable(pairs_of([], [])).drop is None
-
-
-@pytest.mark.parametrize("n", [12, 60])
-def test_an_even_drop_of_that_size_is_detected_in_80_of_100(n):
-    random = np.random.RandomState(n)
-    noise = random.normal(0, 0.1, n)
-    found = minimum_detectable(pairs_of(noise.tolist(), [0.7] * n))
-    assert (found.shape, found.drop) == ("even", found.usual)
-    detected = 0
-    for _ in range(400):
-        drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n) - found.usual
-        detected += sign_flip(drawn.tolist()).p_drop <= 0.05
-    assert detected / 400 == pytest.approx(0.8, abs=0.05)
+    equal = two_runs([1.0] * 4, [0.0] * 4)
+    assert minimum_detectable(equal, 4) is None
+    assert minimum_detectable(equal, 5) is not None
+    assert minimum_detectable(equal, 6, confidence=0.99) is None
+    assert minimum_detectable(two_runs([0.0] * 50, [0.0] * 50), 50) is None
 
 
 @pytest.mark.parametrize("n", [12, 40, 120])
-def test_broken_cases_are_detected_in_80_of_100(n):
+def test_broken_cases_are_seen_in_80_of_100(n):
     random = np.random.RandomState(n)
     noise = random.choice([0, 0, 0, 0.5, -0.5], n)
-    found = minimum_detectable(pairs_of(noise.tolist(), [0.5] * n))
-    assert found.shape in {"alike", "broken"}
+    found = minimum_detectable(two_runs([0.5] * n, noise.tolist()), n)
     detected = 0
     for _ in range(400):
         drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
-        drawn[random.random_sample(n) < found.broken / 0.5] = -0.5
+        drawn[random.random_sample(n) < found / 0.5] = -0.5
         detected += sign_flip(drawn.tolist()).p_drop <= 0.05
-    assert detected / 400 == pytest.approx(0.8, abs=0.05)
+    assert detected / 400 == pytest.approx(0.8, abs=0.06)
 
 
-@pytest.mark.parametrize("n", [40, 120])
-def test_losses_like_those_seen_are_detected_in_80_of_100(n):
-    random = np.random.RandomState(n)
-    noise = random.choice([0, 0, 0, 0.25, -0.5], n)
-    found = minimum_detectable(pairs_of(noise.tolist(), [1.0] * n))
-    assert (found.shape, found.drop) == ("alike", found.usual)
-    assert found.usual < found.broken
-    sizes = np.abs(noise[noise != 0])
-    detected = 0
-    for _ in range(400):
-        drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
-        hit = random.random_sample(n) < found.usual / sizes.mean()
-        drawn = np.where(hit, -random.choice(sizes, n), drawn)
-        detected += sign_flip(drawn.tolist()).p_drop <= 0.05
-    assert detected / 400 == pytest.approx(0.8, abs=0.05)
-
-
-def test_more_power_takes_a_larger_drop():
-    pairs = pairs_of([0.1, -0.1] * 20, [0.8] * 40)
-    drops = [minimum_detectable(pairs, power=power).drop for power in (0.5, 0.8, 0.95)]
+def test_more_power_takes_a_larger_drop_and_more_cases():
+    sample = two_runs([0.8] * 40, [0.1, -0.1] * 20)
+    drops = [minimum_detectable(sample, 40, power=power) for power in (0.5, 0.8, 0.95)]
+    cases = [clusters_to_prove(sample, 0.05, power=power) for power in (0.5, 0.8, 0.95)]
     assert drops == sorted(drops)
-    assert drops[0] < drops[2]
+    assert cases == sorted(cases)
+    assert Trials(sample, cases[1]).power(0.05) >= 0.8
+
+
+def test_the_noise_is_that_of_repeats():
+    repeated = {str(at): [1.0, 0.5] if at % 2 else [0.75] * 2 for at in range(10)}
+    sample = sample_of(repeated)
+    assert sample.source == "from the repeats of its cases"
+    assert sorted(map(abs, sample.noise)) == pytest.approx([0.0] * 5 + [0.5 / 2**0.5] * 5)
+    assert sample.mean == pytest.approx(0.75)
+
+
+def test_what_is_assumed_is_said():
+    assert sample_of(run([1.0, 0.0, 0.5])).source.startswith("assumed")
+    sample = assumed_sample(0.9)
+    assert sample.mean == 0.9
+    assert np.var(sample.noise) == pytest.approx(0.09, abs=0.015)
+
+
+def test_cases_of_one_document_are_worth_less():
+    scores = run([1.0, 1.0, 0.5, 1.0, 0.0, 1.0] * 10)
+    documents = {case: f"document {int(case) // 5}" for case in scores}
+    alone, within = sample_of(scores), sample_of(scores, documents)
+    assert (alone.per_cluster, within.per_cluster, len(within.sizes)) == (1, 5, 12)
+    assert 5 * clusters_to_prove(within, 0.1) > clusters_to_prove(alone, 0.1)
+
+
+def test_so_many_cases_know_a_figure_so_well():
+    sample = assumed_sample(0.9)
+    found = clusters_to_know(sample, 0.03)
+    assert found == pytest.approx(0.09 * (1.96 / 0.03) ** 2, rel=0.1)
+    assert reach(sample, found) <= 0.03 < reach(sample, found // 2)
+    assert clusters_to_know(sample, 0.0005) is None
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.95, -0.1])
+def test_a_drop_that_there_cant_be(drop):
+    with pytest.raises(ConfigurationError, match=r"^a drop of .* can't be planned for"):
+        clusters_to_prove(assumed_sample(0.9), drop)
+
+
+def test_nothing_to_plan_from():
+    with pytest.raises(ConfigurationError, match=r"^there is no case to plan from$"):
+        sample_of({})
+    with pytest.raises(ConfigurationError, match=r"^a precision of 0: it is a share"):
+        clusters_to_know(assumed_sample(0.5), 0)
 
 
 @pytest.mark.parametrize(
     ("drop", "confidence", "cases"),
-    [(0.02, 0.95, 149), (0.5, 0.95, 5), (0.02, 0.99, 228), (0.0, 0.95, None), (1.0, 0.95, 1)],
+    [(0.02, 0.95, 149), (0.5, 0.95, 5), (0.02, 0.99, 228), (0.0, 0.95, None)],
 )
 def test_cases_to_rule_a_drop_out(drop, confidence, cases):
     assert cases_to_rule_out(drop, confidence) == cases
     if cases and cases > 1:
         assert (1 - drop) ** cases <= 1 - confidence + 1e-12 < (1 - drop) ** (cases - 1)
-
-
-def test_signs_that_it_takes():
-    assert [least_signs(alpha) for alpha in (0.5, 0.25, 0.05, 0.01)] == [1, 2, 5, 7]

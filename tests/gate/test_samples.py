@@ -7,18 +7,18 @@ import math
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.samples import Pairs, as_scores, case_scores, pair_cases, to_grains
+from pytest_jsonmatch.gate.samples import Pairs, Row, case_scores, pair_cases, to_grains
 
 
 def test_repeats_of_a_case_are_averaged_first():
     assert case_scores({"b": [1.0, 0.0, 0.5], "a": [1]}) == {"a": 1.0, "b": 0.5}
 
 
-def test_cases_are_sorted_and_those_of_one_run_are_named():
+def test_cases_are_sorted_and_those_of_one_run_are_left_out():
     current = {"c": [1.0], "new": [0.0], "a": [0.5]}
     baseline = {"a": [1.0, 0.0], "old": [1.0], "c": [0.25]}
     pairs = pair_cases(current, baseline)
-    assert pairs == Pairs(("a", "c"), (0.5, 1.0), (0.5, 0.25), ("new",), ("old",))
+    assert pairs == Pairs(("a", "c"), (0.5, 1.0), (0.5, 0.25), ("a", "c"))
     assert pairs.deltas == (0.0, 0.75)
 
 
@@ -36,8 +36,9 @@ def test_a_case_without_a_score_is_an_error():
     assert str(raised.value) == "case 'x': it has no score; leave out cases that did not run"
 
 
-def test_outcomes_are_scores():
-    assert as_scores({"a": True, "b": False}) == {"a": (1.0,), "b": (0.0,)}
+def test_clusters_go_with_the_cases():
+    pairs = pair_cases({"a": [1.0], "b": [0.5]}, {"a": [0.5], "b": [0.5]}, {"b": "invoice"})
+    assert pairs.rows == [Row(0.5, 1.0, "a"), Row(0.0, 1.0, "invoice")]
 
 
 def test_differences_of_floats_tie_where_those_of_decimals_do():

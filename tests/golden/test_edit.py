@@ -240,12 +240,12 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
         (
             "actual: &x {a: 1}\nexpected: *x\n",
             {"a": 2},
-            "expected is an alias, *x: a change would change what others see; write the value itself there first",
+            "expected is an alias, *x: a change would also change the other places; write the value itself there first",
         ),
         (
             "actual: &x {a: 1}\nexpected: {b: *x}\n",
             {"b": {"a": 2}},
-            "expected.b is an alias, *x: a change would change what others see; write the value itself there first",
+            "expected.b is an alias, *x: a change would also change the other places; write the value itself there first",
         ),
         (
             "expected: {b: &x 1}\nactual: *x\n",
@@ -267,7 +267,7 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
             {"a": 1, "b": 2},
             "expected has keys behind question marks; write them as `key: value` first",
         ),
-        ("expected: 1\n", "\ud800", "the new value holds half of a character, which YAML can't say"),
+        ("expected: 1\n", "\ud800", "the new value holds half of a character, which YAML can't express"),
         (
             "expected: 1\n",
             [float("nan")],
@@ -281,7 +281,7 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
         (
             "expected: [\n  1, # one\n  2]\n",
             3,
-            "a comment stands inside what would have to go; move it first",
+            "a comment stands inside the text to remove; move it first",
         ),
     ],
 )

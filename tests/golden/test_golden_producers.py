@@ -42,12 +42,15 @@ def test_a_recorded_answer_goes_before_the_producer(pytester, write):
     [
         (
             "nowhere:answer",
-            "there is no module 'nowhere'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
+            "ModuleNotFoundError: No module named 'nowhere'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
         ),
-        ("nowhere.at.all:answer", "there is no module 'nowhere' (wanted by 'nowhere.at.all'); *"),
-        ("good.sub:answer", "there is no module 'good.sub'; *"),
-        ("broken:answer", "importing 'broken' raised ModuleNotFoundError: No module named 'not_installed'"),
-        ("wrong:answer", "importing 'wrong' raised SyntaxError: *"),
+        ("nowhere.at.all:answer", "ModuleNotFoundError: No module named 'nowhere'; add the folder *"),
+        (
+            "good.sub:answer",
+            "ModuleNotFoundError: No module named 'good.sub'; 'good' is not a package; add the folder *",
+        ),
+        ("broken:answer", "ModuleNotFoundError: No module named 'not_installed'"),
+        ("wrong:answer", "SyntaxError: *"),
     ],
 )
 def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):

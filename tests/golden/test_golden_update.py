@@ -166,7 +166,7 @@ def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytest
     write("a.golden.yaml", FRESH)
     result = pytester.runpytest(*arguments)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected` and no `expected_file`"])
+    result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected`*"])
 
 
 def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
@@ -261,7 +261,7 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, re
     result = pytester.runpytest("--jsonmatch-update=failed", *workers)
     result.assert_outcomes(passed=2)
     assert result.ret == 1
-    reason = "expected.m is an alias, *x: a change would change what others see; write the value itself there first"
+    reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"
     result.stdout.fnmatch_lines(
         [
             "updated 1 case in a.golden.yaml",
@@ -316,9 +316,7 @@ def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, r
     write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
     result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["not updated: a.golden.yaml::a: the file has changed since it was read; run again"]
-    )
+    result.stdout.fnmatch_lines(["not updated: a.golden.yaml::a: the file has changed*"])
     assert read() == "# edited\nid: a\nactual: 1\nexpected: 2\n"
 
 

@@ -77,6 +77,7 @@ FULL = ResultSet(
             ),
             of=3,
             min_pass_rate=0.5,
+            cluster="invoice 7",
             tags={"source": "phone", "pages": 3, "signed": None},
         ),
     ),

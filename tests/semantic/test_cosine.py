@@ -389,9 +389,9 @@ def test_an_encoder_by_module_and_attribute(tmp_path, monkeypatch):
     for model, reason in {
         "own_encoders:Lengths": "'own_encoders:Lengths' is a class; name an object of it",
         "own_encoders:nothing": "'own_encoders:nothing' has no method encode(list of strings)",
-        "own_encoders:missing": "'own_encoders:missing' can't be imported: "
-        "module 'own_encoders' has no attribute 'missing'",
-        "own_nowhere:x": "'own_nowhere:x' can't be imported: No module named 'own_nowhere'",
+        "own_encoders:missing": "'own_encoders:missing': 'own_encoders' has no 'missing'"
+        "; known: Lengths, home, nothing, raise_this",
+        "own_nowhere:x": "'own_nowhere:x' can't be imported: ModuleNotFoundError: No module named 'own_nowhere'",
         "own_broken:x": "'own_broken:x' can't be imported: ZeroDivisionError: division by zero",
     }.items():
         with pytest.raises(ConfigurationError) as caught:

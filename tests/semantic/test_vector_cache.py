@@ -110,7 +110,7 @@ def test_a_damaged_file_is_written_anew_with_a_warning(folder, content):
     encoded({"a": "x"}, {"a": "y"}, Lengths())
     (path,) = folder.iterdir()
     path.write_bytes(content)
-    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is written anew"):
+    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is replaced"):
         assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
 
@@ -129,7 +129,7 @@ def test_a_damaged_row_is_a_damaged_file(folder, change):
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE vectors SET vector = {change}")
     connection.close()
-    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is written anew"):
+    with pytest.warns(EmbeddingCacheWarning, match="is damaged .*; it is replaced"):
         assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
 
@@ -137,13 +137,13 @@ def test_a_damaged_row_is_a_damaged_file(folder, change):
 def test_a_folder_that_cannot_be_made_costs_a_warning(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "file" / "vectors"))
-    with pytest.warns(EmbeddingCacheWarning, match="can't be used .*; vectors are made anew"):
+    with pytest.warns(EmbeddingCacheWarning, match="can't be used .*; vectors are computed again"):
         assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
 
 
 def test_a_file_that_cannot_be_used_costs_a_warning(folder):
     VectorCache(folder, "lengths", "1").path.mkdir(parents=True)
-    with pytest.warns(EmbeddingCacheWarning, match="can't be used .*; vectors are made anew"):
+    with pytest.warns(EmbeddingCacheWarning, match="can't be used .*; vectors are computed again"):
         assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == [["x", "y"]]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.score.outcome import instance_path, new_trail
+from pytest_jsonmatch.engine.score.outcome import instance_trail, new_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 
-def refused(node: PlanNode, path: str, *, of_expected: bool) -> JsonMatchError:
+def refused(node: PlanNode, trail: Trail | None, *, of_expected: bool) -> JsonMatchError:
     """Return the error for a member that the schema does not list."""
+    keys = instance_trail(trail, "expected" if of_expected else "actual")
+    path = format_path(keys)
     hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
     if of_expected:
         message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-        return GoldValidationError(message, path=path)
+        return GoldValidationError(message, path=path, keys=keys)
     message = (
         f"actual has {path!r}, which is not in the schema{hint}; list it, "
         'or let the schema say "additionalProperties": true'
@@ -51,8 +53,7 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
         if node.skip:
             continue
         if node.unlisted:
-            side: Any = "expected" if of_expected else "actual"
-            raise refused(node, instance_path(trail, side), of_expected=of_expected)
+            raise refused(node, trail, of_expected=of_expected)
         if (type(value) is dict or type(value) is list) and node.explicit is None:
             members = list(value.items() if type(value) is dict else enumerate(value))
             # (The last one in is looked at first.)

@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Detail,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.errors import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ class Places(Findings):
         # (Elements that are measured may not be paired in the end.)
         invented = spot.node.unlisted and spot.expected is MISSING and self._base is None
         if invented and self._plan.options.unlisted == "reject":
-            raise refused(spot.node, spot.path, of_expected=False)
+            raise refused(spot.node, spot.inner, of_expected=False)
 
     def _one_sided(self, spot: Spot) -> None:
         """Add one omission or hallucination."""
@@ -112,7 +113,7 @@ class Places(Findings):
                     one = node.whole(one, nulls_absent=nulls_absent)
                     other = node.whole(other, nulls_absent=nulls_absent)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-                self.add(spot, MISMATCH, 0.0, Detail(error=_failure(error, "its transform raised")))
+                self.add(spot, MISMATCH, 0.0, Detail(error=f"its transform raised {error_text(error)}"))
                 return
         score: Callable[[JsonValue, JsonValue], Any]
         kind, other_kind = type(one), type(other)
@@ -165,7 +166,7 @@ class Places(Findings):
             try:
                 value = score(*compared)
             except Exception as error:  # noqa: BLE001 - a user's comparator: its failure is a result
-                value, detail = 0.0, Detail(error=_failure(error, "raised"))
+                value, detail = 0.0, Detail(error=f"raised {error_text(error)}")
             if type(value) is Question:
                 value = self._answer(value, spot, compared)
                 if value is None:
@@ -233,11 +234,6 @@ class Places(Findings):
 
 def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:
     return 1.0 if expected is None and actual is None else 0.0
-
-
-def _failure(error: Exception, what: str) -> str:
-    text = str(error)
-    return f"{what} {type(error).__name__}: {text}" if text else f"{what} {type(error).__name__}"
 
 
 def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | None]:

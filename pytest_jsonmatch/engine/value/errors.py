@@ -81,13 +81,20 @@ class GoldValidationError(JsonMatchError, ValueError):
     """Expected data does not fit the schema that says how to score it: it has an unlisted field, for example.
 
     `record_id` is the record's id or its index (None if there is only one record); `path` is the instance
-    path of the value.
+    path of the value, `keys` are the keys and indices that it consists of, where a comparison found it.
     """
 
-    def __init__(self, message: str, record_id: str | int | None = None, path: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        record_id: str | int | None = None,
+        path: str = "",
+        keys: tuple[str | int, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.record_id = record_id
         self.path = path
+        self.keys = keys
 
 
 class UnlistedFieldError(JsonMatchError, ValueError):

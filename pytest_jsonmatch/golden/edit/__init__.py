@@ -1,4 +1,4 @@
-"""New values into golden files: only the characters of what changed are touched, everything else stays."""
+"""Writing new values into golden files: only the characters of changed values are touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes between two values: members and elements that stay, come and go."""
+"""The difference between two values: members and elements that stay, are added or are removed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.errors import Trail
 
 New: TypeAlias = "tuple[str | None, Any]"
-"""An item that comes: a member's key, None for an element, and the value."""
+"""An added item: a member's key, None for an element, and the value."""
 Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"
 
-# Lists that differ in more than this (length by length) are paired element by element, from their beginning.
+# Above this size (the product of both lengths) lists are paired element by element, from their beginning.
 _SEARCHED: Final = 1_000_000
 
 
 def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> JsonValue:
-    """Return the old value with those changes towards the new one that are accepted.
+    """Return the old value with the accepted changes towards the new one.
 
     Args:
         old: a value.
         new: what it might become.
-        accept: called with the trail of a change, the old value there and the new one (MISSING for what
-            comes or goes); it tells whether to make the change.
+        accept: called with the trail of a change, the old value and the new one (MISSING if there is none);
+            tells whether to make the change.
         trail: where the values stand.
 
     >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: trail != ("a",))
@@ -85,11 +85,11 @@ def identical(one: JsonValue, other: JsonValue) -> bool:
 @final
 @dataclass(slots=True)
 class Changes:
-    """How the items of a container become others.
+    """The changes of a container's items.
 
     Args:
-        kept: for each old item, its new value in a one-element list, or None if it goes.
-        added: new items by the index of the old item that they come before, or by the count of old items.
+        kept: for each old item, its new value in a one-element list, or None if it is removed.
+        added: new items by the index of the old item that follows them, or by the number of old items.
     """
 
     kept: list[list[Any] | None]
@@ -97,12 +97,12 @@ class Changes:
 
     @property
     def is_structural(self) -> bool:
-        """Whether items come or go."""
+        """Whether items are added or removed."""
         return bool(self.added) or None in self.kept
 
 
 def changes_between(old: Any, new: Any) -> Changes | None:
-    """Return how the items of a container become those of another; None where it is replaced as a whole.
+    """Return the changes from one container to another; None if it is replaced as a whole.
 
     >>> changes_between({"a": 1}, {"a": 2, "b": 3})
     Changes(kept=[[2]], added={1: [('b', 3)]})
@@ -118,10 +118,10 @@ def _of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
 
 
 def _of_elements(old: list[Any], new: list[Any]) -> Changes:
-    """Pair elements so that as few as can be come and go."""
+    """Pair elements so that as few as possible are added and removed."""
     found = Changes([None] * len(old))
     ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
-    # What both begin with and end with is most of a long list; the rest is all that has to be searched.
+    # A common head and tail make up most of a long list; only the rest has to be searched.
     shorter = min(len(old), len(new))
     head = next((index for index in range(shorter) if ours[index] != theirs[index]), shorter)
     tail = next(
@@ -144,7 +144,7 @@ def _key(value: Any) -> str:
 
 
 def _pair(found: Changes, old: list[Any], new: list[Any], span: Sequence[int]) -> None:
-    """Pair the elements of two runs in their order; what is left of the longer run comes or goes."""
+    """Pair the elements of two runs in order; the rest of the longer run is added or removed."""
     start, end, first, last = span
     count = min(end - start, last - first)
     going = _skipped(new[first:last], old[start:end]) if end - start > count else 0
@@ -157,7 +157,7 @@ def _pair(found: Changes, old: list[Any], new: list[Any], span: Sequence[int]) -
 
 
 def _skipped(shorter: list[Any], longer: list[Any]) -> int:
-    """Return how many of the longer run come before those that the shorter one is most like."""
+    """Return the offset in the longer run at which the shorter one is most similar to it."""
     spare = len(longer) - len(shorter)
     if len(shorter) * spare > _SEARCHED // 100:
         return 0
@@ -174,7 +174,7 @@ def _likeness(one: Any, other: Any) -> int:
 
 
 def trail_text(trail: Sequence[str | int]) -> str:
-    """Return a trail as people write it; empty for the root.
+    """Return a trail as text; empty for the root.
 
     >>> trail_text(("items", 0, "price"))
     'items[0].price'

@@ -1,4 +1,4 @@
-"""Edits of files: planned, made, and read again before anybody gets them."""
+"""Edits of files: planned, made, and verified by reading the result."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _UNPROVEN: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What came of an edit.
+    """The result of an edit.
 
     Args:
         data: the new content of the file; the old one if nothing was changed.
-        changed: the values that were written, or already were what they should be.
-        refused: why each of the others was not.
+        changed: the values that were written, or were right already.
+        refused: the reason for each of the others.
     """
 
     data: bytes
@@ -46,9 +46,9 @@ class Edited:
 def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json: bool = False) -> Edited:
     r"""Return a file's content with some of its values changed, and nothing else.
 
-    Comments, quotes, indentation, the order of keys, anchors, line breaks, a byte order mark: all stay as
-    they are. The result is read again before it is returned: each value is what it should be, and all others
-    are what they were; a change for which this does not hold is refused.
+    Comments, quotes, indentation, the order of keys, anchors, line breaks and a byte order mark stay as they
+    are. The result is read again before it is returned: the changed values must be right, and all others
+    unchanged; a change that fails this check is refused.
 
     Args:
         data: the file's content: YAML, or JSON.
@@ -84,7 +84,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
         return Edited(data, frozenset(planned), refused)
     found = _made(source, wanted, planned, changes)
     if found is None:
-        # Which of them is to blame is looked for only now: a file is read once, nearly always.
+        # The change to blame is searched for only now; nearly always one check is enough.
         good: list[Trail] = []
         for trail in wanted:
             made = _made(source, [*good, trail], planned, changes)
@@ -102,7 +102,7 @@ def _made(
     planned: Mapping[Trail, list[Edit]],
     changes: Mapping[Trail, JsonValue],
 ) -> bytes | None:
-    """Return the file with some changes; None unless it then says what it should, and nothing else is new."""
+    """Return the file with some changes; None unless exactly these values have changed."""
     wanted: JsonValue = source.before
     for trail in trails:
         wanted = _with_value(wanted, trail, changes[trail])
@@ -119,7 +119,7 @@ def _applied(text: str, edits: Iterable[Edit]) -> str:
     """Return a text after edits, which may touch but not overlap."""
     parts: list[str] = []
     position = 0
-    # An insertion comes before what is taken out at the same place; else the order of planning holds.
+    # At the same place an insertion comes before a removal; otherwise the order of planning holds.
     for start, end, new in sorted(edits, key=lambda each: (each.start, each.end != each.start)):
         if start < position:
             raise RefusedError(_UNPROVEN)
@@ -139,7 +139,7 @@ def _with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
 
 
 def _check_value(value: JsonValue, *, is_json: bool) -> None:
-    """Raise the reason why a value can't be written, wherever it stands."""
+    """Raise RefusedError if a value can't be written."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
         each, level = waiting.pop()
@@ -151,6 +151,6 @@ def _check_value(value: JsonValue, *, is_json: bool) -> None:
                 waiting += [(inner, level + 1) for inner in each.values()]
         elif type(each) is str:
             if not is_json and HALF.search(each):
-                raise RefusedError("the new value holds half of a character, which YAML can't say")
+                raise RefusedError("the new value holds half of a character, which YAML can't express")
         elif isinstance(each, (float, Decimal)) and not Decimal(each).is_finite():
             raise RefusedError("the new value holds NaN or an infinity, which JSON does not have")

@@ -1,4 +1,4 @@
-"""Edits of a text, planned: for YAML and JSON alike, each in the style of what is there."""
+"""The plan of edits in a text, for YAML and JSON alike, in the style of the text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 
 
 class Edit(NamedTuple):
-    """Characters to take out, from `start` to before `end`, and text to put there."""
+    """Characters to remove, from `start` to before `end`, and the text to insert there."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Edit(NamedTuple):
 
 
 class RefusedError(Exception):
-    """Why a change can't be made."""
+    """A change can't be made; the message says why."""
 
 
 @final
@@ -47,7 +47,7 @@ class Planner:
         self.edits: list[Edit] = []
 
     def place(self, trail: Trail, new: JsonValue) -> None:
-        """Plan a value at a trail: a change of what stands there, or a member that is not there yet."""
+        """Plan a value at a trail: a change of the value there, or a new member."""
         node, item, value = self.source.root, None, self.source.value
         in_flow = False
         for depth, step in enumerate(trail):
@@ -68,7 +68,7 @@ class Planner:
     def change(
         self, item: Item | None, node: Node, old: Any, new: Any, trail: Trail, *, in_flow: bool
     ) -> None:
-        """Plan what makes a new value of an old one; `item` is what holds it, None for the root."""
+        """Plan the change of an old value into a new one; `item` holds it, None for the root."""
         if identical(old, new):
             return
         _must_be_own(node, trail)
@@ -98,22 +98,22 @@ class Planner:
             self._restructure_block(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
-        """Plan a text in the place of what stands between two positions."""
+        """Plan the replacement of the text between two positions."""
         self.edits.append(Edit(start, end, text))
 
     def _drop_lines(self, start: int, end: int, node: Node) -> None:
-        """Take out whole lines, all but those that are comments."""
+        """Remove whole lines, except for comments."""
         for line in self.source.without_comments(start, end, node):
             self.put(*line, "")
 
     def _refuse_comments(self, start: int, end: int, node: Node) -> None:
         if self.source.has_comment(start, end, node):
-            raise RefusedError("a comment stands inside what would have to go; move it first")
+            raise RefusedError("a comment stands inside the text to remove; move it first")
 
     # Items between brackets.
 
     def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan what takes items out from between brackets and puts new ones in."""
+        """Plan removed and added items between brackets."""
         items, kept = node.items, list(changes.kept)
         count = len(items)
         appended = list(changes.added.get(count, ()))
@@ -141,7 +141,7 @@ class Planner:
             self._append(node, appended)
 
     def _drop_run(self, node: Node, first: int, last: int) -> None:
-        """Take out items, from the first to the last."""
+        """Remove items, from the first to the last."""
         items, source = node.items, self.source
         run = items[first : last + 1]
         if all(
@@ -161,7 +161,7 @@ class Planner:
         self.put(start, end, "")
 
     def _append(self, node: Node, added: Sequence[New]) -> None:
-        """Put items behind the last one."""
+        """Append items."""
         last = node.items[-1]
         between, is_lined = self._between(node, last)
         text = between.join(self._entry(node, each) for each in added)
@@ -181,7 +181,7 @@ class Planner:
         return found if self.text[found] == "," else None
 
     def _between(self, node: Node, item: Item) -> tuple[str, bool]:
-        """Return what stands between items at this place, and whether each has a line of its own there."""
+        """Return the separator of items at this place, and whether each item has its own line there."""
         if self.source.opens_line(item.start):
             return f",{self.source.newline}{self.source.indent(item.start)}", True
         for one, other in zip(node.items, node.items[1:]):
@@ -206,7 +206,7 @@ class Planner:
     # Another value in the place of one.
 
     def replace(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> None:
-        """Plan a new value in the place of what a node says."""
+        """Plan a new value in place of a node's."""
         if self.json is not None:
             indent = self.source.indent(node.body if item is None else item.start)
             is_lined = not node.items or self.source.opens_line(node.items[0].start)
@@ -234,7 +234,7 @@ class Planner:
             self._put_inline(item, node, text)
 
     def _put_inline(self, item: Item | None, node: Node, text: str) -> None:
-        """Put a text in the place of a value that begins behind a key, a dash or a comma."""
+        """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
             first = node.items[0].start
@@ -262,7 +262,7 @@ class Planner:
         return self.source.line_start(node.items[0].start), self.source.next_line(node.end)
 
     def _wants_block(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> bool:
-        """Tell whether an object or array goes on lines of its own."""
+        """Tell whether an object or array gets lines of its own."""
         if in_flow or type(new) not in {dict, list} or not new:
             return False
         if node.style == "flow":
@@ -271,12 +271,12 @@ class Planner:
                 return False
         if node.style == "block" or (item is not None and item.key is not None):
             return True
-        # Behind a dash there is no room for an anchor, and a comment could not stay where it is.
+        # Behind a dash there is no room for an anchor, and a comment would have to move.
         rest = self.text[node.end : self.source.line_end(node.end)]
         return node.name is None and not rest.strip(" \t")
 
     def _write_block(self, item: Item | None, node: Node, new: Any) -> None:
-        """Put an object or array on lines of its own in the place of any value."""
+        """Replace any value by an object or array on lines of its own."""
         source = self.source
         start = node.items[0].start if node.style == "block" else node.end
         writer = self._writer_before(start, node.end)
@@ -307,7 +307,7 @@ class Planner:
             self.put(at, at, self._lines(lines, source.column(item.start) + step))
 
     def _write_block_scalar(self, item: Item | None, node: Node, new: str) -> bool:
-        """Put text in the place of that of a literal or folded scalar; return whether it can stand there."""
+        """Replace the text of a literal or folded scalar; return whether that is possible."""
         end = self._header_end(node)
         content = self.source.next_line(end)
         parent = 0 if item is None else self.source.column(item.start)
@@ -328,7 +328,7 @@ class Planner:
     # Items on lines of their own.
 
     def _restructure_block(self, node: Node, changes: Changes) -> None:
-        """Plan what takes items out of a block and puts new ones in."""
+        """Plan removed and added items of a block."""
         source, items = self.source, node.items
         begin = 0
         if changes.kept[0] is None and not source.opens_line(items[0].start):
@@ -347,7 +347,7 @@ class Planner:
             self.put(at, at, text if index else text.lstrip(" ") + " " * column)
 
     def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
-        """Take out the first items of a block that begins behind a dash; return how many."""
+        """Remove the first items of a block that begins behind a dash; return how many."""
         items = node.items
         survivor = next((index for index, each in enumerate(changes.kept) if each is not None), None)
         if survivor is not None:
@@ -374,9 +374,9 @@ class Planner:
         return "".join(f"{' ' * column if line else ''}{line}{self.source.newline}" for line in lines)
 
     def _writer_before(self, start: int, end: int) -> YamlWriter:
-        """Return a writer for lines after which those from `start` to `end` go, all but the comments.
+        """Return a writer for lines in front of `start`, where all lines up to `end` but comments will go.
 
-        A comment behind a literal block could be taken for a part of it.
+        A comment behind a literal block could be read as part of it.
         """
         source = self.source
         at = start if source.line_start(start) == start else source.next_line(start)
@@ -402,7 +402,7 @@ class Planner:
 
 
 def _slot(item: Item, node: Node) -> int:
-    """Return where a value has to begin: behind its anchor if it has one."""
+    """Return where a value begins: behind its anchor, if it has one."""
     return item.slot if node.name is None else node.start + 1 + len(node.name)
 
 
@@ -413,10 +413,10 @@ def _prefers_flow(node: Node) -> bool:
 
 
 def _must_be_own(node: Node, trail: Trail) -> None:
-    """Refuse what stands somewhere else, or is what others stand for."""
+    """Refuse to change an alias, or a value that has aliases."""
     if node.kind == "alias":
         raise RefusedError(
-            f"{_named(trail)} is an alias, *{node.name}: a change would change what others see; "
+            f"{_named(trail)} is an alias, *{node.name}: a change would also change the other places; "
             "write the value itself there first"
         )
     if node.shared:
@@ -427,7 +427,7 @@ def _must_be_own(node: Node, trail: Trail) -> None:
 
 
 def _must_not_be_used(node: Node, trail: Trail) -> None:
-    """Refuse to take away what others stand for."""
+    """Refuse to remove a value that has aliases."""
     for each in node.walk():
         if each.shared:
             raise RefusedError(
@@ -437,7 +437,7 @@ def _must_not_be_used(node: Node, trail: Trail) -> None:
 
 
 def _named(trail: Trail) -> str:
-    """Return a trail as people write it, from `expected` on where it leads through that."""
+    """Return a trail as text, from `expected` on if it leads through that."""
     steps = list(trail)
     if "expected" in steps and steps[0] in {"cases", "expected"}:
         steps = steps[steps.index("expected") :]

@@ -1,4 +1,4 @@
-"""A YAML or JSON text, and where every value in it begins and ends, to the character."""
+"""A YAML or JSON text, with the exact start and end of every value in it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Node:
     """A value in a text.
 
     Args:
-        kind: what stands there.
+        kind: of the value.
         start: its first character, that of its anchor if it has one.
         body: its first character without the anchor.
-        end: after its last character. The line break that ends a block is not part of it.
+        end: after its last character, without the line break that ends a block.
         style: of a scalar: empty (plain), a quote, `|` or `>`; of a container: "block", "flow", or "pair"
             (the one member that `[a: 1]` makes a mapping of, without braces).
-        name: of an anchor, or of what an alias stands for.
-        shared: whether aliases stand for it.
-        items: what a container holds.
+        name: of its anchor, or of the anchor that an alias refers to.
+        shared: whether aliases refer to it.
+        items: of a container.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Node:
             waiting += [each for item in node.items for each in (item.key, item.node) if each is not None]
 
     def scalars(self) -> list[tuple[int, int]]:
-        """Return where scalars stand in it, in their order."""
+        """Return the start and end of the scalars in it, in order."""
         return sorted(
             (each.body, each.end) for each in self.walk() if each.kind == "scalar" and each.end > each.body
         )
@@ -167,7 +167,7 @@ def _node(text: str, event: Any, events: Any) -> Node:
         if event.flow_style:
             style = "flow" if text[body] == bracket else "pair"
         return Node(name, start, body, body, style, event.anchor)
-    body = min(body, end)  # there may be nothing behind an anchor
+    body = min(body, end)  # behind an anchor there may be nothing
     style = event.style or ""
     if style in ("|", ">"):
         end = _end_of_block(text, body, end)
@@ -175,7 +175,7 @@ def _node(text: str, event: Any, events: Any) -> Node:
 
 
 def _end_of_block(text: str, body: int, end: int) -> int:
-    """Return where the content of a literal or folded scalar ends, without what its header tells to drop."""
+    """Return where the content of a literal or folded scalar ends, without what its header drops."""
     header = _HEADER.match(text, body)
     if header is None or BREAK.search(text, body, end) is None:
         return body if header is None else header.end()
@@ -250,7 +250,7 @@ def json_tree(text: str) -> Node:
 
 @final
 class Source:
-    """One file: its text with a line break at its end, its value, and where everything stands.
+    """One file: its text with a line break at its end, its value, and the place of everything in it.
 
     Args:
         data: the file's content: YAML, or JSON.
@@ -270,14 +270,14 @@ class Source:
         found = BREAK.search(self.text)
         self.newline = "\n" if found is None else found[0]
         self.is_ended = self.text.endswith(("\n", "\r"))
-        if not self.is_ended:  # in a literal block, the line break that we add may be a part of the value
+        if not self.is_ended:  # in a literal block, the line break added here may become part of the value
             self.text += self.newline
             self.value = self.parse(self.text.encode("utf-8"))
         self.root = json_tree(self.text) if is_json else yaml_tree(self.text)
         self._starts = [0, *(each.end() for each in BREAK.finditer(self.text))]
 
     def parse(self, data: bytes) -> JsonValue:
-        """Return the value that this file would have with another content."""
+        """Return the value of other content for this file."""
         return parse(data, self.name, is_json=self.is_json, limit=UNLIMITED)
 
     def encode(self, text: str) -> bytes:
@@ -301,20 +301,20 @@ class Source:
         return start + len(self.text[start : self.next_line(position)].rstrip("\r\n"))
 
     def column(self, position: int) -> int:
-        """Return how far into its line a position is."""
+        """Return the column of a position, from 0."""
         return position - self.line_start(position)
 
     def indent(self, position: int) -> str:
-        """Return the blanks that the line of a position begins with."""
+        """Return the indentation of the line of a position."""
         line = self.text[self.line_start(position) : position]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def opens_line(self, position: int) -> bool:
-        """Tell whether only blanks stand before a position in its line."""
+        """Tell whether only blanks precede a position in its line."""
         return len(self.indent(position)) == self.column(position)
 
     def without_comments(self, start: int, end: int, node: Node) -> Iterator[tuple[int, int]]:
-        """Yield the lines between two positions, all but those that are comments beside a node's scalars."""
+        """Yield the lines between two positions, except for comments outside of a node's scalars."""
         scalars = node.scalars()
         while start < end:
             following = self.next_line(start)
@@ -325,7 +325,7 @@ class Source:
             start = following
 
     def has_comment(self, start: int, end: int, node: Node) -> bool:
-        """Tell whether there is a comment between two positions, beside the scalars of a node."""
+        """Tell whether there is a comment between two positions, outside of a node's scalars."""
         for first, last in [*node.scalars(), (end, end)]:
             if first >= start and re.search(r"(?:^|\s)#", self.text[start : min(first, end)]):
                 return True

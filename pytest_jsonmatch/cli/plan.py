@@ -1,0 +1,197 @@
+"""`jsonmatch plan`: how many cases it takes to prove a drop, or to know a figure well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.options import add_options, share
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pytest_jsonmatch.gate.power import Sample
+    from pytest_jsonmatch.report.planning import Curve
+    from pytest_jsonmatch.results.model import ResultSet
+
+EXAMPLES: Final = """\
+jsonmatch plan main.json --drop 0.02
+jsonmatch plan main.json today.json --drop 0.05 --html plan.html
+jsonmatch plan main.json --pass-rate --precision 0.03
+jsonmatch plan --pass-rate 0.9 --drop 0.05
+"""
+_OF_RUN: Final = -1.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `jsonmatch plan`."""
+    parser.add_argument(
+        "results", metavar="RUN", type=Path, nargs="?", help="a result file: what cases are like"
+    )
+    parser.add_argument(
+        "again",
+        metavar="AGAIN",
+        type=Path,
+        nargs="?",
+        help="a second run of the same cases: how much they vary by themselves",
+    )
+    parser.add_argument("--drop", metavar="DROP", type=share, help="the drop that is to be proven")
+    parser.add_argument(
+        "--precision", metavar="REACH", type=share, help="how far an interval may reach to each side"
+    )
+    parser.add_argument(
+        "--pass-rate",
+        metavar="RATE",
+        type=share,
+        nargs="?",
+        const=_OF_RUN,
+        help="plan for the share of the cases that pass, not for the mean score; without RUN it is assumed",
+    )
+    parser.add_argument(
+        "--power",
+        metavar="SHARE",
+        type=share,
+        default=0.8,
+        help="in how many runs the drop is to be proven (default: 0.8)",
+    )
+    parser.add_argument(
+        "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
+    )
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the plan as a page, too")
+    add_options(parser, "--color", "--output")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: Namespace) -> int:
+    from pytest_jsonmatch.gate.verdict import checked_gate
+    from pytest_jsonmatch.report.planning import plan_lines, plan_page
+
+    checked_gate(0.0, options.confidence)
+    if not 0 < options.power < 1:
+        raise CommandError(
+            f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"
+        )
+    sample = _sample(options)
+    curves = []
+    if options.drop is not None:
+        curves.append(_of_drop(sample, options))
+    if options.precision is not None:
+        curves.append(_of_precision(sample, options))
+    if not curves:
+        curves.append(_of_run(sample, options))
+    about = _about(sample, options)
+    if options.html is not None:
+        from pytest_jsonmatch.results.atomic import write_file
+
+        write_file(options.html, plan_page(about, curves).encode())
+    look = look_of(options)
+    write_output(as_text(plan_lines(about, curves, look), look), options.output)
+    return FINE
+
+
+def _sample(options: Namespace) -> Sample:
+    from pytest_jsonmatch.gate.headlines import clusters_of
+    from pytest_jsonmatch.gate.power import assumed_sample, sample_of
+
+    if options.results is None:
+        if options.pass_rate in {None, _OF_RUN}:
+            raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
+        return assumed_sample(options.pass_rate)
+    if options.pass_rate not in {None, _OF_RUN}:
+        raise CommandError(f"--pass-rate {options.pass_rate:g} is assumed, but RUN knows it; leave one out")
+    results = _whole(options.results)
+    again = None if options.again is None else _whole(options.again)
+    return sample_of(
+        _scores(results, options),
+        clusters_of(*filter(None, [again, results])),
+        None if again is None else _scores(again, options),
+    )
+
+
+def _whole(path: Path) -> ResultSet:
+    from pytest_jsonmatch.results.file import read_results
+
+    results = read_results(path)
+    if results.is_partial:
+        raise CommandError(f"{path} has not kept every record: save it with --keep all")
+    return results
+
+
+def _scores(results: ResultSet, options: Namespace) -> dict[str, list[float]]:
+    if options.pass_rate is not None:
+        return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
+    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
+
+
+def _about(sample: Sample, options: Namespace) -> str:
+    figure = "mean score" if options.pass_rate is None else "pass rate"
+    name = "no run" if options.results is None else str(options.results)
+    of = "" if options.results is None else f"{sum(sample.sizes):,} cases, "
+    return f"plan from {name}: {of}{figure} {sample.mean:.3f}; noise {sample.source}"
+
+
+def _amount(sample: Sample, clusters: int) -> str:
+    """Return a number of clusters as a sentence says it."""
+    cases = round(clusters * sample.per_cluster)
+    if sample.per_cluster == 1:
+        return f"about {cases:,} cases"
+    return f"about {cases:,} cases: {clusters:,} clusters of {sample.per_cluster:.3g} cases"
+
+
+def _at_score(options: Namespace) -> float:
+    """Return the confidence at which a comparison of two runs judges the mean score."""
+    from pytest_jsonmatch.gate.headlines import OF_SCORE
+
+    return 1 - OF_SCORE * (1 - float(options.confidence))
+
+
+def _sizes_around(wanted: int) -> list[int]:
+    """Return numbers of clusters for a curve, from far too few to more than enough."""
+    return sorted({max(2, round(wanted * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
+
+
+def _of_drop(sample: Sample, options: Namespace) -> Curve:
+    from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove
+    from pytest_jsonmatch.report.planning import Curve
+
+    found = clusters_to_prove(sample, options.drop, _at_score(options), options.power)
+    what = f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs"
+    if found is None:
+        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "power", [])
+    points = [
+        (round(size * sample.per_cluster), Trials(sample, size, _at_score(options)).power(options.drop))
+        for size in _sizes_around(found)
+    ]
+    return Curve(f"{what} it takes {_amount(sample, found)}", "share of runs that prove it", points)
+
+
+def _of_precision(sample: Sample, options: Namespace) -> Curve:
+    from pytest_jsonmatch.gate.power import MOST, clusters_to_know, reach
+    from pytest_jsonmatch.report.planning import Curve
+
+    found = clusters_to_know(sample, options.precision, options.confidence)
+    what = f"to know the figure to {options.precision:g} on each side"
+    if found is None:
+        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "reach", [])
+    points = [
+        (round(size * sample.per_cluster), reach(sample, size, options.confidence))
+        for size in _sizes_around(found)
+    ]
+    return Curve(f"{what} it takes {_amount(sample, found)}", "reach of the interval to each side", points)
+
+
+def _of_run(sample: Sample, options: Namespace) -> Curve:
+    """Return what so many cases as there are can see."""
+    from pytest_jsonmatch.gate.power import minimum_detectable
+    from pytest_jsonmatch.report.planning import Curve
+
+    clusters = len(sample.sizes)
+    found = minimum_detectable(sample, clusters, _at_score(options), options.power)
+    with_these = _amount(sample, clusters).removeprefix("about ")
+    if found is None:
+        return Curve(f"{with_these} prove no drop in {options.power * 100:g} % of runs", "power", [])
+    return Curve(
+        f"{with_these} prove a drop of {found:.2g} in {options.power * 100:g} % of runs", "power", []
+    )

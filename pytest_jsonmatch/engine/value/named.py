@@ -1,0 +1,42 @@
+"""Objects that a configuration names as `module:attribute`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, error_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _nearest(holder: object, meant: str) -> str:
+    return did_you_mean(meant, [name for name in dir(holder) if not name.startswith("_")])
+
+
+def object_named(written: str, hint: Callable[[object, str], str] = _nearest) -> Any:
+    """Return the object that "module:attribute" names; the attribute may have dots. "module" is the module.
+
+    Args:
+        written: the names.
+        hint: returns the end of the message about a missing attribute, given the object that lacks it.
+
+    Raises:
+        ConfigurationError: the module can't be imported (the cause says why), or has no such attribute.
+
+    >>> object_named("collections:OrderedDict.fromkeys").__name__
+    'fromkeys'
+    """
+    module, _, attributes = written.partition(":")
+    try:
+        found: Any = import_module(module)
+    except Exception as error:  # whatever a module does when it is imported
+        raise ConfigurationError(f"{written!r} can't be imported: {error_text(error)}") from error
+    for attribute in filter(None, attributes.split(".")):
+        try:
+            found = getattr(found, attribute)
+        except AttributeError:
+            told = f"{written!r}: {module!r} has no {attribute!r}{hint(found, attribute)}"
+            raise ConfigurationError(told) from None
+    return found

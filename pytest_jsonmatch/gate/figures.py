@@ -1,0 +1,76 @@
+"""The figures of a run as ratios of sums: what each case adds to both, for intervals and proofs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.gate.repeats import flip_rate
+from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.results.model import Case
+
+_RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] = {
+    "score": lambda sums: (sums.score_sum, sums.total),
+    "precision": lambda sums: (sums.weighted_score, sums.actual_weight),
+    "recall": lambda sums: (sums.weighted_score, sums.expected_weight),
+    "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
+}
+
+
+def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
+    """Return the rows of a figure that is a mean over cases; a case without the figure has none.
+
+    Args:
+        cases: of a run.
+        name: one of `FIGURES`, "pass_rate", "flip_rate", "valid_rate" or "parse_rate".
+    """
+    if name == "pass_rate":
+        return [Row(float(case.passed), 1.0, case.unit) for case in cases]
+    if name == "flip_rate":
+        rates = ((flip_rate(case), case.unit) for case in cases)
+        return [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+    if name in {"valid_rate", "parse_rate"}:
+        return [row for case in cases for row in _answer_rows(case, name)]
+    figure = next(each for each in FIGURES if each == name)
+    return [Row(case.figure(figure), 1.0, case.unit) for case in cases if case.has_figures]
+
+
+def _answer_rows(case: Case, name: str) -> Iterator[Row]:
+    """Yield what the answers of a case add to a share of answers."""
+    found = Answers.of(each for run in case.runs for each in run.comparisons)
+    part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
+    if whole:
+        yield Row(part, whole, case.unit)
+
+
+def leaf_rows(cases: Iterable[Case], name: str, pattern: str | None = None) -> list[Row]:
+    """Return the rows of a figure over all leaves of the cases together, or over those that a pattern fits.
+
+    Args:
+        cases: of a run.
+        name: one of `FIGURES`.
+        pattern: of paths; None for all fields.
+    """
+    wanted = None if pattern is None else parse_pattern(pattern)
+    rows = []
+    for case in cases:
+        fields = merged_fields([case]).items()
+        sums = merged(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
+        part, whole = _RATIOS[name](sums)
+        if whole > 0:
+            rows.append(Row(part, whole, case.unit))
+    return rows
+
+
+def merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:
+    """Return the figures of several fields together."""
+    found = FieldAggregation()
+    for each in figures:
+        found = found.merge(each)
+    return found

@@ -1,0 +1,140 @@
+"""Cases that come from one document: `cluster`, and the hint where none is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.session.clusterhint import cluster_hint
+
+
+@pytest.fixture
+def suite(pytester):
+    """Golden cases, four of each document; every case of the first documents can be made wrong."""
+
+    def write(more="", wrong=0, files=""):
+        rows = []
+        for at in range(24):
+            answer = 2 if at < wrong else 1
+            rows.append(
+                f"  - id: d{at // 4}-{at}\n    actual: {{ a: {answer} }}\n    expected: {{ a: 1 }}\n"
+                + more.format(document=at // 4)
+            )
+        pytester.makefile(".golden.yaml", a="threshold: 0\n" + files + "cases:\n" + "".join(rows))
+        return pytester
+
+    return write
+
+
+HINT = "ids share beginnings (such as d0-): if cases come from one document*"
+
+
+def test_figures_and_files_know_the_clusters(suite, workers):
+    pytester = suite("    cluster: document {document}\n", wrong=4)
+    run = pytester.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-json=out.json", *workers)
+    run.stdout.fnmatch_lines(
+        "figures, mean of cases, with 95 % confidence intervals (24 cases in 6 clusters):"
+    )
+    run.stdout.no_fnmatch_line(HINT)
+    kept = read_results(pytester.path / "out.json")
+    assert [case.cluster for case in kept.cases[:5]] == ["document 0"] * 4 + ["document 1"]
+
+
+def test_a_file_may_be_one_document(suite):
+    pytester = suite(files="cluster: invoice\n")
+    pytester.runpytest("--jsonmatch-json=out.json")
+    assert {case.cluster for case in read_results(pytester.path / "out.json").cases} == {"invoice"}
+
+
+def test_a_case_that_fails_before_it_compares_is_in_its_cluster(pytester):
+    pytester.makefile(".golden.yaml", a="cluster: x\nproducer: nowhere:f\ninput: 1\nexpected: 1\n")
+    pytester.runpytest("--jsonmatch-json=out.json")
+    (case,) = read_results(pytester.path / "out.json").cases
+    assert (case.cluster, case.runs[0].error) == ("x", "failed before comparing")
+
+
+def test_repeats_are_in_the_cluster_of_their_case(pytester):
+    pytester.makefile(".golden.yaml", a="cluster: x\nrepeat: 3\nactual: {}\nexpected: {}\n")
+    pytester.runpytest("--jsonmatch-json=out.json")
+    (case,) = read_results(pytester.path / "out.json").cases
+    assert (case.cluster, len(case.runs)) == ("x", 3)
+
+
+def test_a_baseline_is_compared_by_clusters(suite):
+    named = "    cluster: document {document}\n"
+    suite(named).runpytest("--jsonmatch-save=main")
+    run = suite(named, wrong=8).runpytest("--jsonmatch-baseline=main")
+    assert "to 0.667: not shown to be worse" in " ".join(run.outlines)
+    suite().runpytest("--jsonmatch-save=main")
+    run = suite(wrong=8).runpytest("--jsonmatch-baseline=main")
+    assert "to 0.667: worse (proven)" in " ".join(run.outlines)
+
+
+def test_a_hint_once_where_no_cluster_is_named(suite, workers):
+    run = suite().runpytest("--jsonmatch-fail-under=0.5", *workers)
+    assert sum("ids share beginnings (such as d0-)" in line for line in run.outlines) == 1
+    run = suite().runpytest(*workers)
+    run.stdout.no_fnmatch_line(HINT)
+
+
+def test_a_hint_where_cases_share_an_input_file(pytester, workers):
+    rows = []
+    for at in range(12):
+        (pytester.path / f"{at // 2}.txt").write_text("x")
+        rows.append(
+            f"  - id: case{at}\n    input_file: {at // 2}.txt\n    actual: {{}}\n    expected: {{}}\n"
+        )
+    pytester.makefile(".golden.yaml", a="cases:\n" + "".join(rows))
+    run = pytester.runpytest("--jsonmatch-fail-under=0.5", *workers)
+    run.stdout.fnmatch_lines("cases share input files (such as 0.txt): if cases come from one document*")
+
+
+def test_stopping_early_goes_by_clusters(suite):
+    named = "    cluster: document {document}\n"
+    suite(named).runpytest("--jsonmatch-save=main")
+    options = "--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.02", "--jsonmatch-stop-when-decided"
+    run = suite(named, wrong=24).runpytest(*options)
+    # Six documents can prove nothing by bets; 24 cases could.
+    run.stdout.fnmatch_lines(
+        "*PASSED   --jsonmatch-max-drop=0.02  a drop of more than 0.02 can no longer be proven*"
+    )
+    suite().runpytest("--jsonmatch-save=main")
+    run = suite(wrong=24).runpytest(*options)
+    run.stdout.fnmatch_lines("*FAILED   --jsonmatch-max-drop=0.02  a drop of more than 0.02 is proven*")
+
+
+def test_a_gate_that_is_to_be_proven(suite):
+    pytester = suite(wrong=2)
+    assert pytester.runpytest("--jsonmatch-gate=score >= 0.8").ret == pytest.ExitCode.OK
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 proven")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        "*FAILED   score >= 0.8 proven  0.7*  slack -0.0* (0.917, 95 % interval 0.7* to 0.9*)"
+    )
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 proven", "--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("names", "shared", "hint"),
+    [
+        ([f"invoice{at // 3}-{at}" for at in range(18)], {}, "ids share beginnings (such as invoice0-)"),
+        (
+            [f"test_it[doc{at // 3}-{at}]" for at in range(18)],
+            {},
+            "ids share beginnings (such as test_it[doc0-)",
+        ),
+        ([f"case-{at}" for at in range(18)], {}, ""),
+        ([f"{'invoice' if at % 2 else 'receipt'}-{at}" for at in range(18)], {}, ""),
+        (
+            [f"case-{at}" for at in range(18)],
+            {f"case-{at}": f"{at // 2}.pdf" for at in range(18)},
+            "cases share input",
+        ),
+        ([f"case-{at}" for at in range(18)], {f"case-{at}": f"{at}.pdf" for at in range(18)}, ""),
+    ],
+)
+def test_a_hint_where_cases_seem_to_come_from_one_document(names, shared, hint):
+    found = cluster_hint(dict.fromkeys(names, ""), shared)
+    assert (found[: len(hint)], bool(found)) == (hint, bool(hint))
+    assert cluster_hint({**dict.fromkeys(names, ""), "x": "invoice 1"}, shared) == ""
