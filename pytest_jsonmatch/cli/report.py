@@ -146,7 +146,7 @@ def _view(options: Namespace, gates: Any) -> RunView:
     elif not (before.is_partial or results.is_partial):
         from pytest_jsonmatch.gate.headlines import change_of_runs
 
-        proven = change_of_runs(before, results)
+        proven = change_of_runs(before, results, by=options.by)
     return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 

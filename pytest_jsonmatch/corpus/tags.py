@@ -29,7 +29,12 @@ def tag_text(name: str, value: object) -> str:
     >>> tag_text("source", "phone"), tag_text("pages", 3), tag_text("signed", True)
     ('source=phone', 'pages=3', 'signed=true')
     """
-    return f"{name}={value if isinstance(value, str) else render(value)}"
+    return f"{name}={value_text(value)}"
+
+
+def value_text(value: object) -> str:
+    """Return the value of a tag as it is written behind its name."""
+    return value if isinstance(value, str) else render(value)
 
 
 def wrong_tag(name: object, value: object) -> str | None:

@@ -237,6 +237,12 @@ OPTIONS: Final[Mapping[str, Option]] = {
         convert=_text,
         help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
     ),
+    "cluster": Option(
+        kind="string",
+        accepts="the name of a tag",
+        convert=_text,
+        help="tag that says what a case belongs to, such as document, where the case names no cluster",
+    ),
     "judge": Option(
         kind="linelist",
         accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
@@ -392,6 +398,8 @@ class Settings(NamedTuple):
     """The folder of baselines, relative to the rootdir."""
     embedding_cache: str
     """The folder of vectors, relative to the rootdir; empty: none."""
+    cluster: str
+    """The tag that names clusters; empty: none."""
     json: str | None
     html: str | None
     save: str | None

@@ -58,6 +58,7 @@ class Recorder:
     Args:
         item: the test.
         keeps_details: whether a report will show values.
+        cluster_tag: the tag that says what a case belongs to, where it names no cluster; empty for none.
         keeps_audit: whether a result file will say what pairs of arrays could have been instead.
         shared_rules: gives the rules of this process that hold for several tests.
     """
@@ -68,6 +69,7 @@ class Recorder:
         *,
         keeps_details: bool = False,
         keeps_audit: bool = False,
+        cluster_tag: str = "",
         shared_rules: Callable[[], SharedRules],
     ) -> None:
         self.item = item
@@ -90,6 +92,7 @@ class Recorder:
         """What setting the item's fixtures up took."""
         self._keeps_details = keeps_details
         self._keeps_audit = keeps_audit
+        self._cluster_tag = cluster_tag
         self._shared_rules = shared_rules
         self._lock = Lock()
         self._properties: list[tuple[str, object]] = []
@@ -255,8 +258,8 @@ class Recorder:
             self._pending = {}
         if self.turn is not None:
             carried["turn"] = list(self.turn)
-        if self.cluster or self.input_file:
-            carried["cluster"] = [self.cluster, self.input_file]
+        if (cluster := self._named_cluster()) or self.input_file:
+            carried["cluster"] = [cluster, "" if cluster else self.input_file]
         if self.planned is not None:
             carried["planned"], self.planned = dict(self.planned), None
         # A run that was there to compare and has not is worth a note.
@@ -268,6 +271,14 @@ class Recorder:
             carried["tags"] = json.dumps(self.tags)
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
+
+    def _named_cluster(self) -> str:
+        """Return what the case belongs to: what it says itself, else the tag that names clusters."""
+        if self.cluster or self._cluster_tag not in self.tags:
+            return self.cluster
+        from pytest_jsonmatch.corpus.tags import value_text
+
+        return _text(value_text(self.tags[self._cluster_tag]))
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
         """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.

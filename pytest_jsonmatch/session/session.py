@@ -150,6 +150,7 @@ class Session:
             item,
             keeps_details=settings.html is not None,
             keeps_audit=settings.json is not None,
+            cluster_tag=settings.cluster,
             shared_rules=lambda: self._shared_rules,
         )
         recorder.planned, self.planned = self.planned, None

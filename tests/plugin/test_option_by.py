@@ -152,3 +152,35 @@ def test_wrong_tags_in_python(pytester, tags, reason, where):
         f"def test_it():\n    assert_json_match(1, 1{given})"
     )
     pytester.runpytest().stdout.fnmatch_lines([f"E *ConfigurationError: {reason}"])
+
+
+def test_a_tag_may_name_the_cluster(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_cluster = source")
+    suite.path.joinpath("y.golden.yaml").write_text(
+        "{id: own, expected: 1, actual: 1, tags: {source: phone}, cluster: desk 3}"
+    )
+    suite.runpytest("--jsonmatch-json=r.json", *workers)
+    clusters = {
+        case.id.rpartition("::")[2]: case.cluster for case in read_results(suite.path / "r.json").cases
+    }
+    assert clusters == {"one": "phone", "two": "scan", "three": "phone", "test_it": "mail", "own": "desk 3"}
+
+
+def test_tags_are_tested_against_the_baseline(pytester):
+    def write(right):
+        cases = "".join(
+            f"- {{id: {source}-{n}, expected: {{a: 1, b: 1}}, actual: {{a: 1, b: {answer}}}, threshold: 0, "
+            f"tags: {{source: {source}}}}}\n"
+            for source in ("phone", "scan")
+            for n in range(30)
+            for answer in [1 if source == "scan" or right else 0]
+        )
+        pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
+
+    write(right=True)
+    pytester.runpytest("--jsonmatch-save=main")
+    write(right=False)
+    run = pytester.runpytest("--jsonmatch-baseline=main", "--jsonmatch-by=source")
+    run.stdout.fnmatch_lines(["*tag source=phone *0.500 *worse (proven)*"])
+    run.stdout.no_fnmatch_line("*tag source=scan *")
+    pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*tag source=*")
