@@ -62,7 +62,7 @@ def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headli
 @final
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """A run against its baseline: by scores, by which cases passed, by field, and by tag as `source=phone`."""
+    """A run against its baseline: by scores, by which cases passed, by field, and by tag."""
 
     scores: Change
     outcomes: Change
@@ -90,8 +90,9 @@ def change_of_runs(
 
     All that is said is one family: if nothing has changed, anything at all is called worse in at most
     1 - confidence of comparisons. The mean score is judged at nine tenths of that. Pass rate, fields, and the
-    scores of the cases with each value of the tags named by `by`, share the last tenth by Holm's method, or all of it where the mean score is proven to have moved that way
-    (Bretz et al. 2009, A graphical approach to sequentially rejective multiple test procedures).
+    scores of the cases with each value of the tags that `by` names share the last tenth by Holm's method, or
+    all of it where the mean score is proven to have moved that way (Bretz et al. 2009, A graphical approach
+    to sequentially rejective multiple test procedures).
     """
     alpha = checked_gate(max_drop, confidence, mode)
     clusters = clusters_of(before, after)
