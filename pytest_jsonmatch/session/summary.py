@@ -53,6 +53,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if run is not None:
         if comparisons and (not is_brief or run.checks.failed or session.settings.summary == "all"):
             checks += _intervals(session, run)
+        if comparisons:
+            checks += _cluster_hint(session, run)
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
             checks.pop()
@@ -143,7 +145,6 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
         return
     from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
     from pytest_jsonmatch.report.checks import interval_lines
-    from pytest_jsonmatch.session.clusterhint import cluster_hint
 
     look = _look(session)
     confidence = session.settings.confidence
@@ -159,12 +160,20 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     for title, found in blocks:
         yield from interval_lines(found, look, title=title)
         yield []
-    units = {case.id: case.cluster for case in run.results.cases}
-    notes = [cluster_hint(units, session.outcomes.input_files)]
     if session.outcomes.judged:
-        notes.append(_JUDGED)
-    for note in filter(None, notes):
-        yield from look.folded(note, 4, {"yellow": True})
+        yield from look.folded(_JUDGED, 4, {"yellow": True})
+        yield []
+
+
+def _cluster_hint(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
+    """Yield a hint where cases seem to come from one document, if something is asked of the whole run."""
+    if not session.settings.asks_of_run:
+        return
+    from pytest_jsonmatch.session.clusterhint import cluster_hint
+
+    units = {case.id: case.cluster for case in run.results.cases}
+    if hint := cluster_hint(units, session.outcomes.input_files):
+        yield from _look(session).folded(hint, 4, {"yellow": True})
         yield []
 
 

@@ -433,6 +433,11 @@ def test_against_a_baseline(browser: Browser) -> None:
         )
     )
     change = "#cases .case > :nth-child(4)"
+    # What did not change is folded away, until all is asked for.
+    assert [text[0] for text in browser.texts(change)] == ["−", "−", "−"]
+    assert browser.texts("#cases-count") == ["3 of 4"]
+    browser.click("#cases-filter [type=reset]")
+    browser.settle()
     assert [text[0] for text in browser.texts(change)] == ["−", "−", "−", "0"]
     browser.type("#cases-filter [name=status]", "lost")
     assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling"]

@@ -305,12 +305,13 @@ const fieldList = find("fields") && new List(find("fields"), {
 const FIELD_STATUS = {
   imperfect: (row) => row.total > row.counts[0], perfect: (row) => row.total === row.counts[0],
   mismatch: (row) => row.counts[1] > 0, omission: (row) => row.counts[2] > 0, hallucination: (row) => row.counts[3] > 0,
-  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0,
+  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0, moved: (row) => row.change !== 0,
 };
 const CASE_STATUS = {
   passed: (row) => row.verdict === "passed", failed: (row) => row.verdict === "failed",
   undecided: (row) => row.verdict === "undecided", imperfect: (row) => row.score < 1,
   lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0,
+  moved: (row) => row.change !== 0 || row.verdict === "failed",
 };
 
 function chosen(form, rows, statuses, text) {
@@ -705,6 +706,9 @@ if (caseList) {
   heat.start();
   for (const [id, filter] of [["fields-filter", filterFields], ["cases-filter", filterCases]]) {
     find(id).addEventListener("input", filter);
+    // What did not change against a baseline is folded away, if anything did; "all" shows it.
+    const [rows, statuses] = filter === filterFields ? [fields, FIELD_STATUS] : [cases, CASE_STATUS];
+    if (hasBefore && rows.some(statuses.moved)) find(id).elements.status.value = "moved";
     find(id).addEventListener("submit", (event) => event.preventDefault());
     find(id).addEventListener("reset", () => setTimeout(filter));
   }
