@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.answer import Answer, Spent
     from pytest_jsonmatch.api import compare_corpus, compare_json
     from pytest_jsonmatch.assertions import assert_json_match
     from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING",
+    "Answer",
     "ArrayAlignment",
     "ArrayAudit",
     "BatchItem",
@@ -99,6 +101,7 @@ __all__ = [
     "RunError",
     "RunResult",
     "Signature",
+    "Spent",
     "TargetPathError",
     "UnlistedFieldError",
     "UnsupportedValueError",
@@ -120,6 +123,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),
     "engine.compare.base": ("ComparatorResult",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
+from pytest_jsonmatch.answer import Answer, value_of
 from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import (
@@ -23,6 +24,7 @@ from pytest_jsonmatch.running import current_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -58,7 +60,8 @@ def assert_json_match(
     makes it. Elsewhere it just asserts.
 
     Args:
-        actual: the value to judge; `str` and `bytes` are model output in which JSON is looked for.
+        actual: the value to judge; `str` and `bytes` are model output in which JSON is looked for. It may be
+            an `Answer`, which says what that took.
         expected: the value it should have; `str` and `bytes` are JSON text.
         metric: the name of a metric.
         threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
@@ -158,7 +161,7 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     metric = options.pop("metric") if case.metric is None else case.metric
     options = {name: value for name, value in options.items() if name not in {"metric", "threshold"}}
     expected = case.expected if case.has_expected else None
-    return read_actual(actual, expected, metric, options)
+    return read_actual(value_of(actual), expected, metric, options)
 
 
 def _asked(
@@ -238,11 +241,13 @@ class _Asked:
         __tracebackhide__ = True
         run = current_run()
         test = None if run is None else run.test
+        spent = actual.spent if isinstance(actual, Answer) else None
+        actual = value_of(actual)
         try:
             result = compare(actual, expected, metric=self.metric, **self.options)
         except JsonMatchError as error:
             if test is not None and not isinstance(error, ConfigurationError):
-                self._record_unreadable(compare, actual, expected, error)
+                self._record_unreadable(compare, actual, expected, error, spent)
             # The message is about the caller's data; the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         failures = _failures(result, self.limits)
@@ -250,7 +255,9 @@ class _Asked:
         passed = not failures and not result.errors and not refused
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
-            test.record(result, self.limits, self.name, passed=passed, parsed=parsed, tags=self.tags)
+            test.record(
+                *(result, self.limits, self.name), passed=passed, parsed=parsed, spent=spent, tags=self.tags
+            )
             self._look_at_rules(result)
         if passed:
             return result, None
@@ -276,7 +283,12 @@ class _Asked:
                 test.look_at_rules(result, kind, given, source)
 
     def _record_unreadable(
-        self, compare: Callable[..., MatchResult], actual: object, expected: object, error: JsonMatchError
+        self,
+        compare: Callable[..., MatchResult],
+        actual: object,
+        expected: object,
+        error: JsonMatchError,
+        spent: Spent | None,
     ) -> None:
         """Record an answer that can't be compared, such as text without JSON, as one with nothing right."""
         from pytest_jsonmatch.engine.value.convert import MISSING
@@ -297,6 +309,7 @@ class _Asked:
                 passed=False,
                 parsed=parsed,
                 unreadable=str(error),
+                spent=spent,
                 tags=self.tags,
             )
 

@@ -47,7 +47,8 @@ def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
         case: the golden case, with `id`, `input` and `expected`.
 
     Returns:
-        The actual value, or model output as text; None leaves the case to others.
+        The actual value, or model output as text; or an `Answer` with one of these and what it took. None
+        leaves the case to others.
 
     Example:
         def pytest_jsonmatch_actual(case):

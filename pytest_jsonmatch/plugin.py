@@ -145,6 +145,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start over: pytest-rerunfailures and others run a test several times within one protocol."""
+    __tracebackhide__ = True
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
     if recorder is None:

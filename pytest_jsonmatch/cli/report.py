@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
@@ -15,6 +15,7 @@ from pytest_jsonmatch.cli.rules import gates_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
 
     from pytest_jsonmatch.cli.rendering import Form
     from pytest_jsonmatch.report.view import RunView
@@ -25,8 +26,14 @@ jsonmatch report results.json
 jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
 jsonmatch report results.json --html report.html
 jsonmatch report results.json --markdown > report.md
+jsonmatch report results.json --csv fields.csv
 jsonmatch report --schema > results.schema.json
 """
+_TABLES: Final[Mapping[Literal["csv", "parquet"], str]] = {
+    "csv": "a table as CSV",
+    "parquet": "a table as Parquet",
+}
+"""What polars or pandas write."""
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
@@ -47,6 +54,8 @@ def add_arguments(parser: ArgumentParser) -> None:
             const=STDOUT,
             help=f"{text}, to this file or to standard output",
         )
+    for name, text in _TABLES.items():
+        form.add_argument(f"--{name}", metavar="FILE", type=Path, help=f"{text}, with a row a case and field")
     form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
     parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
     add_options(parser, "--gate")
@@ -85,8 +94,18 @@ def _run(options: Namespace) -> int:
         refuse_two_stdins(options.result, options.baseline)
     gates = gates_of(options.gates)
     check_form(form)
+    table = next((name for name in _TABLES if getattr(options, name) is not None), None)
+    if table is not None:
+        from pytest_jsonmatch.cli.tables import check_table
+
+        check_table(getattr(options, table), options.output)
     view = replace(_view(options, gates), by=options.by)
-    if form == "text":
+    if table is not None:
+        from pytest_jsonmatch.cli.tables import table_of
+        from pytest_jsonmatch.results.atomic import write_file
+
+        write_file(getattr(options, table), table_of(view.results, table))
+    elif form == "text":
         from pytest_jsonmatch.cli.resulttext import result_lines
 
         options.output = target

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.plan.fitting import nearest_place
-from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, short_score
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Signature
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -210,6 +210,31 @@ class RunResult:
         return self._sums.parsed / self._sums.texts if self._sums.texts else None
 
     @property
+    def omission_rate(self) -> float | None:
+        """Omissions over the leaves of expected, whatever they weigh; None for 0/0."""
+        return self._total.omission_rate
+
+    @property
+    def hallucination_rate(self) -> float | None:
+        """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
+        return self._total.hallucination_rate
+
+    @property
+    def fabrication_rate(self) -> float | None:
+        """The share of the places where expected has no value and actual has one; None for 0/0.
+
+        A place is a member of an object that both sides have: one that the schema lists (without a schema:
+        that any expected record has there), or that actual has. None too if the metric does not count what
+        only actual has.
+        """
+        return self._total.fabrication_rate
+
+    @property
+    def _total(self) -> FieldAggregation:
+        """The figures of all fields together."""
+        return reduce(FieldAggregation.merge, self.all_fields.values(), FieldAggregation())
+
+    @property
     def answer_counts(self) -> tuple[int, int, int, int, int]:
         """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
         sums = self._sums
@@ -360,7 +385,7 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
-        micro = ("micro_precision", "micro_recall", "micro_f1", "valid_rate", "parse_rate")
+        micro = ("micro_precision", "micro_recall", "micro_f1", *RATES, "valid_rate", "parse_rate")
         counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
         others = ("not_validated", "approximate", "errors", "warnings")
         totals = ("records", "perfect", "unscored", "fields", *counted, *others)

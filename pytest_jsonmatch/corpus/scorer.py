@@ -15,6 +15,7 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
+from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
@@ -273,7 +274,10 @@ class _Scorer:
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
-        made.sums.add_results(plain_matches(self._seen, self._findings), self._findings)
+        # (What post-processors return are all results: nothing is left to be counted by places.)
+        plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
+        made.sums.add_results(plain, self._findings)
+        merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
         if self._task.keep == "worst":
             made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
         else:
@@ -353,9 +357,9 @@ class _Scorer:
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
+        self._seen.merge(outcome.seen)
         if self._task.post_process:
             outcome = self._processed(read, outcome)
-        self._seen.merge(outcome.seen)
         self._findings += outcome.findings
         if outcome.findings:
             for error in errors_of(outcome.findings):
@@ -465,7 +469,6 @@ class _Scorer:
                 self._note(pair, None, None, why)
                 continue
             results = changed
-        # (Every result is a finding now: nothing is left to be counted by places.)
         sums = total_of(each.sums for each in results)
         return outcome._replace(findings=results, sums=sums, seen=Seen())
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.outcome import Finding
 
 _TOTALS: Final = Sums._fields[:3]
@@ -97,12 +99,18 @@ class _FieldSums:
     """The sums of the results at one path that have the same weight."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(POSITIONS))
+    more_leaves: list[int] = field(default_factory=lambda: [0, 0])
+    """Leaves of expected and of actual beyond the one that a result usually has (or short of it)."""
+    counts_extra: bool = True
+    """Whether what only actual has is counted."""
     more: ExactSums = field(default_factory=_no_sums)
     """Scores of mismatches, and weighted leaves of "expected" and "actual" beyond the one that a result
     usually has (or short of it)."""
 
     def merge(self, other: _FieldSums) -> None:
         self.counts = [one + more for one, more in zip(self.counts, other.counts)]
+        self.more_leaves = [one + more for one, more in zip(self.more_leaves, other.more_leaves)]
+        self.counts_extra = self.counts_extra and other.counts_extra
         _merge(self.more, other.more)
 
     def aggregation(self, weight: float) -> FieldAggregation:
@@ -111,7 +119,10 @@ class _FieldSums:
         score = matches + self.more["score"].value
         expected = weight * (both + omissions) + self.more["expected"].value
         actual = weight * (both + hallucinations) + self.more["actual"].value
-        return FieldAggregation.from_list([*self.counts, score, weight * score, expected, actual])
+        of_expected, of_actual = self.more_leaves
+        leaves = both + omissions + of_expected, (both + hallucinations + of_actual) * self.counts_extra
+        numbers = [*self.counts, *leaves, 0, 0, score, weight * score, expected, actual]
+        return FieldAggregation.from_list(numbers)
 
 
 @final
@@ -146,6 +157,8 @@ class RunSums:
     """Over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
+    presence: dict[str, Presence] = field(default_factory=dict)
+    """What stands at members of objects, by path."""
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
         """Add records by their figures, by the totals that these are made of, and how many have none."""
@@ -175,9 +188,14 @@ class RunSums:
             if detail is not None and detail.weights is not None and status not in LEAFLESS:
                 sums.more["expected"].add(detail.weights[0] - node.weight * (status != HALLUCINATION))
                 sums.more["actual"].add(detail.weights[1] - node.weight * (status != OMISSION))
+            if detail is not None and detail.leaves is not None and status not in LEAFLESS:
+                sums.more_leaves[0] += detail.leaves[0] - (status != HALLUCINATION)
+                sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)
 
     def _of(self, node: PlanNode) -> _FieldSums:
-        return self.fields[node.short_path(200), node.weight]
+        sums = self.fields[node.short_path(200), node.weight]
+        sums.counts_extra = node.plan.options.extra == "count"
+        return sums
 
     def merge(self, other: RunSums) -> None:
         """Add another run's sums."""
@@ -188,6 +206,7 @@ class RunSums:
         _merge(self.totals, other.totals)
         for key, sums in other.fields.items():
             self.fields[key].merge(sums)
+        merge_presence(self.presence, other.presence)
 
     @property
     def total(self) -> Sums:
@@ -208,4 +227,4 @@ class RunSums:
             for other in others:
                 first = first.merge(other)
             found[path] = first
-        return found
+        return with_fabrications(found, self.presence)

@@ -1,7 +1,7 @@
 """Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
 
 gate   = figure operator number [ "proven" ]
-figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | "micro." name | of )
+figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | name "." name | "micro." name | of )
 of     = "fields[" string "]." name
 """
 
@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, final
 
+from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -26,16 +27,30 @@ SHARES: Final[Mapping[str, str]] = {
     "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
     "valid_rate": "the share of the validated answers that their schema allows",
     "parse_rate": "the share of the answers given as text that have JSON in them",
+    "omission_rate": "omissions over the leaves of expected, of all cases together",
+    "hallucination_rate": "hallucinations over the leaves of actual, of all cases together",
+    "fabrication_rate": "the share of the places where expected has no value and actual has one",
     "completeness": "the share of the cases there were to choose from that have come to their end",
 }
 """Figures from 0 to 1, and what they are."""
 COUNTS: Final[Mapping[str, str]] = {
+    "matches": "results that match",
+    "mismatches": "results on both sides that score less than 1",
+    "omissions": "results that are missing from actual",
+    "hallucinations": "results that only actual has",
     "batch_errors": "results that a batch comparator failed on",
     "errors": "errors of comparators, and cases that failed before they compared",
     "approximate": "comparisons whose arrays were too large to be paired exactly",
 }
 """Figures that count, and what they count."""
-_OF_FIELDS: Final = ("score", "precision", "recall", "f1")
+_MICRO: Final = ("score", "precision", "recall", "f1")
+OF_RESULTS: Final = (
+    *("omission_rate", "hallucination_rate", "fabrication_rate"),
+    *("matches", "mismatches", "omissions", "hallucinations"),
+)
+"""Figures of all results together, or of those of fields."""
+OF_EXTRAS: Final = frozenset({"hallucination_rate", "fabrication_rate", "hallucinations"})
+"""Figures that there are only where what only actual has is counted."""
 _OF_RUN: Final = frozenset({"completeness"})
 OPERATORS: Final = (">=", "<=", "==", "!=", ">", "<")
 
@@ -76,7 +91,7 @@ class Gate:
 
     Args:
         text: as it was written.
-        figure: what is looked at: one of `SHARES` or `COUNTS`.
+        figure: what is looked at: one of `SHARES` or `COUNTS`, or of what answers took.
         operator: one of `OPERATORS`.
         limit: the number on the right.
         cases: a glob of the cases that it is about; None for all.
@@ -194,12 +209,16 @@ class _Reader:
             field, place = self._subscript(word, "a path pattern")
             self._check_pattern(field, place)
             word, position = self._next("name", "a figure such as f1 or recall")
+        elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
+            self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
+            word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
+        of_fields = _MICRO if is_micro else (*_MICRO, *OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
-        self._check_figure(word, position, is_part=is_part, of_fields=is_micro or field is not None)
+        self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
         operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
-        if word not in COUNTS and not 0 <= limit <= 1:
+        if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
         is_proven = self._is_proven(word, operator)
@@ -213,6 +232,10 @@ class _Reader:
         self._next("name", "nothing more, or `proven`,", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
+        if figure == "fabrication_rate":
+            self._fail(position, "fabrication_rate has no interval: its places are known of a whole run only")
+        if figure in SPENT:
+            self._fail(position, f"{figure} has no interval: leave `proven` out")
         if operator in {"==", "!="}:
             self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
         return word == "proven"
@@ -232,8 +255,8 @@ class _Reader:
         except ConfigurationError as error:
             self._fail(position, str(error))
 
-    def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: bool) -> None:
-        known = set(_OF_FIELDS) if of_fields else {*SHARES, *COUNTS}
+    def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: tuple[str, ...]) -> None:
+        known = set(of_fields) if of_fields else {*SHARES, *COUNTS, *SPENT}
         if not of_fields and is_part:
             known -= _OF_RUN
         if name in known:

@@ -20,6 +20,8 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "precision": lambda sums: (sums.weighted_score, sums.actual_weight),
     "recall": lambda sums: (sums.weighted_score, sums.expected_weight),
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
+    "omission_rate": lambda sums: (sums.omissions, sums.expected_leaves),
+    "hallucination_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
 }
 
 
@@ -54,7 +56,7 @@ def leaf_rows(cases: Iterable[Case], name: str, pattern: str | None = None) -> l
 
     Args:
         cases: of a run.
-        name: one of `FIGURES`.
+        name: one of `FIGURES`, "omission_rate" or "hallucination_rate".
         pattern: of paths; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)

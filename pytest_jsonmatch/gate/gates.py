@@ -7,18 +7,21 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.answer import spent_figure
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.expressions import OF_EXTRAS, OF_RESULTS, parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows, merged
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Answers, merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, counts_extra, merged_fields, segments_of
 from pytest_jsonmatch.results.tags import no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.comparison import Comparison
@@ -26,11 +29,19 @@ if TYPE_CHECKING:
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
+_NOTHING_TO_DIVIDE: Final = "nothing to divide by"
+_NOT_COUNTED: Final = "not counted: {} leaves out what only actual has"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
 }
 """Figures of answers as such, and what is to be said where there is none."""
+_UNKNOWN: Final = {
+    "seconds": "no answer says how long it took",
+    "cost": "no answer says what it cost",
+    "tokens": "no answer says how many tokens it took",
+}
+"""What is to be said where nothing is known of what answers took."""
 
 
 def check_gates(
@@ -83,7 +94,7 @@ def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: f
     """Return whether the interval of a figure is on the right side of the limit."""
     if results.is_partial and gate.cases is None:
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
-    of_leaves = gate.is_micro or gate.field is not None
+    of_leaves = gate.is_micro or gate.field is not None or gate.figure in OF_RESULTS
     rows = leaf_rows(cases, gate.figure, gate.field) if of_leaves else case_rows(cases, gate.figure)
     interval = (pass_rate_interval if gate.figure == "pass_rate" else ratio_interval)(rows, confidence)
     which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
@@ -103,8 +114,12 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
     if not cases:
         return None, "nothing was compared"
     name = gate.figure
+    if name in OF_EXTRAS and (note := _uncounted(_compared(cases), gate.field)):
+        return None, note
     if gate.field is not None:
         return _of_fields(gate.field, name, merged_fields(cases))
+    if name in OF_RESULTS:
+        return _of_results(name, merged_fields(cases))
     if gate.is_micro:
         return _figure(merged(merged_fields(cases).values()), name), ""
     if name == "completeness":
@@ -117,6 +132,8 @@ def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float
         )
     if name in _OF_ANSWERS:
         return _of_answers(name, Answers.of(_compared(cases)))
+    if name in SPENT:
+        return _of_spent(name, [each for case in cases for run in case.runs for each in run.spent])
     if name == "batch_errors":
         return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
     if name == "approximate":
@@ -134,8 +151,12 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
     if not corpus.records:
         return None, "nothing was compared"
     name = gate.figure
+    if name in OF_EXTRAS and not counts_extra(corpus.signature):
+        return None, _NOT_COUNTED.format(corpus.metric)
     if gate.field is not None:
         return _of_fields(gate.field, name, corpus.fields)
+    if name in OF_RESULTS:
+        return _of_results(name, corpus.fields)
     if gate.is_micro:
         return _figure(merged(corpus.fields.values()), name), ""
     if name == "completeness":
@@ -144,6 +165,8 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
     if name in _OF_ANSWERS:
         return _of_answers(name, corpus.answers)
+    if name in SPENT:
+        return _of_spent(name, [])  # nobody asks the records of a corpus
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -166,6 +189,13 @@ def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
     return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
 
 
+def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
+    value, known = spent_figure(name, spent)
+    if value is None:
+        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer that does"
+    return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
+
+
 def _of(cases: Sequence[Case], number: int) -> str:
     return f"{number} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
 
@@ -182,7 +212,23 @@ def _of_fields(text: str, name: str, fields: Mapping[str, FieldAggregation]) -> 
         hint = f"; did you mean {near!r}?" if near is not None else ""
         return None, f"no field that was compared matches{hint}"
     value = _figure(merged(matching), name)
-    return value, "" if value is not None else "nothing to divide by"
+    return value, "" if value is not None else _NOTHING_TO_DIVIDE
+
+
+def _of_results(name: str, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
+    value = _figure(merged(fields.values()), name)
+    return value, "" if value is not None else _NOTHING_TO_DIVIDE
+
+
+def _uncounted(compared: Iterable[Comparison], field: str | None) -> str:
+    """Return what to say if a comparison with these fields does not count what only actual has."""
+    pattern = None if field is None else parse_pattern(field)
+    for each in compared:
+        if not counts_extra(each.signature) and (
+            pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
+        ):
+            return _NOT_COUNTED.format(each.metric)
+    return ""
 
 
 def _figure(figures: FieldAggregation, name: str) -> float | None:

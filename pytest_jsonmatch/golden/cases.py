@@ -12,15 +12,18 @@ from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.golden.raising import raiser
+from pytest_jsonmatch.golden.yamlevents import Position, load
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from types import FunctionType
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.yamlevents import Document, Position
+    from pytest_jsonmatch.golden.tables import Row
+    from pytest_jsonmatch.golden.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
@@ -39,7 +42,7 @@ class GoldenCase:
 
     Args:
         id: the case's name in node ids.
-        path: the YAML file it stands in.
+        path: the file it stands in: the YAML file, or the table of `cases_from`.
         line: its first line there, counted from 1.
 
     Files that a case names are read when what they hold is asked for, and each time anew. Every value is a
@@ -62,6 +65,8 @@ class GoldenCase:
     """Which of its runs this is, counted from 1."""
     runs: int = 1
     """How often the case runs: `repeat`, or what the command line says."""
+    _row: Row | None = field(default=None, repr=False)
+    """The row of a table that it is."""
 
     @property
     def base_id(self) -> str:
@@ -87,7 +92,12 @@ class GoldenCase:
     @property
     def shared_input(self) -> str:
         """The file with the input, as a person would name it, if no cluster says what else shares it."""
-        return "" if self.cluster or "input_file" not in self._given else self._file_name("input_file")
+        if self.cluster or "input_file" not in self._given:
+            return ""
+        try:
+            return self.name_of("input_file")
+        except GoldenFileError:  # of a row, which says so when it is compared
+            return ""
 
     @property
     def params(self) -> dict[str, Any]:
@@ -142,7 +152,9 @@ class GoldenCase:
         given = self._given.get("schema")
         if given is None:
             return None
-        schema: Path | dict[str, Any] = self._file("schema") if type(given) is str else to_json_value(given)
+        schema: Path | dict[str, Any] = (
+            self.named_file("schema") if type(given) is str else to_json_value(given)
+        )
         return schema
 
     @property
@@ -180,7 +192,7 @@ class GoldenCase:
     @property
     def has_value(self) -> bool:
         """Whether the recorded answer is written in the case itself."""
-        return "actual" in self._given and "actual_file" not in self._given
+        return self._row is None and "actual" in self._given and "actual_file" not in self._given
 
     @property
     def actual(self) -> JsonValue:
@@ -196,15 +208,14 @@ class GoldenCase:
         try:
             return _text(self._read("actual_file"))
         except UnicodeDecodeError as error:
-            raise self.error(
-                f"actual_file {self._file_name('actual_file')!r} is not UTF-8 text: {error}", "actual_file"
-            ) from None
+            reason = f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text: {error}"
+            raise self.error(reason, "actual_file") from None
 
     @property
     def has_expected(self) -> bool:
         """Whether there is an expected value: only while expected values are written may there be none."""
         if "expected_file" in self._given:
-            return Path(self.path.parent, self._given["expected_file"]).exists()
+            return Path(self._folder, self._given["expected_file"]).exists()
         return "expected" in self._given
 
     @property
@@ -223,17 +234,27 @@ class GoldenCase:
 
         Raises GoldenFileError if it is out of bounds.
         """
-        return None if "expected_file" not in self._given else self._file("expected_file")
+        return None if "expected_file" not in self._given else self.named_file("expected_file")
 
     @property
     def expected_file_name(self) -> str:
         """The file that holds the expected value, as a person would name it."""
-        return self._file_name("expected_file") if "expected_file" in self._given else self._document.name
+        return self.name_of("expected_file") if "expected_file" in self._given else self.name_of_file
 
     @property
     def name_of_file(self) -> str:
-        """The YAML file, as a person would name it."""
-        return self._document.name
+        """The file it stands in, as a person would name it."""
+        return self._document.name if self._row is None else self._row.table.name
+
+    @property
+    def row(self) -> Row | None:
+        """The row of a table that it is; None if it stands in the golden file."""
+        return self._row
+
+    @property
+    def golden_line(self) -> int:
+        """The line of the golden file that it comes from: its own, or that of `cases_from`."""
+        return self.line if self._row is None else self.line_of(self._where)
 
     @property
     def expected_trail(self) -> Trail:
@@ -246,10 +267,15 @@ class GoldenCase:
         A key that the case takes over from its file stands beside `cases`; for one that stands nowhere it is
         the place of the case.
         """
+        if self._is_in_row(keys):
+            return Position(self.line, 1)
         where = self._where
         if where and keys and keys[0] not in self._own():
             where = () if keys[0] in self._document.value else where
         return self._document.position((*where, *keys))
+
+    def _is_in_row(self, keys: Sequence[str | int]) -> bool:
+        return self._row is not None and (not keys or keys[0] in self._row.keys_of_row)
 
     def trail_of_rule(self, kind: str, pattern: str) -> Trail:
         """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
@@ -277,7 +303,19 @@ class GoldenCase:
     def error(self, reason: str, *keys: str | int) -> GoldenFileError:
         """Return the error that says `reason` about a key of the case, or about the case."""
         line, column = self.position(*keys)
-        return GoldenFileError(self._document.name, line, column, reason)
+        name = self.name_of_file if self._is_in_row(keys) else self._document.name
+        return GoldenFileError(name, line, column, reason)
+
+    def raiser(
+        self, message: str, line: int | None = None, cause: BaseException | None = None
+    ) -> FunctionType:
+        """Return the function that raises `AssertionError(message)` from a line of the case, or its first."""
+        if self._row is not None:
+            self._row.show()
+            line = self.line  # others are in the golden file
+        return raiser(
+            message, path=str(self.path), line=line or self.line, first=self.line, name=self.id, cause=cause
+        )
 
     def gives(self, key: str) -> bool:
         """Tell whether the case has a key, its own or its file's."""
@@ -296,8 +334,8 @@ class GoldenCase:
     def locate_expected(self, trail: Sequence[Any]) -> str:
         """Return the "file:line" of an entry of the expected value, in the file that holds it."""
         if "expected_file" not in self._given:
-            return f"{self._document.name}:{self.position('expected', *trail).line}"
-        name = self._file_name("expected_file")
+            return f"{self.name_of_file}:{self.position('expected', *trail).line}"
+        name = self.name_of("expected_file")
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
@@ -318,21 +356,27 @@ class GoldenCase:
         own: Mapping[str, Any] = value
         return own
 
+    @property
+    def _folder(self) -> Path:
+        """The folder of the golden file."""
+        return self.path.parent if self._row is None else self._row.table.folder
+
     def _suffix(self, key: str) -> str:
         name: str = self._given[key]
         return os.path.splitext(name)[1].lower()  # noqa: PTH122 - a name in a document, not yet a path
 
-    def _file_name(self, key: str) -> str:
+    def name_of(self, key: str) -> str:
+        """Return a file that the case names as a person would name it."""
         folder = os.path.dirname(self._document.name)  # noqa: PTH120 - a display name, "/" everywhere
         return os.path.normpath(os.path.join(folder, self._given[key])).replace("\\", "/")  # noqa: PTH118
 
-    def _file(self, key: str) -> Path:
+    def named_file(self, key: str) -> Path:
         """Return the path of a file that the case names, if it is within bounds."""
-        path = Path(self.path.parent, self._given[key])
+        path = Path(self._folder, self._given[key])
         bounds = self._document.bounds
         if bounds.folders is None:
             return path
-        real = bounds.outside(str(path), str(self.path.parent))
+        real = bounds.outside(str(path), str(self._folder))
         if real is None:
             return path
         leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
@@ -347,7 +391,7 @@ class GoldenCase:
         return self._document.bounds.leads_out(path)
 
     def _read(self, key: str) -> bytes:
-        path = self._file(key)
+        path = self.named_file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
         reason = "it is a pipe or a device, not a file"
         if not path.exists() or path.is_file() or path.is_dir():
@@ -355,12 +399,12 @@ class GoldenCase:
                 return self._document.bounds.read(path) if is_yaml else path.read_bytes()
             except (OSError, ValueError) as error:
                 reason = (getattr(error, "strerror", None) or str(error)).lower()
-        message = f"{key} {self._file_name(key)!r} can't be read: {reason}"
+        message = f"{key} {self.name_of(key)!r} can't be read: {reason}"
         raise self.error(f"{message}; the path is relative to the YAML file", key)
 
     def _data(self, key: str) -> JsonValue:
         """Return the value that a JSON or YAML file holds."""
-        data, name, is_json = self._read(key), self._file_name(key), self._suffix(key) == ".json"
+        data, name, is_json = self._read(key), self.name_of(key), self._suffix(key) == ".json"
         try:
             return parse(data, name, is_json=is_json, limit=self._document.bounds.size)
         except GoldenFileError as error:

@@ -186,14 +186,15 @@ class GoldenFile(pytest.Module):
         if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
         key = case.configuration()
-        if key in self._sound:
-            return
         try:
-            self.rules.check_configuration(case)
+            if key not in self._sound:
+                self.rules.check_configuration(case)
+                self._sound.add(key)
+            if case.row is not None:
+                case.row.check()
         except JsonMatchError as error:
             failing = _failing(case, error, None, self._told)
         else:
-            self._sound.add(key)
             return
         failing()
 
@@ -217,7 +218,7 @@ class GoldenFile(pytest.Module):
         try:
             actual = outputs.find(nodeid)
         except LookupError as error:
-            fail = raiser(str(error), path=str(case.path), line=case.line, first=case.line, name=case.id)
+            fail = case.raiser(str(error))
         else:
             # What a mark or `autouse` asks for is set up as ever. What has a value already is not set up.
             wanted = self._fixtures_beside_answer(item)
@@ -282,14 +283,14 @@ class GoldenFile(pytest.Module):
 
     def _add_functions(self, loaded: GoldenCases) -> None:
         """Put a function for each case into the module, where pytest will find it."""
-        last = max(case.line for case in self.cases.values())
+        last = max(case.golden_line for case in self.cases.values())
         asking, recorded = (
             _standing_in(each.__code__, self.path, last) for each in (_run_case, _run_recorded)
         )
         are_own = self.rules.has_own_fixtures()
         for case in self.cases.values():
             at_rest = are_own and case.has_value
-            code = _named(recorded if at_rest else asking, case.id, case.line)
+            code = _named(recorded if at_rest else asking, case.id, case.golden_line)
             # With the module's namespace for its globals, the function has the module's name too.
             # (pytest takes an argument that has a default for none of its business.)
             function = FunctionType(code, self._names, None, (case,) if at_rest else None)
@@ -312,8 +313,8 @@ class GoldenFile(pytest.Module):
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
             lines.append(case.expected_position(trail).line)
             place = case.locate_expected(trail)
-            # The message stands below the name of the case's file.
-            return place.removeprefix(case.name_of_file)
+            # The message stands below the name of the case's file; a row's is in a file of its own.
+            return place if case.row is not None else place.removeprefix(case.name_of_file)
 
         try:
             result, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
@@ -331,7 +332,7 @@ class GoldenFile(pytest.Module):
                         return
                     message += note and f"\n{note}"
                 line = lines[0] if lines else case.expected_position(()).line
-                failing = raiser(message, path=str(case.path), line=line, first=case.line, name=case.id)
+                failing = case.raiser(message, line)
             else:
                 if updater is not None:
                     updater.passed(case, result)
@@ -348,7 +349,7 @@ class GoldenFile(pytest.Module):
         else:
             if note is None:
                 return
-            failing = raiser(note, path=str(case.path), line=case.line, first=case.line, name=case.id)
+            failing = case.raiser(note)
         failing()
 
 
@@ -373,7 +374,7 @@ class _RulesOf(NamedTuple):
 
     def place(self, kind: str, pattern: str) -> tuple[str, int]:
         """Return the file and the line of a rule."""
-        return str(self.case.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))
+        return str(self.file.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))
 
     def holders(self, kind: str, pattern: str) -> int:
         """Return how many tests a rule holds for."""
@@ -523,8 +524,7 @@ def _failing(
     first = case.id if told is None else told.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
-    cause = error.__cause__
-    return raiser(message, path=str(case.path), line=line, first=case.line, name=case.id, cause=cause)
+    return case.raiser(message, line, error.__cause__)
 
 
 def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.written import SIZE
-from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, XUNIT_NAMES
+from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL, XUNIT_NAMES
 from pytest_jsonmatch.golden.marks import NO_MARKS
 from pytest_jsonmatch.golden.yamlevents import load
 
@@ -40,6 +40,7 @@ PATTERNS: Final[Mapping[str, str]] = {
     "producer": f"^{_DOTTED}:{_DOTTED}{_END}",
     "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
     "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
+    "table": rf"\.([jJ][sS][oO][nN][lL]|[cC][sS][vV]){_END}",
     "size": SIZE,
     "place": r"\$\{[^{}]*\}",
 }
@@ -101,7 +102,7 @@ def _named(what: str) -> Schema:
 
 def _definitions() -> Schema:
     """Return the definitions of all keys, and those that they refer to."""
-    found: Schema = {name: dict(tables()["forms"][name]) for name in KEYS}
+    found: Schema = {name: dict(form) for name, form in tables()["forms"].items()}
     aliases = {alias: f"The same as {metric}." for alias, metric in ALIASES.items()}
     found["metric"]["anyOf"] = [*_words({**tables()["metrics"], **aliases}), *found["metric"]["anyOf"]]
     return {
@@ -134,11 +135,14 @@ def golden_schema() -> Schema:
         "title": "golden cases",
         "description": "Golden cases of pytest-jsonmatch: one case, or a list of `cases`.",
         "type": "object",
-        "properties": {"cases": cases, **names},
+        "properties": {"cases": cases, "cases_from": _ref("cases_from"), **names},
         "additionalProperties": False,
         "allOf": [values, *pairs],
-        "if": {"required": ["cases"]},
-        "then": {"properties": {name: False for name in KEYS if name not in FILE_KEYS}},
+        "if": {"anyOf": [{"required": [name]} for name in sorted(SEVERAL)]},
+        "then": {
+            "properties": {name: False for name in KEYS if name not in FILE_KEYS},
+            "not": {"required": sorted(SEVERAL)},
+        },
         "else": wanted,
         "$defs": {
             **_definitions(),

@@ -22,7 +22,7 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 
 _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
-_NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
+NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _LONGEST: Final = 40
 # A few names with many values each would otherwise take all memory.
 _MOST: Final = 100_000
@@ -65,7 +65,7 @@ def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
     parts = []
     for value in values.values():
         text = value if type(value) is str else json.dumps(value, default=str)
-        part = "" if type(value) in {dict, list} else _NOT_IN_IDS.sub("-", text).strip("-")
+        part = "" if type(value) in {dict, list} else NOT_IN_IDS.sub("-", text).strip("-")
         if not part or len(part) > _LONGEST:
             return str(number)
         parts.append(part)

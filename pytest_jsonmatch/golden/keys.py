@@ -265,7 +265,9 @@ KEYS: Final[Mapping[str, Key]] = {
 }
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)
-FILE_KEYS: Final = frozenset(name for name, key in KEYS.items() if key.file_wide) | {"cases"}
+SEVERAL: Final = frozenset({"cases", "cases_from"})
+"""The keys that make a file one of several cases."""
+FILE_KEYS: Final = SEVERAL | {name for name, key in KEYS.items() if key.file_wide}
 JOINED: Final = tuple(name for name, key in KEYS.items() if key.joined)
 NOT_FILLED: Final = frozenset(name for name, key in KEYS.items() if not key.filled)
 PAIRS: Final = tuple(name for name in KEYS if f"{name}_file" in KEYS)

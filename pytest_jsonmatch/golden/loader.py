@@ -21,24 +21,29 @@ from pytest_jsonmatch.golden.keys import (
     KEYS,
     NOT_FILLED,
     PAIRS,
+    SEVERAL,
     article,
     bad_id,
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
+from pytest_jsonmatch.golden.tables import Table, check_cases_from
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
+    from pytest_jsonmatch.golden.tables import Row
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
 _ANYWHERE: Final = Bounds()
+_CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
 
 
 @final
@@ -121,7 +126,7 @@ class _Reader:
             raise self.document.error((), "the file is a list; write it below `cases:`")
         if type(top) is not dict:
             raise self.document.error((), f"the file is {article(json_type(top))}, not a case or `cases:`")
-        several = "cases" in top
+        several = not SEVERAL.isdisjoint(top)
         if several:
             self._several(top)
         else:
@@ -146,13 +151,19 @@ class _Reader:
 
     def _several(self, top: dict[str, Any]) -> None:
         self._check(top, (), FILE_KEYS)
+        defaults = {key: value for key, value in top.items() if key not in {*SEVERAL, "title", "marks"}}
+        if "cases_from" in top:
+            if "cases" in top:
+                self._report(("cases_from",), "both `cases` and `cases_from`; keep one")
+            if not self.errors:
+                self._rows(top["cases_from"], defaults)
+            return
         listed = top["cases"]
         if type(listed) is not list:
             reason = f"`cases` is {article(json_type(listed))}, not a list of cases"
             raise self.document.error(("cases",), reason)
         if not listed:
             raise self.document.error(("cases",), "`cases` is empty; a file without cases tests nothing")
-        defaults = {key: value for key, value in top.items() if key not in {"cases", "title", "marks"}}
         for index, case in enumerate(listed):
             where = ("cases", index)
             if type(case) is not dict:
@@ -160,6 +171,55 @@ class _Reader:
                 continue
             case_id = case["id"] if "id" in case else f"case-{index + 1}"
             self._add(case_id, self.document.position(where).line, case, where, defaults)
+
+    def _rows(self, columns: dict[str, Any], defaults: dict[str, Any]) -> None:
+        """Add the cases of a table."""
+        where = ("cases_from",)
+        # What the golden file says of each case, and where its table is.
+        common = GoldenCase(
+            "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
+        )
+
+        def schema() -> SchemaNode | None:
+            from pytest_jsonmatch.schema.parsing import load_schema
+
+            return None if common.schema is None else load_schema(common.schema)
+
+        table = Table(
+            common.named_file("file"),
+            common.name_of("file"),
+            self.path.parent,
+            columns,
+            {key: value for key, value in _over(defaults, columns).items() if key not in columns},
+            schema,
+        )
+        at = (*where, "file")
+        try:
+            for row in table.rows():
+                self._add_row(row)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise self.document.error(at, f"{table.name} can't be read: {reason}") from None
+        except InvalidValueError as error:
+            raise self.document.error((*where, *error.at), f"`cases_from`{error.reason}") from None
+        if not self.cases:
+            raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
+
+    def _add_row(self, row: Row) -> None:
+        if row.fault is None and (reason := bad_id(row.name)) is not None:
+            row.refuse(reason)
+        runs = self._runs(dict.fromkeys(row.keys_of_row), row) if row.fault is None else 1
+        names = [row.name] if runs == 1 else [f"{row.name}@{run}" for run in range(1, runs + 1)]
+        first = next((self.cases[name] for name in names if name in self.cases), None)
+        if first is not None:
+            row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
+            while row.name in self.cases:
+                row.name += "+"
+            names = [row.name]
+        for run, name in enumerate(names, 1):
+            self.cases[name] = GoldenCase(
+                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, len(names), row
+            )
 
     def _add(
         self,
@@ -241,7 +301,7 @@ class _Reader:
         for key, value in given.items():
             if key not in keys:
                 self._unknown(key, where, keys)
-            elif (check := KEYS[key].check if key in KEYS else None) is not None:
+            elif (check := _CHECKS.get(key)) is not None:
                 try:
                     check(value)
                 except InvalidValueError as error:
@@ -258,10 +318,10 @@ class _Reader:
     def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
             reason = f"`{key}` belongs to a case and can't stand beside `cases`"
-        elif key == "cases":
-            reason = "`cases` can't stand inside a case"
+        elif key in SEVERAL:
+            reason = f"`{key}` can't stand inside a case"
         else:
-            known = keys if where else keys | {"cases"}
+            known = keys if where else keys | SEVERAL
             reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
         self._report((*where, key), reason)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
+from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
 from pytest_jsonmatch.golden.writing import ascii_json
@@ -46,8 +47,9 @@ def output_line(
         nodeid: the test's node id, by which `Outputs` finds it again.
         case: the case.
         actual: the answer: text is kept as it is, bytes that are no text too, anything else as JSON. (NaN and
-            the infinities, which JSON does not have, are written as Python's `json` writes them.)
-        seconds: what making it took.
+            the infinities, which JSON does not have, are written as Python's `json` writes them.) What an
+            `Answer` took is kept beside its value.
+        seconds: what setting its test up took.
         params: the parameters of fixtures.
     """
     return ascii_json(
@@ -57,7 +59,8 @@ def output_line(
             "repeat": case.run,
             "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
             "seconds": round(seconds, 6),
-            **_answer(actual),
+            **({"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}),
+            **_answer(value_of(actual)),
         }
     )
 
@@ -228,7 +231,7 @@ class Outputs:
             ) from None
 
     def find(self, nodeid: str) -> object:
-        """Return a case's answer.
+        """Return a case's answer, with what it took if that was kept.
 
         Raises:
             LookupError: there is none; the message says so.
@@ -243,8 +246,10 @@ class Outputs:
         if "error" in entry:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         if "base64" in entry:
-            return base64.b64decode(entry["base64"])
-        return entry["text"] if "text" in entry else entry["actual"]
+            value: object = base64.b64decode(entry["base64"])
+        else:
+            value = entry["text"] if "text" in entry else entry["actual"]
+        return answer_of(value, Spent.from_dict(entry["spent"])) if "spent" in entry else value
 
     def _hint(self, nodeid: str) -> str:
         """Return what to do if the case was kept with another number of runs."""
@@ -268,6 +273,11 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
         raise ConfigurationError(message) from None
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         raise ConfigurationError(f"{path}:{number} is no output that --jsonmatch-record wrote")
+    try:
+        Spent.from_dict(entry.get("spent", {}))
+    except ConfigurationError as error:
+        message = f"{path}:{number} is no output that --jsonmatch-record wrote: spent: {error}"
+        raise ConfigurationError(message) from None
     return entry
 
 

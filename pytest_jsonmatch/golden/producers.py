@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.raising import raiser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,10 +38,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     try:
         return _answer(case, ask)
     except GoldenFileError as error:
-        cause = error.__cause__
-        fail = raiser(
-            str(error), path=str(case.path), line=error.line, first=case.line, name=case.id, cause=cause
-        )
+        fail = case.raiser(str(error), error.line, error.__cause__)
     return fail()
 
 
@@ -50,7 +48,8 @@ def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> obj
         return case.actual
     if case.producer is not None:
         return produce(case)
-    answer = None if ask is None else ask(case)
+    begun = perf_counter()
+    answer = None if ask is None else _measured(ask(case), begun)
     if answer is None:
         raise case.error(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
@@ -72,10 +71,17 @@ def produce(case: GoldenCase) -> object:
     function = _find(case)
     if not case.has_input:
         raise case.error(f"the producer {case.producer!r} needs an `input` or `input_file`", "producer")
-    answer = function(case.input)
+    given = case.input
+    begun = perf_counter()
+    answer = function(given)
     if inspect.isawaitable(answer):
-        return _wait_for(case, answer)
-    return answer
+        answer = _wait_for(case, answer)
+    return _measured(answer, begun)
+
+
+def _measured(answer: object, begun: float) -> object:
+    """Return what came; an `Answer` that does not say how long it took gets the time since `begun`."""
+    return answer.measured(perf_counter() - begun) if isinstance(answer, Answer) else answer
 
 
 def _find(case: GoldenCase) -> Callable[[object], Any]:

@@ -159,13 +159,13 @@ class Updater:
             return
         if self._mode == "all" and not identical(case.expected, value := updated(result)):
             self._write(case, value)
-        else:
+        elif _no_place_in(case) is None:
             self._ask(self._request(case, "keep"))
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
         """Request that a value is written; return why that can't be."""
-        if case.gives("parametrize") and case.expected_file is None:
-            reason = "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+        reason = _no_place_in(case)
+        if reason is not None:
             self._ask(self._request(case, "refused", reason=reason))
             return f"not updated: {reason}"
         self._ask(self._request(case, "write", value=ascii_json(value)))
@@ -174,7 +174,7 @@ class Updater:
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
         path, digest = case.expected_file, _NO_FILE
         if path is None:
-            path, digest = case.path, self._digests[case.path]
+            path, digest = case.path, self._digests.get(case.path, _NO_FILE)
         elif (data := _content_of(path)) is not None:
             digest = digest_of(data)
         if action == "write" and (real := case.leads_out(path)) is not None:
@@ -189,6 +189,17 @@ class Updater:
             value,
             reason,
         )
+
+
+def _no_place_in(case: GoldenCase) -> str | None:
+    """Return why the expected value can't be written where it stands; None if it can."""
+    if case.expected_file is not None:
+        return None
+    if case.row is not None:
+        return f"it is a row of {case.name_of_file}; change line {case.line} there"
+    if case.gives("parametrize"):
+        return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+    return None
 
 
 # -- what is kept of the expected value --------------------------------------------------------------------

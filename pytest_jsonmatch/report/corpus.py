@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.fieldtable import counts_extra, left_out, summarize
+from pytest_jsonmatch.report.fieldtable import left_out, summarize
 from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.report.look import joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.report.view import whole_corpus
+from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
-from pytest_jsonmatch.report.fieldtable import counts_extra
 from pytest_jsonmatch.report.figures import count, short_figure
 from pytest_jsonmatch.report.textdiff import spans
+from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.plan.options import PRESETS
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.report.figures import answers_note, count
-from pytest_jsonmatch.results.model import Answers, blended, segments_of
+from pytest_jsonmatch.results.model import Answers, blended, counts_extra, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -39,6 +38,7 @@ COLUMNS: Final = (
     Column("mismatches", "mismatch", "mism.", "count", lambda figures: figures.mismatches),
     Column("omissions", "omitted", "omit.", "count", lambda figures: figures.omissions),
     Column("hallucinations", "invented", "inv.", "count", lambda figures: figures.hallucinations),
+    Column("fabricated", "fabricated", "fabr.", "count", lambda figures: figures.fabricated),
     Column("mean_score", "score", "score", "figure", lambda figures: figures.mean_score),
     Column("precision", "precision", "prec.", "figure", lambda figures: figures.precision),
     Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
@@ -236,18 +236,21 @@ def _joined(above: str, label: str) -> str:
 
 _Sums: TypeAlias = "list[float]"
 _NUMBERS: Final = len(FieldAggregation().to_list())
+_RESULTS: Final = len(POSITIONS)
+"""So many of them count results."""
 _NARROW: Final = 0.01
 
 
 class _Node:
     """A place in the tree of schema paths: its own figures, if it has any, and those of all below."""
 
-    __slots__ = ("children", "own", "segments", "sums")
+    __slots__ = ("beside", "children", "own", "segments", "sums")
 
     def __init__(self, segments: tuple[Segment | str, ...]) -> None:
         self.segments = segments  # from the parent to here
         self.children: dict[Segment | str, _Node] = {}
         self.own: _Sums | None = None
+        self.beside: list[_Sums] = []  # of members here and below that have no result, and no row
         self.sums: _Sums = []
 
     def figures(self) -> FieldAggregation:
@@ -325,39 +328,54 @@ def left_out(cases: int, uncounted: int) -> str:
     return f"; extras not counted{of}"
 
 
-@lru_cache(maxsize=256)
-def counts_extra(signature: str) -> bool:
-    """Tell by the signature of a comparison whether it counts what only actual has.
-
-    >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
-    False
-    >>> counts_extra('json_similarity|options:{"extra":"count"}|schema:none|rules:2')
-    True
-    """
-    metric, _, rest = signature.partition("|options:")
-    told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
-    preset = PRESETS.get(metric)
-    return (told[1] if told else "count" if preset is None else preset.extra) == "count"
-
-
 def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
-    """Return the columns that say something: precision, recall and F1 only where they differ from the score.
+    """Return the columns that say something.
+
+    Precision, recall and F1 do only where they differ from the score, fabrications only if there are any.
 
     >>> [column.title for column in shown_columns([FieldAggregation(matches=1, score_sum=1.0)])][-1]
     'score'
     """
-    others = [column for column in COLUMNS if column.key in _ONLY_IF_OTHER]
-    for each in figures:
-        values = {column.value(each) for column in others} - {None}
-        if any(abs((value or 0.0) - (each.mean_score or 0.0)) > _SAME for value in values):
-            return COLUMNS
-    return tuple(column for column in COLUMNS if column not in others)
+    rows = list(figures)
+    is_other = any(
+        abs(value - (each.mean_score or 0.0)) > _SAME
+        for each in rows
+        for value in (each.precision, each.recall, each.f1)
+        if value is not None
+    )
+    hidden = set() if is_other else set(_ONLY_IF_OTHER)
+    if not any(each.fabricated for each in rows):
+        hidden.add("fabricated")
+    return tuple(column for column in COLUMNS if column.key not in hidden)
+
+
+def absence_note(figures: FieldAggregation) -> str:
+    """Return what is said of absent values below a table: nothing if none is missing or made up.
+
+    >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8, fabricated=1, places=4))
+    '1 of 8 expected leaves omitted (12.5 %); fabricated at 1 of 4 places where nothing is expected (25 %)'
+    """
+    parts = []
+    if figures.omission_rate:
+        parts.append(_share(figures.omissions, figures.expected_leaves, "expected leaves omitted"))
+    if figures.hallucination_rate:
+        parts.append(_share(figures.hallucinations, figures.actual_leaves, "actual leaves invented"))
+    if figures.fabrication_rate:
+        what = "places where nothing is expected"
+        parts.append(f"fabricated at {_share(figures.fabricated, figures.places, what)}")
+    return "; ".join(parts)
+
+
+def _share(part: int, whole: int, what: str) -> str:
+    return f"{count(part)} of {count(whole)} {what} ({100 * part / whole:.3g} %)"
 
 
 def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:
     """Return each field's sums: of all runs, and where there are shares, of what each run counts for too."""
     by_path: dict[str, _Sums] = {}
+    presence: dict[str, Presence] = {}
     for comparison in comparisons:
+        merge_presence(presence, comparison.presence)
         share = shares.get(comparison.case, 1.0)
         for path, figures in comparison.fields.items():
             numbers = figures.to_list()
@@ -365,6 +383,9 @@ def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]
                 numbers += [share * number for number in numbers]
             sums = by_path.get(path)
             by_path[path] = numbers if sums is None else _sum_of([sums, numbers])
+    for path, places in with_fabrications({}, presence).items():
+        numbers = places.to_list() * (2 if shares else 1)
+        by_path[path] = _sum_of([by_path[path], numbers]) if path in by_path else numbers
     return by_path
 
 
@@ -389,7 +410,11 @@ def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
 
 def _tree(by_path: Mapping[str, _Sums]) -> _Node:
     root = _Node(())
+    without_results: list[tuple[str, _Sums]] = []
     for path, sums in by_path.items():
+        if not any(sums[:_RESULTS]):
+            without_results.append((path, sums))
+            continue
         node = root
         for segment in segments_of(path):
             child = node.children.get(segment)
@@ -397,13 +422,21 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
                 child = node.children[segment] = _Node((segment,))
             node = child
         node.own = sums if node.own is None else _sum_of([node.own, sums])
+    for path, sums in without_results:
+        # (A member that nothing has, or an object that was made up: it counts where there is a row.)
+        node = root
+        for segment in segments_of(path):
+            if segment not in node.children:
+                break
+            node = node.children[segment]
+        node.beside.append(sums)
     # Children before parents, without recursion: a path may have hundreds of levels.
     order = [root]
     for node in order:
         order.extend(node.children.values())
     for node in reversed(order):
         node.sums = _sum_of(
-            [child.sums for child in node.children.values()] + ([node.own] if node.own else [])
+            [child.sums for child in node.children.values()] + ([node.own] if node.own else []) + node.beside
         )
         if node.own is None and len(node.children) == 1 and node is not root:
             only = next(iter(node.children.values()))

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6
+_MANY: Final = 100
 
 
 def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
@@ -53,6 +54,15 @@ def change_text(change: float, *, unicode: bool = True) -> str:
     """
     sign = "" if not change else "+" if change > 0 else "-"
     return sign + score_text(abs(change), unicode=unicode)
+
+
+def amount_text(amount: float) -> str:
+    """Return an amount of anything, such as seconds or money, with three digits that matter at least.
+
+    >>> amount_text(0.001234), amount_text(12.345), amount_text(12345.6)
+    ('0.00123', '12.3', '12,346')
+    """
+    return f"{amount:,.0f}" if amount >= _MANY else f"{amount:.3g}"
 
 
 def count(number: int, noun: str | None = None, plural: str | None = None) -> str:

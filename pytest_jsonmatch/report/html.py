@@ -17,7 +17,9 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
+from pytest_jsonmatch.report.fieldtable import absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
+from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import Source, extent, gone
 from pytest_jsonmatch.results.model import FIGURES
 from pytest_jsonmatch.results.tags import tags_of_case
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.fieldtable import Section
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, CaseRun
@@ -121,6 +124,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "cards": list(_cards(view)),
         "by": [_by_tag(view, name) for name in view.by],
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
+        "spent": _spent(view),
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
 
@@ -198,6 +202,14 @@ def _check(check: Check) -> dict[str, str]:
     }
 
 
+def _spent(view: RunView) -> dict[str, object] | None:
+    found = spent_table(view.results.comparisons)
+    if found is None:
+        return None
+    rows = [(_plain(name, _MAX_ID), cells) for name, *cells in found.rows]
+    return {"title": TITLE.capitalize(), "titles": found.header[1:], "rows": rows}
+
+
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
     made = ", ".join(filter(None, [diff.before.created[:10], _commit(diff.before.commit)]))
     about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
@@ -272,8 +284,14 @@ class _Data:
             "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
             "extra": [int(metric not in silent) for metric in self._metrics],
             "fields": list(self._fields(() if diff is None else diff.fields)),
+            "absence": [note for each in self._sections if (note := self._absence(each))],
             "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
         }
+
+    def _absence(self, section: Section) -> str:
+        note = absence_note(section.total)
+        several = f"{section.metric}: " if len(self._sections) > 1 else ""
+        return _plain(several + note) if note else ""
 
     def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
         before = {(each.metric, each.name): each.before for each in deltas}
@@ -291,7 +309,8 @@ class _Data:
                     of.f1,
                     before.get((section.metric, row.path)),
                 )
-                yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
+                counts = [*_counts(of), of.fabricated]
+                yield [_plain(row.path, _MAX_ID), number, counts, *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
         found: dict[str, object] = {

@@ -15,8 +15,15 @@ from urllib.parse import quote
 from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, NOT_COUNTED, is_perfect, shown_columns
+from pytest_jsonmatch.report.fieldtable import (
+    ALL_FIELDS,
+    NOT_COUNTED,
+    absence_note,
+    is_perfect,
+    shown_columns,
+)
 from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
     baseline_changes,
     baseline_extent,
@@ -115,6 +122,10 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         is_titled = len(sections) > 1 or sections[0].variants > 1
         lines = (line for section in sections for line in _section(section, most, is_titled=is_titled))
         yield from _headed("Fields over all leaves, the worst first", lines)
+    if spent := spent_table(view.results.comparisons):
+        header = [f"{title}:" if place else title for place, title in enumerate(spent.header)]
+        rows = [[cell(name), *cells] for name, *cells in spent.rows]
+        yield from _headed(TITLE.capitalize(), _listed(header, rows, list, most, "model"))
     for name in view.by:
         yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
     if view.faults and not view.differences:  # of the one case that there is all has been said
@@ -288,6 +299,9 @@ def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
 
     total = [f"**{ALL_FIELDS}**", *cells(section.total)]
     yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
+    if note := absence_note(section.total):
+        yield f"{note}."
+        yield ""
     if perfect:
         title = f"{count(len(perfect), 'field')} without a fault"
         if len(perfect) > most:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    absence_note,
     left_out,
     shown_columns,
     summarize,
@@ -42,6 +43,7 @@ _DROP_ORDER: Final = (
     "precision",
     "recall",
     "matches",
+    "fabricated",
     "hallucinations",
     "omissions",
     "mismatches",
@@ -114,6 +116,10 @@ def summary_lines(
         from pytest_jsonmatch.report.pivot import pivot_blocks
 
         blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
+    if not is_brief and any(comparison.spent for comparison in comparisons):
+        from pytest_jsonmatch.report.spent import spent_lines
+
+        blocks.append(spent_lines(comparisons, look))
     if repeats is not None and (is_mixed or not is_brief):
         from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
 
@@ -168,7 +174,9 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     hidden = len(section.rows) - len(rows)
     if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
         lines.append(look.more(count(hidden, "more row"), indent=""))
-    return [header, *lines, drawn.rule, total, *_unmatched(section.unmatched, look)]
+    note = absence_note(section.total)
+    told = look.folded(note, 2) if note else []
+    return [header, *lines, drawn.rule, total, *told, *_unmatched(section.unmatched, look)]
 
 
 def _table(section: Section, rows: Sequence[Row], look: Look) -> Table:

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Comparison:
     """The limits asked for: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
+    presence: Mapping[str, Presence] = field(default_factory=dict)
+    """What stands at members of objects, by schema path: with all others of a run, its fabrications."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
     errors: tuple[str, ...] = ()
@@ -69,6 +73,8 @@ class Comparison:
     """`valid`, `invalid` or `not validated` by its schema; empty where nobody asks."""
     violations: tuple[str, ...] = ()
     """What in the answer the schema does not allow."""
+    spent: Spent | None = None
+    """What the answer took; None if nobody says, or if an earlier comparison of the test has it."""
     tags: Tags = field(default_factory=dict)
     """What it is like, by name, beyond the tags of its case."""
     has_figures: bool = True
@@ -101,6 +107,7 @@ class Comparison:
             has_figures=result.has_figures,
             threshold=dict(threshold),
             fields=result.per_field.short(_SHOWN_LEVELS),
+            presence=result.presence(_SHOWN_LEVELS),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
@@ -132,11 +139,15 @@ class Comparison:
         if not self.has_figures:
             payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
+        if self.presence:
+            payload["presence"] = {path: each.to_dict() for path, each in self.presence.items()}
         if self.approximate:
             payload["approximate"] = True
         for name in ("parsed", "validity", "violations"):
             if (value := getattr(self, name)) not in (None, "", ()):
                 payload[name] = value
+        if self.spent is not None:
+            payload["spent"] = self.spent.to_dict()
         if self.audit:
             payload["audit"] = [each.to_dict() for each in self.audit]
         return payload
@@ -152,10 +163,15 @@ class Comparison:
         if payload["score"] is None:
             payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
+        payload["presence"] = {
+            path: Presence(**numbers) for path, numbers in payload.get("presence", {}).items()
+        }
         for name in ("errors", "warnings", "violations"):
             payload[name] = tuple(payload.get(name, ()))
         for name in ("arrays", "params"):
             payload[name] = {key: tuple(row) for key, row in payload.get(name, {}).items()}
+        if "spent" in payload:
+            payload["spent"] = Spent.from_dict(payload["spent"])
         if "audit" in payload:
             from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
 

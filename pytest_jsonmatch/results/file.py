@@ -7,17 +7,29 @@ from __future__ import annotations
 
 import json
 import re
+from functools import reduce
 from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.corpus.tags import wrong_tag
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.absence import Presence
+from pytest_jsonmatch.engine.result.figures import COUNTED, RATES, FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet, segments_of
+from pytest_jsonmatch.results.model import (
+    FIGURES,
+    Answers,
+    Case,
+    CaseRun,
+    Corpus,
+    ResultSet,
+    merged_fields,
+    segments_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,8 +48,6 @@ SCHEMA: Final = "results.schema.json"
 """The file beside this one that is the JSON Schema of the format."""
 
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
-_COUNTS: Final = _SUMS.index("score_sum")
-"""So many of them are whole numbers."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
 _MOST: Final = 2**53
@@ -81,6 +91,7 @@ def to_text(results: ResultSet, found: Mapping[str, MatchResult] | None = None) 
             **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
             **({_UNSCORED: results.unscored} if results.unscored else {}),
             **results.answers.rates,
+            **_rates(results),
         },
         "signatures": list(signatures),
     }
@@ -90,6 +101,13 @@ def to_text(results: ResultSet, found: Mapping[str, MatchResult] | None = None) 
     cases = ",\n".join("\n".join(_case(case, signatures, found or {})) for case in results.cases)
     listed = f"[\n{cases}\n  ]" if cases else "[]"
     return "\n".join(["{", *lines, f'  "cases": {listed}', "}", ""])
+
+
+def _rates(results: ResultSet) -> dict[str, float]:
+    """Return what is missing or made up, as far as there is anything to divide by."""
+    fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
+    total = reduce(FieldAggregation.merge, fields.values(), FieldAggregation())
+    return {name: rate for name in RATES if (rate := getattr(total, name)) is not None}
 
 
 def _dump(value: object) -> str:
@@ -178,12 +196,19 @@ def _comparison(
         if not payload[key]:
             del payload[key]
     audits = payload.pop("audit", [])
+    payload.pop("presence", None)
     yield f"          {{{_members(payload)},"
     if audits:
         yield from _audits(audits)
     if result is not None:
         yield from _listed("field_results", result.field_results)
         yield from _listed("containers", result.containers)
+    if comparison.presence:
+        rows = [
+            f"              {_dump(path)}: {{{_members(each.to_dict())}}}"
+            for path, each in sorted(comparison.presence.items())
+        ]
+        yield "\n".join(['            "presence": {', ",\n".join(rows), "            },"])
     yield '            "fields": {'
     yield from _fields(comparison.fields, "              ")
     yield f"            }}}}{comma}"
@@ -352,6 +377,10 @@ class _Reader:
             passed=_as(bool, found["passed"]),
             threshold=_threshold(_as(dict, found["threshold"])),
             fields=self._fields(found["fields"]),
+            presence={
+                self._path(path): _presence(_as(dict, numbers))
+                for path, numbers in _as(dict, found.get("presence", {})).items()
+            },
             counts={status: _count(number) for status, number in _as(dict, found["counts"]).items()},
             errors=_texts(found.get("errors", [])),
             warnings=_texts(found.get("warnings", [])),
@@ -364,6 +393,7 @@ class _Reader:
             parsed=_as(bool, found["parsed"]) if "parsed" in found else None,
             validity=_validity(found.get("validity", "")),
             violations=_texts(found.get("violations", [])),
+            spent=Spent.from_dict(_as(dict, found["spent"])) if "spent" in found else None,
             has_figures=figures["score"] is not None,
             **{each: 0.0 if value is None else _figure(each, value, name) for each, value in figures.items()},
         )
@@ -385,7 +415,7 @@ def _check_head(figures: dict[str, Any]) -> None:
     _count(figures["cases"])
     _count(figures.get("batch_errors", 0))
     _count(figures.get(_UNSCORED, 0))
-    for name in ("parse_rate", "valid_rate"):
+    for name in ("parse_rate", "valid_rate", *RATES):
         if name in figures:
             _figure(name, figures[name])
     for name in ("pass_rate", *FIGURES):
@@ -396,12 +426,18 @@ def _check_head(figures: dict[str, Any]) -> None:
 def _aggregation(sums: dict[str, Any]) -> FieldAggregation:
     if sums["score"] is not None:
         _figure("score", sums["score"])
-    numbers: list[float] = [0] * _COUNTS + [0.0] * (len(_SUMS) - _COUNTS)
+    numbers: list[float] = [0] * COUNTED + [0.0] * (len(_SUMS) - COUNTED)
     for name, value in sums.items():
         place = _PLACES.get(name)
         if place is not None:
-            numbers[place] = _count(value) if place < _COUNTS else _sum(value)
+            numbers[place] = _count(value) if place < COUNTED else _sum(value)
     return FieldAggregation.from_list(numbers)
+
+
+def _presence(numbers: dict[str, Any]) -> Presence:
+    known = _as(bool, numbers.get("known", False))
+    counts = {name: _count(numbers.get(name, 0)) for name in Presence._fields if name != "known"}
+    return Presence(known=known, **counts)
 
 
 def _threshold(found: dict[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,17 @@ one: means are per run first, then per case, then over cases.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.engine.plan.options import PRESETS
+from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 
@@ -19,11 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
+    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
+_UNKNOWN: Final = Spent()
 Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 # A share that is exactly its limit reaches it, whatever the division made of it.
@@ -57,6 +64,11 @@ class CaseRun:
     def has_figures(self) -> bool:
         """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
         return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What each answer of the run took: one, of which nothing is known, if nobody says."""
+        return tuple(each.spent for each in self.comparisons if each.spent is not None) or (_UNKNOWN,)
 
 
 @final
@@ -300,6 +312,21 @@ class ResultSet:
         return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
 
 
+@lru_cache(maxsize=256)
+def counts_extra(signature: str) -> bool:
+    """Tell by the signature of a comparison whether it counts what only actual has.
+
+    >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
+    False
+    >>> counts_extra('json_similarity|options:{"extra":"count"}|schema:none|rules:2')
+    True
+    """
+    metric, _, rest = signature.partition("|options:")
+    told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
+    preset = PRESETS.get(metric)
+    return (told[1] if told else "count" if preset is None else preset.extra) == "count"
+
+
 def merged_fields(cases: Iterable[Case], metric: str | None = None) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases, by one metric or by all.
 
@@ -307,19 +334,22 @@ def merged_fields(cases: Iterable[Case], metric: str | None = None) -> dict[str,
     much as any other.
     """
     sums: dict[str, list[list[float]]] = {}
+    presence: dict[str, Presence] = {}
     for case in cases:
         share = 1 / len(case.runs)
         for run in case.runs:
             for comparison in run.comparisons:
                 if metric is not None and comparison.metric != metric:
                     continue
+                merge_presence(presence, comparison.presence)
                 for path, figures in comparison.fields.items():
                     numbers = figures.to_list()
                     rows = sums.setdefault(path, [])
                     rows.append(numbers + [share * number for number in numbers])
-    return {
+    merged = {
         path: blended([fsum(column) for column in zip(*rows, strict=True)]) for path, rows in sums.items()
     }
+    return with_fabrications(merged, presence)
 
 
 def segments_of(path: str) -> tuple[Segment, ...]:
@@ -333,15 +363,10 @@ def segments_of(path: str) -> tuple[Segment, ...]:
 def blended(numbers: Sequence[float]) -> FieldAggregation:
     """Return figures whose counts are of the first half of the numbers, and whose means are of the second."""
     half = len(numbers) // 2
-    counted = FieldAggregation.from_list(list(numbers[:half]))
+    counted = FieldAggregation.from_list([*map(int, numbers[:COUNTED]), *numbers[COUNTED:half]])
     mean = FieldAggregation.from_list(list(numbers[half:]))
-    return FieldAggregation(
-        matches=counted.matches,
-        mismatches=counted.mismatches,
-        omissions=counted.omissions,
-        hallucinations=counted.hallucinations,
-        skipped=counted.skipped,
-        batch_errors=counted.batch_errors,
+    return replace(
+        counted,
         score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
         weighted_score=mean.weighted_score,
         expected_weight=mean.expected_weight,

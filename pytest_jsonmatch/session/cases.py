@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
@@ -49,7 +50,7 @@ def _made(session: Session) -> CaseRules:
     def keep(case: GoldenCase, actual: object) -> None:
         recorder = session.test
         if recorder is not None and settings.html is not None:
-            recorder.send("sources", source_of(case, actual))
+            recorder.send("sources", source_of(case, value_of(actual)))
         if recorder is not None and settings.record is not None:
             params = getattr(getattr(recorder.item, "callspec", None), "params", {})
             line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)

@@ -13,6 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
@@ -109,6 +110,8 @@ class Recorder:
         self._under = False
         """Whether an answer was not good enough."""
         self._names: set[str] = set()
+        self._spent: list[Spent] = []
+        """What the answers took that were compared."""
         self._count = 0
         self._sums = [0.0] * len(_FIGURES)
         self._compared = 0
@@ -140,21 +143,27 @@ class Recorder:
         passed: bool,
         parsed: bool | None = None,
         unreadable: str | None = None,
+        spent: Spent | None = None,
         tags: Tags | None = None,
     ) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
+        What an answer took is kept with its first comparison.
         """
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
+            if any(each is spent for each in self._spent):
+                spent = None
+            elif spent is not None:
+                self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
         comparison = self._comparison(identity, result, limits, passed=passed, tags=tags)
-        if parsed is not None:
-            comparison = replace(comparison, parsed=parsed)
+        if parsed is not None or spent is not None:
+            comparison = replace(comparison, parsed=parsed, spent=spent)
         if unreadable is not None:
             warnings = (*comparison.warnings, unreadable)
             comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)

@@ -45,12 +45,14 @@ leaf_f1, 3 records: mean score 0.47
   all leaves together: precision 0.60, recall 0.50, F1 0.55
   1 of 3 records with score 1, 1 without an answer, 1 answer not scored
 
-field             n  match  mismatch  omitted  invented  score  precision  recall    F1
-c                 1      0         0        0         1   0.00       0.00       –  0.00
-a                 3      1         1        1         0   0.33       0.50    0.33  0.40
-b                 3      2         0        1         0   0.67       1.00    0.67  0.80
-───────────────────────────────────────────────────────────────────────────────────────
-all fields        7      3         1        2         1   0.43       0.60    0.50  0.55
+field             n  match  mismatch  omitted  invented  fabricated  score  precision  recall    F1
+c                 1      0         0        0         1           1   0.00       0.00       –  0.00
+a                 3      1         1        1         0           0   0.33       0.50    0.33  0.40
+b                 3      2         0        1         0           0   0.67       1.00    0.67  0.80
+───────────────────────────────────────────────────────────────────────────────────────────────────
+all fields        7      3         1        2         1           1   0.43       0.60    0.50  0.55
+2 of 6 expected leaves omitted (33.3 %); 1 of 5 actual leaves invented (20 %); fabricated at 1 of 1
+places where nothing is expected (100 %)
 
 the worst records:
   0.00  r2  there is no answer for it
@@ -488,7 +490,7 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, com
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": each["a"] + 100 * (each["id"] > 8)} for each in gold])
     page = command(f"{SIDES} --report html").out
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-    assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0]]]
+    assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0, 0]]]
     assert len(data["cases"]) == 10
     (compared,) = data["cases"][0]["u"][0]["c"]
     (leaf,) = compared["d"]["leaves"]

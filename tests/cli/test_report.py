@@ -370,3 +370,49 @@ def test_a_file_of_the_first_version_is_read_for_good(command, folder):
     (folder / "old.json").write_text(text)
     assert command("report old.json").out.splitlines()[-1] == "score 0.50"
     assert from_text(command("report old.json --json").out, "out") == from_text(text, "old.json")
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_table_for_other_programs(files, command, folder, monkeypatch, library):
+    other = "pandas" if library == "polars" else "polars"
+    monkeypatch.setitem(sys.modules, other, None)
+    pytest.importorskip(library)
+    assert command("report run.json --csv fields.csv") == (0, "", "")
+    header, *rows = (folder / "fields.csv").read_text(encoding="utf-8").splitlines()
+    assert header.split(",")[:8] == [
+        *("case", "metric", "passed", "path", "total", "matches", "mismatches", "omissions")
+    ]
+    assert header.split(",")[-3:] == ["omission_rate", "hallucination_rate", "fabrication_rate"]
+    assert [row.split(",")[0:1] + row.split(",")[3:7] for row in rows] == [
+        ["a", "x", "1", "1", "0"],
+        ["b", "x", "1", "1", "0"],
+        ["b", "y", "1", "0", "1"],
+    ]
+    # (What the metric does not count is not 0.)
+    assert rows[0].endswith(",0.0,,")
+
+
+def test_a_table_as_parquet(files, command, folder):
+    polars = pytest.importorskip("polars")
+    assert command("report run.json --parquet fields.parquet") == (0, "", "")
+    frame = polars.read_parquet(folder / "fields.parquet")
+    assert frame["path"].to_list() == ["x", "x", "y"]
+    assert frame["passed"].to_list() == [True, False, False]
+
+
+def test_a_table_without_what_writes_it(files, command, folder, monkeypatch):
+    for name in ("polars", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None)
+    ran = command("report run.json --csv fields.csv")
+    assert (ran.code, ran.err.strip()) == (
+        2,
+        "jsonmatch report: --csv needs polars or pandas: pip install polars",
+    )
+    assert not (folder / "fields.csv").exists()
+
+
+def test_a_table_never_replaces_a_result_file(files, command):
+    ran = command("report before.json --csv run.json")
+    assert (ran.code, "written over run.json, a JSON file; RESULT comes first" in ran.err) == (2, True)
+    ran = command("report run.json --csv a.csv -o b.csv")
+    assert (ran.code, "--output names b.csv: give one file" in ran.err) == (2, True)

@@ -17,6 +17,8 @@ from pytest_jsonmatch import (
     register_comparator,
     register_transform,
 )
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
+from pytest_jsonmatch.engine.result.figures import with_fabrications
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
@@ -123,6 +125,10 @@ def test_figures_are_those_of_single_comparisons(seed):
     for result in results:
         for path, each in result.per_field.items():
             fields[path] = fields[path].merge(each) if path in fields else each
+    presence: dict[str, Presence] = {}
+    for result in results:
+        merge_presence(presence, result.presence())
+    fields = with_fabrications(fields, presence)
     assert run.all_fields.keys() == fields.keys()
     assert list(run.per_field) == [path for path in run.all_fields if fields[path].total]
     for path, each in fields.items():

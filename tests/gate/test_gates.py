@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet, merged_fields
@@ -71,6 +71,19 @@ def checked(text, results=RESULTS):
         ("micro.recall", (3 + 1.5 + 2) / 9),
         ("micro.precision", (3 + 1.5 + 2) / (3 + 2 + 3)),
         ('cases["acme-1"].micro.f1', 1.0),
+        # Of all runs together: 12 leaves are expected, and "e" is the only one that is made up.
+        ("matches", 8),
+        ("mismatches", 1),
+        ("omissions", 3),
+        ("hallucinations", 1),
+        ("omission_rate", 3 / 12),
+        ("hallucination_rate", 1 / 10),
+        ("fabrication_rate", 1.0),
+        ('fields["b.d"].omissions', 2),
+        ('fields["e"].hallucination_rate', 1.0),
+        ('fields["e"].omission_rate', None),
+        ('fields["a"].fabrication_rate', None),
+        ('cases["acme-*"].hallucinations', 0),
     ],
 )
 def test_the_value_of_a_figure(figure, value):
@@ -183,3 +196,39 @@ def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     found = checked("score >= 0.5 proven", replace(whole, cases=whole.cases[:10], corpus=corpus))
     assert (found.passed, found.note) == (False, "an interval takes all records: use --keep all")
     assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed
+
+
+@pytest.mark.parametrize("figure", ["hallucinations", "hallucination_rate", "fabrication_rate"])
+def test_what_is_not_counted_is_never_good_enough(figure):
+    results = ResultSet(
+        (
+            Case("f.yaml::a", (CaseRun(1, passed=True, comparisons=(compared({"b": 1}, {}, name="a"),)),)),
+            Case(
+                "f.yaml::b",
+                (
+                    CaseRun(
+                        1,
+                        passed=True,
+                        comparisons=(
+                            compared({"a": 1, "b": 1}, {"a": 1}, name="b", metric="json_similarity"),
+                        ),
+                    ),
+                ),
+            ),
+        )
+    )
+    for text in (f"{figure} <= 1", f'fields["a"].{figure} <= 1'):
+        check = checked(text, results)
+        assert (check.value, check.passed, check.note) == (
+            None,
+            False,
+            "not counted: json_similarity leaves out what only actual has",
+        )
+    assert checked(f'fields["b"].{figure} <= 1', results).value == 1
+
+
+def test_rates_are_proven_by_their_interval():
+    check = checked("omission_rate <= 0.9 proven")
+    assert (check.figure, check.passed) == ("upper end of omission_rate", True)
+    with pytest.raises(GateError, match="fabrication_rate has no interval"):
+        parse_gate("fabrication_rate <= 0.9 proven")

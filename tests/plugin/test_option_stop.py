@@ -170,6 +170,8 @@ def test_a_gate_by_tag_is_open_until_the_end(pytester):
         "    source = 'phone' if n == 7 else 'scan'\n"
         "    assert_json_match(n == 7, True, threshold=0, tags={'source': source})\n"
     )
-    run = pytester.runpytest("--jsonmatch-stop-when-decided", '--jsonmatch-gate=tags["source=phone"].f1 >= 0.9')
+    run = pytester.runpytest(
+        "--jsonmatch-stop-when-decided", '--jsonmatch-gate=tags["source=phone"].f1 >= 0.9'
+    )
     run.assert_outcomes(passed=8)
     assert run.ret == 0

@@ -74,6 +74,7 @@ items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
 number          4     4        0       0 not counted  1.00      1.00   1.00 1.00
 ────────────────────────────────────────────────────────────────────────────────
 all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
+2 of 32 expected leaves omitted (6.25 %)
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -138,6 +139,7 @@ items            13     2     1    -  0.84
 number            4     0     0    -  1.00
 ------------------------------------------
 all fields       29     4     2    -  0.85
+2 of 32 expected leaves omitted (6.25 %)
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -164,6 +166,7 @@ items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
     price       6     5        1       0 not counted  0.98      0.98   0.98 0.98
 ────────────────────────────────────────────────────────────────────────────────
 all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
+2 of 32 expected leaves omitted (6.25 %)
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
@@ -321,7 +324,9 @@ def test_deep_paths_are_shown_to_200_levels_in_one_row():
 
 def test_ten_thousand_cases_of_fifty_fields():
     fields = {
-        f"group{index % 5}.field{index}": FieldAggregation(1, 0, 0, 0, 0, 0, 1.0, 1.0, 1.0, 1.0)
+        f"group{index % 5}.field{index}": FieldAggregation.from_list(
+            [1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1.0, 1.0, 1.0, 1.0]
+        )
         for index in range(50)
     }
     one = Comparison("x", "x", "field_match", "s", 1.0, 1.0, 1.0, 1.0, passed=True, fields=fields)
@@ -376,7 +381,8 @@ def test_elements_without_a_partner_are_counted_below_the_table():
         compared("one", {"rows": ["a", "x", "b"]}, {"rows": ["b", "c", "a"]}, metric="pairwise_f1"),
         compared("two", {"rows": ["a"]}, {"rows": ["b", "a"]}, metric="pairwise_f1"),
     ]
-    assert shown(cases)[5:7] == [
+    assert shown(cases)[5:8] == [
+        "2 of 5 expected leaves omitted (40 %); 1 of 4 actual leaves invented (25 %)",
         "elements without a partner:",
         "  rows  2 of 5 expected, 1 of 4 actual",
     ]

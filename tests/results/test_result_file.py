@@ -104,6 +104,8 @@ def test_what_a_person_finds_in_it():
         "precision": 0.5,
         "recall": 0.5,
         "f1": 0.5,
+        "omission_rate": 0.0,
+        "hallucination_rate": 0.0,
     }
     (case,) = found["cases"]
     assert (case["id"], case["score"], case["passed"]) == ("a", 0.5, False)

@@ -10,9 +10,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
+from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Comparison
@@ -27,6 +29,10 @@ FIELD = FieldAggregation(
     skipped=1,
     batch_errors=1,
     score_sum=1.5,
+    expected_leaves=3,
+    actual_leaves=4,
+    places=2,
+    fabricated=1,
     weighted_score=1.5,
     expected_weight=4.0,
     actual_weight=4.0,
@@ -57,6 +63,10 @@ FULL = ResultSet(
                         comparison(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
+                            presence={
+                                "$": Presence(objects=2),
+                                "tip": Presence(met=1, known=True, places=1, fabricated=1),
+                            },
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
                             warnings=("a note",),
@@ -68,6 +78,7 @@ FULL = ResultSet(
                             parsed=True,
                             validity="invalid",
                             violations=("a: no",),
+                            spent=Spent("large", 1.5, 900, 100, 0.25),
                             tags={"language": "de"},
                         ),
                         comparison(has_figures=False),
@@ -251,6 +262,9 @@ COMPARED = (*RUN, "comparisons", 0)
         ((*COMPARED, "fields", "items[].price", "actual_weight"), 1e201),
         ((*COMPARED, "arrays", "items"), [1, 2]),
         ((*COMPARED, "params", "model"), ["large", 1, 2]),
+        ((*COMPARED, "spent", "cost"), -1),
+        ((*COMPARED, "spent", "input_tokens"), 2**53 + 1),
+        ((*COMPARED, "spent", "model"), ""),
         (("corpus", "records"), -1),
     ],
 )

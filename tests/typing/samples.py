@@ -19,6 +19,7 @@ from typing_extensions import assert_type
 import pytest_jsonmatch
 from pytest_jsonmatch import (
     MISSING,
+    Answer,
     ArrayAlignment,
     ArrayAudit,
     BatchItem,
@@ -54,6 +55,7 @@ from pytest_jsonmatch import (
     RunError,
     RunResult,
     Signature,
+    Spent,
     TargetPathError,
     UnlistedFieldError,
     UnsupportedValueError,
@@ -456,6 +458,14 @@ def sample_golden_cases_for_a_python_test() -> None:
         mark = assert_type(golden_cases(path, argname="case"), pytest.MarkDecorator)
         name, rows = mark.args
         assert (name, [judged(row.values[0]).score for row in rows]) == ("case", [1.0])
+
+
+def sample_answers() -> None:
+    answer = Answer({"n": 1}, model="small", usage={"input_tokens": 900, "cost": 0.01}, seconds=0.5)
+    assert_type(answer.value, object)
+    assert_type(answer.spent, Spent)
+    assert_type(answer.spent.tokens, "int | None")
+    assert assert_json_match(answer, {"n": 1}).score == 1.0
 
 
 # Judges -------------------------------------------------------------------------------------------

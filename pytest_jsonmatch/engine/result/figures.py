@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
+from pytest_jsonmatch.engine.result.absence import fabrications
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
 
@@ -49,6 +51,14 @@ class FieldAggregation:
     hallucinations: int = 0
     skipped: int = 0
     batch_errors: int = 0
+    expected_leaves: int = 0
+    """Leaves of expected, whatever they weigh; a mistyped object or array has as many as are in it."""
+    actual_leaves: int = 0
+    """Likewise of actual; 0 where the metric does not count what only actual has."""
+    places: int = 0
+    """Objects on both sides in which expected has no value for the member; known of a run as a whole."""
+    fabricated: int = 0
+    """Of these, the objects in which actual has one."""
     score_sum: float = 0.0
     weighted_score: float = 0.0
     expected_weight: float = 0.0
@@ -79,6 +89,25 @@ class FieldAggregation:
         """Twice the weighted score over both sides' weighted leaves; None for 0/0."""
         return _capped(2 * self.weighted_score, self.expected_weight + self.actual_weight)
 
+    @property
+    def omission_rate(self) -> float | None:
+        """Omissions over expected's leaves; None for 0/0."""
+        return _capped(self.omissions, self.expected_leaves)
+
+    @property
+    def hallucination_rate(self) -> float | None:
+        """Hallucinations over actual's leaves; None for 0/0, and if the metric does not count them."""
+        return _capped(self.hallucinations, self.actual_leaves)
+
+    @property
+    def fabrication_rate(self) -> float | None:
+        """The share of the places without an expected value at which actual has one; None for 0/0.
+
+        Also if the metric does not count what only actual has, and of a single comparison: which members an
+        object could have is known of a run only.
+        """
+        return _capped(self.fabricated, self.places)
+
     def merge(self, other: FieldAggregation) -> FieldAggregation:
         """Return the figures of both; the order of merging does not matter."""
         return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
@@ -88,7 +117,7 @@ class FieldAggregation:
         return {name: getattr(self, name) for name in _SHOWN}
 
     def to_list(self) -> list[float]:
-        """Return the ten numbers, in the order of the fields, to send or store."""
+        """Return the numbers, in the order of the fields, to send or store."""
         return [getattr(self, name) for name in _NUMBERS]
 
     @classmethod
@@ -98,7 +127,15 @@ class FieldAggregation:
 
 
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
-_SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1")
+COUNTED: Final = _NUMBERS.index("score_sum")
+"""So many of an aggregation's numbers are whole ones; they come first."""
+RATES: Final = ("omission_rate", "hallucination_rate", "fabrication_rate")
+"""What aggregates say of absent values."""
+_SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
+_EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
+    _NUMBERS.index,
+    ("expected_leaves", "actual_leaves", "score_sum", "weighted_score", "expected_weight", "actual_weight"),
+)
 
 
 def _capped(part: float, whole: float) -> float | None:
@@ -161,20 +198,40 @@ def aggregates(
     sums: dict[PlanNode, list[float]] = {}
     for place, number in matches.items():
         weight = number * place.weight
-        sums[place] = [number, 0, 0, 0, 0, 0, float(number), weight, weight, weight]
+        leaves = number, number * (place.plan.options.extra == "count")
+        sums[place] = [number, 0, 0, 0, 0, 0, *leaves, 0, 0, float(number), weight, weight, weight]
     for finding in findings:
         node, status = finding.node, finding.status
         numbers = sums.get(node.place)
         if numbers is None:
-            numbers = sums[node.place] = [0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0]
+            numbers = sums[node.place] = [0] * _SCORES + [0.0] * 4
         numbers[POSITIONS[status]] += 1
         if status in LEAVES:
+            own, other = finding.leaves
+            numbers[_EXPECTED_LEAVES] += own
+            if node.plan.options.extra == "count":
+                numbers[_ACTUAL_LEAVES] += other
             expected, actual = finding.weights
-            numbers[6] += finding.score
-            numbers[7] += finding.score * node.weight
-            numbers[8] += expected
-            numbers[9] += actual
+            numbers[_SCORES] += finding.score
+            numbers[_WEIGHTED] += finding.score * node.weight
+            numbers[_EXPECTED] += expected
+            numbers[_ACTUAL] += actual
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
+
+
+def with_fabrications(
+    fields: Mapping[str, FieldAggregation], presence: Mapping[str, Presence]
+) -> dict[str, FieldAggregation]:
+    """Return the figures of a run's fields, and at which places without an expected value actual has one.
+
+    A member of which there is no result, such as one that the schema lists and no record has, gets a row of
+    its own; an object that was made up too, since its results are those of what is in it.
+    """
+    found = dict(fields)
+    for path, (places, fabricated) in fabrications(presence).items():
+        of_path = found.get(path, FieldAggregation())
+        found[path] = of_path.merge(FieldAggregation(places=places, fabricated=fabricated))
+    return found
 
 
 @final

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
+from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry
     from pytest_jsonmatch.engine.result.notebook import Library
@@ -245,6 +247,13 @@ class MatchResult:
             only_actual += each.actual_size - paired
             counts[path] = pairs + paired, only_expected, only_actual
         return counts
+
+    def presence(self, limit: int = 200) -> dict[str, Presence]:
+        """Return what stands at members of objects, by schema path, paths cut after `limit` levels.
+
+        Runs are made of these: `fabrication_rate` depends on what other records have.
+        """
+        return by_path(presence_of(self._outcome.seen, self._outcome.findings), limit)
 
     @property
     def counts(self) -> dict[str, int]:

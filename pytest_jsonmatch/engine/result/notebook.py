@@ -8,7 +8,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.result.figures import RATES, short_score
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
@@ -94,7 +94,7 @@ def leaf_columns(fields: Sequence[FieldResult]) -> dict[str, list[Any]]:
 
 def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]]:
     """Return figures by schema path as columns."""
-    figures = {name: [getattr(each, name) for each in fields.values()] for name in _FIGURES}
+    figures = {name: [getattr(each, name) for each in fields.values()] for name in (*_FIGURES, *RATES)}
     return {"path": list(fields), **figures}
 
 

@@ -177,13 +177,17 @@ class Asked(NamedTuple):
 
 @final
 class Seen:
-    """What was met in expected, in the order of the document; it merges."""
+    """What was met in expected, in the order of the document, and which objects met which; it merges."""
 
-    __slots__ = ("_met",)
+    __slots__ = ("_met", "mistyped", "objects")
 
     def __init__(self) -> None:
         # With a container: of its members; without one: of itself.
         self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
+        self.objects: list[tuple[PlanNode, dict[str, JsonValue], Any]] = []
+        """Each object of expected, and what actual has there: an object, or `MISSING`."""
+        self.mistyped: list[tuple[PlanNode, JsonValue]] = []
+        """Objects and arrays of expected that were not gone down into: actual has another type there."""
 
     def enter(self, node: PlanNode, container: Collection[Any]) -> None:
         """Take note of an object or array, and of its members: it is no leaf itself."""
@@ -196,6 +200,8 @@ class Seen:
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
         self._met += other._met
+        self.objects += other.objects
+        self.mistyped += other.mistyped
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""

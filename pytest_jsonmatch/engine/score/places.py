@@ -221,6 +221,8 @@ class Places(Findings):
         if self._base is not None:
             self.take_both(node, own, other)
             return
+        if type(expected) is dict or type(expected) is list:
+            self.seen.mistyped.append((node, expected))
         weights = own.weight * node.weight, other.weight * node.weight
         self.add(spot, MISMATCH, 0.0, Detail(leaves=(own.number, other.number), weights=weights))
 

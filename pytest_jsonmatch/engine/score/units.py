@@ -36,6 +36,7 @@ def unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
     node, expected, actual = spot.node, spot.expected, spot.actual
     counts_extra = node.plan.options.extra == "count"
     walk.seen.enter(node, expected)
+    walk.seen.objects.append((node, expected, actual))
     for item in walk.object_members(node, trail, expected, actual, extra=counts_extra) or ():
         key, _, one, other, child = item
         if child.branches is not None:

@@ -215,6 +215,8 @@ class Walk(Places):
         expected, actual = spot.expected, spot.actual
         if self._plan.nulls_absent:
             expected, actual = without_nulls(expected), without_nulls(actual)
+        if type(expected) is dict:
+            self.seen.objects.append((node, expected, actual))
         if not (expected is not MISSING and expected) and not (actual is not MISSING and actual):
             if self._plan.options.empties == "leaf":
                 spot = spot._replace(node=node)

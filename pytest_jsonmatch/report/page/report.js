@@ -292,6 +292,7 @@ const fieldList = find("fields") && new List(find("fields"), {
     { ...counted("total", "n", -1, "results"), class: "number" },
     counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, and different"),
     counted("omission", "omitted", 2, "expected, and not there"), inventedColumn,
+    ...(fields.some((row) => row.counts[4]) ? [counted("fabricated", "fabricated", 4, "a value where nothing is expected")] : []),
     ...(measured ? [
       { ...number("precision", "precision", "of what is there, how much is right"), class: "number less" },
       { ...number("recall", "recall", "of what was expected, how much is right"), class: "number less" },
@@ -301,6 +302,7 @@ const fieldList = find("fields") && new List(find("fields"), {
   draw: (row, list) => list.cells(row, { class: "line" }),
   changed: () => filterFields(),
 });
+for (const note of data.absence) if (find("fields")) find("fields").after(make("p", { class: "less" }, note));
 
 const FIELD_STATUS = {
   imperfect: (row) => row.total > row.counts[0], perfect: (row) => row.total === row.counts[0],

@@ -1,0 +1,191 @@
+"""An answer with what it took: its model, its time, its tokens, its cost; and figures over many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from math import fsum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_USAGE: Final = ("input_tokens", "output_tokens", "cost")
+_MOST: Final = 2**53
+"""Larger numbers are mistakes, and sums of numbers up to here stay numbers."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer took, as far as it is known: None is unknown, and never 0.
+
+    Raises ConfigurationError for what can't be: a number below 0, NaN, an empty name.
+
+    >>> Spent(input_tokens=900, output_tokens=100).tokens, Spent(input_tokens=900).tokens
+    (1000, None)
+    """
+
+    model: str | None = None
+    seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    """In whatever currency; all answers of a run in the same one."""
+
+    def __post_init__(self) -> None:
+        """Check everything: it comes from users' code, and from files."""
+        __tracebackhide__ = True
+        model = cast("object", self.model)
+        if model is not None and not (isinstance(model, str) and model):
+            raise ConfigurationError(f"model is {model!r}; it is the name of a model, or None for unknown")
+        _check("seconds", self.seconds, (int, float), "a number of seconds")
+        _check("usage['input_tokens']", self.input_tokens, (int,), "a whole number")
+        _check("usage['output_tokens']", self.output_tokens, (int,), "a whole number")
+        _check("usage['cost']", self.cost, (int, float), "a number")
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens, read and written; None unless both numbers are known."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known, in built-in types.
+
+        >>> Spent(model="small", cost=0.01).to_dict()
+        {'model': 'small', 'cost': 0.01}
+        """
+        return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Spent:
+        """Return what `to_dict` gave; unknown keys, which a later release may add, are ignored."""
+        if not isinstance(cast("object", found), Mapping):
+            raise ConfigurationError(f"{found!r} is no mapping with any of {', '.join(_NAMES)}")
+        return cls(**{name: found[name] for name in _NAMES if name in found})
+
+
+_NAMES: Final = tuple(each.name for each in fields(Spent))
+
+
+def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None:
+    __tracebackhide__ = True
+    if value is None:
+        return
+    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= cast("float", value) <= _MOST:
+        raise ConfigurationError(
+            f"{what} is {value!r}; it is {noun} from 0 to {_MOST:,}, or None for unknown"
+        )
+
+
+# No dataclass, which would itself be a JSON value: an answer in a place that does not expect one is an error.
+@final
+class Answer:
+    """An answer, and what it took: what a producer, `jsonmatch_actual` or the hook may return for a value.
+
+    Args:
+        value: the answer itself: the value to compare, or model output as text.
+        model: the name of the model that gave it.
+        usage: any of `input_tokens`, `output_tokens` and `cost`; what is left out, or None, is unknown.
+        seconds: how long it took. If it is left out, the call of a producer or of the hook is measured.
+
+    Raises:
+        ConfigurationError: an unknown key of `usage`, a number below 0; the message says what is allowed.
+
+    >>> answer = Answer({"total": 12.5}, model="small", usage={"input_tokens": 900, "cost": 0.002})
+    >>> answer.value, answer.spent.cost, answer.spent.seconds
+    ({'total': 12.5}, 0.002, None)
+    """
+
+    __slots__ = ("spent", "value")
+
+    def __init__(
+        self,
+        value: object,
+        *,
+        model: str | None = None,
+        usage: Mapping[str, float | Decimal | None] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        __tracebackhide__ = True  # what is wrong stands in the caller's line
+        given: Any = {} if usage is None else usage
+        if not isinstance(given, Mapping):
+            raise ConfigurationError(f"usage is {given!r}; it is a mapping with any of {', '.join(_USAGE)}")
+        for key in given:
+            if key not in _USAGE:
+                raise ConfigurationError(f"usage has an unknown key {key!r}; allowed are {', '.join(_USAGE)}")
+        numbers: dict[str, Any] = {
+            key: float(each) if isinstance(each, Decimal) else each for key, each in given.items()
+        }
+        self.value: Final = value
+        self.spent: Final = Spent(model, seconds, **numbers)
+
+    def measured(self, seconds: float) -> Answer:
+        """Return the answer with a time that was measured, unless it says itself how long it took."""
+        if self.spent.seconds is not None:
+            return self
+        return answer_of(self.value, replace(self.spent, seconds=round(seconds, 6)))
+
+    def __repr__(self) -> str:
+        """Return the value, and what is known of the answer."""
+        known = (f", {name}={value!r}" for name, value in self.spent.to_dict().items())
+        return f"Answer({self.value!r}{''.join(known)})"
+
+
+def answer_of(value: object, spent: Spent) -> Answer:
+    """Return an answer of which is known what it took."""
+    usage = {name: getattr(spent, name) for name in _USAGE}
+    return Answer(value, model=spent.model, usage=usage, seconds=spent.seconds)
+
+
+def value_of(actual: object) -> object:
+    """Return what is to be compared: the value of an `Answer`, or anything else as it is."""
+    return actual.value if isinstance(actual, Answer) else actual
+
+
+# -- figures over many answers -----------------------------------------------------------------------------
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return fsum(numbers) / len(numbers)
+
+
+def _p95(numbers: Sequence[float]) -> float:
+    """Return the lowest number that 95 % of all do not exceed: always one of them."""
+    return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
+
+
+class _Figure(NamedTuple):
+    of: str
+    """The attribute of `Spent`."""
+    sum_up: Callable[[Sequence[float]], float]
+    what: str
+
+
+FIGURES: Final[Mapping[str, _Figure]] = {
+    "latency.mean": _Figure("seconds", _mean, "the mean seconds that answers took"),
+    "latency.p95": _Figure("seconds", _p95, "the seconds that 95 % of the answers did not exceed"),
+    "cost.mean": _Figure("cost", _mean, "the mean cost of an answer"),
+    "cost.total": _Figure("cost", fsum, "the cost of all answers"),
+    "tokens.mean": _Figure("tokens", _mean, "the mean tokens of an answer, read and written"),
+    "tokens.total": _Figure("tokens", sum, "the tokens of all answers, read and written"),
+}
+"""Figures of what answers took."""
+
+
+def spent_figure(name: str, spent: Iterable[Spent]) -> tuple[float | None, int]:
+    """Return one of `FIGURES` over the answers of which it is known, and how many these are.
+
+    >>> spent_figure("cost.total", [Spent(cost=0.5), Spent(cost=0.25), Spent()])
+    (0.75, 2)
+    >>> spent_figure("cost.total", [Spent()])
+    (None, 0)
+    """
+    figure = FIGURES[name]
+    known = [value for each in spent if (value := getattr(each, figure.of)) is not None]
+    return (figure.sum_up(known), len(known)) if known else (None, 0)

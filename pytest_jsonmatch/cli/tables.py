@@ -1,0 +1,70 @@
+"""A run as a table for other programs: CSV or Parquet, a row a case and field."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.results.model import merged_fields
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_jsonmatch.results.model import ResultSet
+
+_OF_CASE: Final = ("case", "metric", "passed")
+"""The columns before those of the field."""
+
+
+def check_table(path: Path, output: Path | None) -> None:
+    """Find out before any work is done whether a table may be written there.
+
+    Raises:
+        CommandError: it would write over what looks like a result file, or `--output` names another file.
+    """
+    if output is not None:
+        raise CommandError(f"the table goes to {path}, and --output names {output}: give one file")
+    if path.suffix.lower() in {".json", ".jsonl"}:
+        raise CommandError(f"the table would be written over {path}, a JSON file; RESULT comes first")
+
+
+def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:
+    """Return one row for each case, metric and field; polars or pandas write it, whichever is installed.
+
+    Raises:
+        CommandError: neither is installed, or pandas lacks what it needs for Parquet.
+    """
+    columns = _columns(results)
+    for library in ("polars", "pandas"):
+        try:
+            frame = data_frame(columns, library)
+        except ConfigurationError:
+            continue
+        written = BytesIO()
+        try:
+            if library == "polars":
+                getattr(frame, f"write_{form}")(written)
+            else:
+                getattr(frame, f"to_{form}")(written, index=False)
+        except ImportError:
+            raise CommandError(f"--{form} with pandas needs pyarrow: pip install pyarrow") from None
+        return written.getvalue()
+    raise CommandError(f"--{form} needs polars or pandas: pip install polars")
+
+
+def _columns(results: ResultSet) -> dict[str, list[Any]]:
+    """Return the columns; of several runs of a case the figures are of all of them together."""
+    columns: dict[str, list[Any]] = {name: [] for name in (*_OF_CASE, *field_columns({}))}
+    for case in results.cases:
+        compared = [each for run in case.runs for each in run.comparisons]
+        for metric in dict.fromkeys(each.metric for each in compared):
+            of_fields = field_columns(merged_fields([case], metric))
+            number = len(of_fields["path"])
+            for name, value in zip(_OF_CASE, (case.id, metric, case.passed), strict=True):
+                columns[name] += [value] * number
+            for name, values in of_fields.items():
+                columns[name] += values
+    return columns

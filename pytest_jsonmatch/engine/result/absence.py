@@ -1,0 +1,203 @@
+"""Where expected has no value: what stands at the members of objects that both sides have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    _Pair: TypeAlias = tuple[dict[str, Any], Any]
+    """An object of expected, and what actual has there: an object, or `MISSING`."""
+
+
+@final
+class Presence(NamedTuple):
+    """What stands at one schema path, as an object and as a member of objects; two of them merge.
+
+    Only objects count that both sides have. "Open" are those whose members no schema lists: whether a member
+    that neither side has there is one at all depends on the other records of the run.
+    """
+
+    objects: int = 0
+    """Open objects at this path."""
+    met: int = 0
+    """Open objects in which either side has this member, be it null."""
+    known: bool = False
+    """Whether expected has this member in any object, also in one that actual lacks."""
+    places: int = 0
+    """Objects in which expected has no value for this member, as far as the record tells."""
+    fabricated: int = 0
+    """Of these, the objects in which actual has one."""
+
+    def merge(self, other: Presence) -> Presence:
+        """Return what both say; the order of merging does not matter."""
+        return Presence(
+            self.objects + other.objects,
+            self.met + other.met,
+            self.known or other.known,
+            self.places + other.places,
+            self.fabricated + other.fabricated,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers that are not 0, by name."""
+        return {name: number for name, number in self._asdict().items() if number}
+
+
+_NOTHING: Final = Presence()
+
+
+def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Presence]:
+    """Return what stands at the members of objects, by schema path, in the order of the document.
+
+    Nothing under metrics that do not count what only actual has.
+    """
+    found: dict[PlanNode, Presence] = {}
+
+    def add(node: PlanNode, more: Presence) -> None:
+        found[node.place] = found.get(node.place, _NOTHING).merge(more)
+
+    by_node: dict[PlanNode, list[_Pair]] = {}
+    for node, expected, actual in seen.objects:
+        by_node.setdefault(node, []).append((expected, actual))
+    for node, expected in _objects_in(seen.mistyped):
+        by_node.setdefault(node, []).append((expected, MISSING))
+    for node, pairs in by_node.items():
+        if node.plan.options.extra != "count":
+            return {}
+        listed = None if node.schema is None else node.schema.properties
+        if listed is None:
+            add(node, Presence(objects=sum(actual is not MISSING for _, actual in pairs)))
+        members = _listed_members(pairs, listed) if listed is not None else _open_members(pairs)
+        for key, more in members.items():
+            if not node.children[key].skip:
+                add(node.children[key], more)
+    for finding in findings:
+        if finding.expected is None and finding.status in {MATCH, SKIPPED}:
+            _allow(finding, found)
+    return found
+
+
+def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[PlanNode, dict[str, Any]]]:
+    """Yield the objects in values, at any depth, that are no leaf as a whole."""
+    waiting = list(values)
+    while waiting:
+        node, value = waiting.pop()
+        if node.explicit is not None or node.skip:
+            continue
+        if type(value) is dict:
+            yield node, value
+            waiting += [(node.children[key], each) for key, each in value.items()]
+        elif type(value) is list:
+            waiting += [(node.children[ELEMENT], each) for each in value]
+
+
+def _open_members(pairs: Iterable[_Pair]) -> dict[str, Presence]:
+    """Return what stands at the members of objects at one place.
+
+    Of objects that actual lacks it is only known which members expected has.
+    """
+    known: dict[tuple[str, ...], int] = {}
+    places: list[str] = []
+    others: list[str] = []
+    fabricated: list[str] = []
+    for expected, actual in pairs:
+        keys, is_met = tuple(expected), actual is not MISSING
+        known[keys] = known.get(keys, 0) + is_met
+        if is_met:
+            nulls, extra = _lacking(expected, actual)
+            places += nulls
+            others += extra
+            fabricated += [key for key in (*nulls, *extra) if actual.get(key) is not None]
+    met = Counter(others)
+    places += others
+    for keys, number in known.items():
+        for key in keys:
+            met[key] += number
+    of_expected = {key for keys in known for key in keys}
+    counted, made_up = Counter(places), Counter(fabricated)
+    return {
+        key: Presence(0, number, key in of_expected, counted[key], made_up[key])
+        for key, number in met.items()
+    }
+
+
+def _listed_members(pairs: Iterable[_Pair], listed: Iterable[str]) -> dict[str, Presence]:
+    """Return the same where a schema lists members: all of these, and those that actual has."""
+    wanted = dict.fromkeys(listed).keys()
+    places: list[str] = []
+    fabricated: list[str] = []
+    for expected, actual in pairs:
+        if actual is MISSING:
+            continue
+        nulls, extra = _lacking(expected, actual)
+        lacking = [*nulls, *extra]
+        fabricated += [key for key in lacking if actual.get(key) is not None]
+        if not wanted <= expected.keys():
+            lacking += [key for key in wanted if key not in expected and key not in actual]
+        places += lacking
+    made_up = Counter(fabricated)
+    return {key: Presence(places=number, fabricated=made_up[key]) for key, number in Counter(places).items()}
+
+
+def _lacking(expected: dict[str, Any], actual: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the members that are null in expected, and those that only actual has."""
+    nulls = [key for key, value in expected.items() if value is None] if None in expected.values() else []
+    # (The subset is found out first: most objects have no member that is not expected.)
+    extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
+    return nulls, extra
+
+
+def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
+    """Take back what was counted where a value is right although expected is null, or is left out."""
+    place = finding.node.place
+    before = found.get(place, _NOTHING)
+    has_value = finding.actual is not None and finding.actual is not MISSING
+    if has_value and before.fabricated and type(finding.expected_key) is str:
+        # (A value that is right counts as expected; of one that is left out, nothing is there.)
+        is_right = finding.status == MATCH
+        found[place] = before._replace(places=before.places - is_right, fabricated=before.fabricated - 1)
+
+
+def by_path(presence: Mapping[PlanNode, Presence], limit: int = 200) -> dict[str, Presence]:
+    """Return the same by path as text, cut after `limit` levels."""
+    found: dict[str, Presence] = {}
+    for node, each in presence.items():
+        merge_presence(found, {node.short_path(limit): each})
+    return found
+
+
+def merge_presence(into: dict[str, Presence], other: Mapping[str, Presence]) -> None:
+    """Add what another record or run has."""
+    for path, each in other.items():
+        into[path] = into[path].merge(each) if path in into else each
+
+
+def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]:
+    """Return by member in how many objects expected has no value for it, and in how many of them actual has.
+
+    Args:
+        presence: what all records of a run say, by path as text; where a path was cut, nothing is told.
+
+    >>> fabrications({"$": Presence(objects=3), "tip": Presence(met=1, known=True)})
+    {'tip': (2, 0)}
+    """
+    found = {}
+    for path, each in presence.items():
+        places = each.places
+        if each.known and not path.endswith("…"):
+            parent = format_path(parse_path(path)[:-1])
+            places += presence.get(parent, _NOTHING).objects - each.met
+        if places > 0:
+            found[path] = places, each.fabricated
+    return found

@@ -1,0 +1,365 @@
+"""Cases from a table: a JSON Lines or CSV file, each row of it a case, read when the case runs."""
+
+from __future__ import annotations
+
+import csv
+import linecache
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
+
+from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
+from pytest_jsonmatch.golden.expansion import NOT_IN_IDS
+from pytest_jsonmatch.reading.strict import parse_json, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+VALUES: Final = ("input", "actual", "expected")
+"""What a row can give to its case; with `_file` behind it, as the path of a file."""
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_SHOWN: Final = 200
+"""So many characters of a row are shown where its case fails."""
+
+
+def check_cases_from(value: JsonValue) -> None:
+    """Refuse what can't stand at `cases_from`."""
+    if type(value) is not dict:
+        raise InvalidValueError("has to be a mapping with `file` and what its columns are for")
+    for key, said in value.items():
+        if key in VALUES:
+            _check_columns(said, key)
+        elif key not in _KEYS:
+            known = sorted({*_KEYS, *VALUES})
+            raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
+        elif type(said) is not str or not said:
+            raise InvalidValueError(f": `{key}` has to be {_KEYS[key]}", key)
+    if not value.get("file", "").lower().endswith((".jsonl", ".csv")):
+        raise InvalidValueError(": `file` has to name a .jsonl or .csv file", "file")
+    for name in VALUES:
+        if name in value and f"{name}_file" in value:
+            raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
+
+
+_KEYS: Final[dict[str, str]] = {
+    "file": "the path of a .jsonl or .csv file, relative to this one",
+    "id": "the name of the column that names the cases",
+    **dict.fromkeys(
+        [f"{name}_file" for name in VALUES],
+        "a path, relative to this file, in which {name} is the value of the column `name`",
+    ),
+}
+
+
+def _check_columns(said: JsonValue, *at: str) -> None:
+    waiting: list[tuple[tuple[str, ...], JsonValue]] = [(at, said)]
+    while waiting:
+        where, below = waiting.pop()
+        if type(below) is dict and below:
+            waiting += [((*where, name), each) for name, each in below.items()]
+        elif type(below) is not str or not below:
+            raise InvalidValueError(f": `{where[-1]}` has to name a column, or map fields to columns", *where)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of rows, and what its columns are for.
+
+    Args:
+        path: the file.
+        name: the file as a person would name it.
+        folder: the folder of the golden file; paths in cases are relative to it.
+        columns: what stands at `cases_from`.
+        defaults: what the golden file says of all cases.
+        schema: returns the eval schema of the cases, by which cells of a CSV file get their types; None if
+            there is none.
+    """
+
+    path: Path
+    name: str
+    folder: Path
+    columns: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    schema: Callable[[], SchemaNode | None]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of a case that its row gives."""
+        given = self.columns.keys() - {"file", "id"}
+        return frozenset(given if "expected_file" in given else {*given, "expected"})
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the rows are CSV, and not JSON."""
+        return self.path.suffix.lower() == ".csv"
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows; what is wrong with one of them is its `fault`.
+
+        Raises:
+            GoldenFileError: the first row of a CSV file does not name its columns.
+            InvalidValueError: a column of `cases_from` is not among them.
+            OSError: the file can't be read.
+        """
+        header: tuple[str, ...] = ()
+        keys = self.keys
+        with self.path.open("rb") as file:
+            line, offset = 1, 0
+            for pieces in _csv_records(file) if self.is_csv else ([each] for each in file):
+                data = b"".join(pieces)
+                if self.is_csv and not header:
+                    header = self._header(data, line)
+                elif data.strip():
+                    yield Row(self, line, offset, data, header, keys)
+                line += len(pieces)
+                offset += len(data)
+
+    def _header(self, data: bytes, line: int) -> tuple[str, ...]:
+        header = tuple(self.cells(data.removeprefix(b"\xef\xbb\xbf"), line))
+        reason = "a column has no name" if "" in header or not header else ""
+        if len(set(header)) < len(header):
+            reason = f"two columns have the name {max(header, key=header.count)!r}"
+        if reason:
+            raise self.error(line, f"{reason}; the first row of a .csv file names the columns")
+        for at, column in self._columns_named():
+            if column not in header:
+                raise InvalidValueError(
+                    f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
+                )
+        return header
+
+    def _columns_named(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the columns that `cases_from` names, and where in it."""
+        waiting: list[tuple[tuple[str, ...], Any]] = [((key,), self.columns[key]) for key in self.columns]
+        while waiting:
+            at, said = waiting.pop()
+            if type(said) is dict:
+                waiting += [((*at, name), each) for name, each in said.items()]
+            elif at[0].endswith("_file"):
+                yield from ((at, column) for column in _PLACE.findall(said))
+            elif at != ("file",):
+                yield at, said
+
+    def cells(self, data: bytes, line: int) -> list[str]:
+        """Return the cells of one row of a CSV file.
+
+        Raises:
+            GoldenFileError: it is none.
+        """
+        try:
+            lines = [f"{each}\n" for each in text_of(data).split("\n")]
+            return next(csv.reader(lines, strict=True))
+        except JsonParseError as error:
+            raise self.error(line, error.reason) from None
+        except csv.Error as error:
+            raise self.error(line, f"not CSV: {error}") from None
+
+    def error(self, line: int, reason: str, column: int = 1) -> GoldenFileError:
+        """Return the error that says `reason` about a row."""
+        return GoldenFileError(self.name, line, column, shortened(reason))
+
+
+def _csv_records(file: BinaryIO) -> Iterator[list[bytes]]:
+    """Yield the lines of each row: a cell in quotes may have line breaks."""
+    lines: list[bytes] = []
+
+    def taken() -> Iterator[str]:
+        for data in file:
+            lines.append(data)
+            yield data.decode("utf-8", "replace")
+
+    reader = csv.reader(taken(), strict=True)
+    while True:
+        try:
+            next(reader)
+        except StopIteration:
+            return
+        except csv.Error:  # the row says so when it is read
+            pass
+        yield lines
+        lines.clear()
+
+
+@final
+class Row(Mapping[str, Any]):
+    """What is said of the case of one row: by the row itself, and by the golden file of all its cases.
+
+    Only the place of the row is kept; it is read when one of its values is asked for, and each time anew.
+    """
+
+    __slots__ = ("_digest", "_header", "_offset", "_size", "fault", "keys_of_row", "line", "name", "table")
+
+    def __init__(
+        self,
+        table: Table,
+        line: int,
+        offset: int,
+        data: bytes,
+        header: tuple[str, ...],
+        keys_of_row: frozenset[str],
+    ) -> None:
+        self.table = table
+        self.line = line
+        self.keys_of_row = keys_of_row
+        self._header = header
+        self._offset, self._size, self._digest = offset, len(data), hash(data)
+        self.name = f"line-{line}"
+        """The id of its case."""
+        self.fault: GoldenFileError | None = None
+        """Why it can't be a case."""
+        try:
+            members = self._members(data)
+            if "id" in table.columns:
+                self.name = self._named(members, table.columns["id"])
+        except GoldenFileError as error:
+            self.fault = error
+
+    def __getitem__(self, key: str) -> Any:
+        return self._value(key, self._read()) if key in self.keys_of_row else self.table.defaults[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.keys_of_row or key in self.table.defaults
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys_of_row | self.table.defaults.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys_of_row | self.table.defaults.keys())
+
+    def refuse(self, reason: str) -> None:
+        """Let it be no case: a failing one, named by its line."""
+        self.fault = self.error(reason)
+        self.name = f"line-{self.line}"
+
+    def check(self) -> None:
+        """Raise GoldenFileError, at the line of the row, for what is wrong with any of its values."""
+        members = self._read()
+        for key in self.keys_of_row:
+            self._value(key, members)
+
+    def show(self) -> None:
+        """Let tracebacks show the beginning of the row; by itself pytest would read the whole file."""
+        try:
+            text = self._data().decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
+        except OSError:
+            text = ""
+        if len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]} …"
+        path = str(self.table.path)
+        lines = ["\n"] * (self.line - 1) + [text.replace("\0", "\N{SYMBOL FOR NULL}") + "\n"]
+        # No time of change: such an entry is never looked up on disk.
+        linecache.cache[path] = (self._size, None, lines, path)
+
+    def error(self, reason: str) -> GoldenFileError:
+        """Return the error that says `reason` about the row."""
+        return self.table.error(self.line, reason)
+
+    def _data(self) -> bytes:
+        with self.table.path.open("rb") as file:
+            file.seek(self._offset)
+            return file.read(self._size)
+
+    def _read(self) -> dict[str, JsonValue]:
+        if self.fault is not None:
+            raise self.fault
+        try:
+            data = self._data()
+        except OSError as error:
+            raise self.error(f"the file can't be read: {(error.strerror or str(error)).lower()}") from None
+        if hash(data) != self._digest:
+            raise self.error("the file has changed since its rows were collected; run again")
+        return self._members(data)
+
+    def _members(self, data: bytes) -> dict[str, JsonValue]:
+        """Return the columns of the row."""
+        if self.table.is_csv:
+            cells = self.table.cells(data, self.line)
+            if len(cells) != len(self._header):
+                wanted = f"a cell for each of {len(self._header)} columns"
+                raise self.error(f"the row has to have {wanted}, and has {len(cells)}")
+            return dict(zip(self._header, cells))
+        try:
+            value = parse_json(data)
+        except JsonParseError:
+            self._explain(data)
+        if type(value) is not dict:
+            raise self.error(f"the row is {render(value, 40)}, not an object")
+        return value
+
+    def _explain(self, data: bytes) -> NoReturn:
+        """Raise what is wrong with a row of JSON; the message counts lines as the file does."""
+        try:
+            parse_json(b"\n" * (self.line - 1) + data)
+        except JsonParseError as error:
+            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
+        raise AssertionError  # pragma: no cover - what is no JSON is none below empty lines
+
+    def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
+        text = self._text(members, column, "name a case")
+        name = NOT_IN_IDS.sub("-", text).strip("-")
+        if not name:
+            raise self.error(f"{column!r} is {render(text, 40)}, which can't name a case")
+        return name
+
+    def _text(self, members: Mapping[str, JsonValue], column: str, purpose: str) -> str:
+        """Return the value of a column as part of a name."""
+        value = self._of_column(members, column)
+        if value is None or value == "" or type(value) in {dict, list}:
+            raise self.error(f"{column!r} is {render(value, 40)}, which can't {purpose}")
+        return value if type(value) is str else render(value, _SHOWN)
+
+    def _of_column(self, members: Mapping[str, JsonValue], column: str) -> JsonValue:
+        if column not in members:
+            raise self.error(f"the row has no {column!r}{did_you_mean(column, list(members))}")
+        return members[column]
+
+    def _value(self, key: str, members: Mapping[str, JsonValue]) -> JsonValue:
+        """Return what the row says at a key of its case."""
+        said: Any = self.table.columns.get(key)
+        if key.endswith("_file"):
+            return _PLACE.sub(lambda place: self._text(members, place[1], "stand in a path"), said)
+        if said is None:
+            taken = [said for name, said in self.table.columns.items() if name in {"id", *VALUES}]
+            said = {column: column for column in members if column not in taken}
+        # Text is what a model says; the schema is about values.
+        is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))
+        top: dict[str, Any] = {}
+        waiting: list[tuple[dict[str, Any], str, Any, SchemaNode | None]] = [
+            (top, key, said, self.table.schema() if is_typed else None)
+        ]
+        while waiting:
+            target, name, below, node = waiting.pop()
+            if type(below) is dict:
+                target[name] = fresh = dict.fromkeys(below)
+                nodes = (node and node.properties) or {}
+                waiting += [(fresh, field, each, nodes.get(field)) for field, each in below.items()]
+            else:
+                found = self._of_column(members, below)
+                target[name] = self._typed(found, below, node.types) if node and node.types else found
+        return top[key]
+
+    def _typed(self, cell: str, column: str, types: frozenset[str]) -> JsonValue:
+        """Return a cell as a value of one of some types of JSON Schema."""
+        if cell == "" and ("null" in types or "string" not in types):
+            return None
+        if "string" in types:
+            return cell
+        try:
+            # Spreadsheets write TRUE and FALSE.
+            value = parse_json(cell.lower() if "boolean" in types else cell)
+        except JsonParseError:
+            value = cell
+        is_whole = type(value) is int or (type(value) is float and value.is_integer())
+        if json_type(value) not in types and not (is_whole and "integer" in types):
+            wanted = " or ".join(sorted(types))
+            raise self.error(f"{column!r} is {render(cell, 40)}, and the schema has {wanted} there")
+        return value

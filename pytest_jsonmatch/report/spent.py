@@ -1,0 +1,91 @@
+"""What answers took, by model: the score beside seconds, cost and tokens."""
+
+from __future__ import annotations
+
+from itertools import starmap
+from math import fsum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
+from pytest_jsonmatch.report.figures import amount_text, count, dash, score_text
+from pytest_jsonmatch.report.styled import BOLD, PLAIN
+from pytest_jsonmatch.report.table import Name, draw_table, roomiest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.table import Table
+    from pytest_jsonmatch.results.comparison import Comparison
+
+TITLE: Final = "answers by model, means and totals"
+_ALL: Final = "all models"
+_COLUMNS: Final = dict(
+    zip(("seconds", "p95", "cost", "total cost", "tokens", "total tokens"), FIGURES, strict=True)
+)
+"""The figure in each column, by its title."""
+
+
+class SpentTable(NamedTuple):
+    """A row for each model, and one for all if there are several; the first cell is the name."""
+
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> SpentTable | None:
+    """Return what answers took, by model; None if nothing is known of any. Others are in no row.
+
+    Columns of which nothing is known are left out. Where some answers say what others do not, a cell says of
+    how many it is.
+    """
+    by_model: dict[str, list[tuple[Spent, Comparison]]] = {}
+    for each in comparisons:
+        if each.spent is not None and each.spent != Spent():
+            by_model.setdefault(each.spent.model or "", []).append((each.spent, each))
+    if not by_model:
+        return None
+    groups = [(model or dash(unicode), by_model[model]) for model in sorted(by_model)]
+    if len(groups) > 1:
+        groups.append((_ALL, [each for _, group in groups for each in group]))
+    columns = [
+        (title, [_cell(figure, [spent for spent, _ in group], unicode=unicode) for _, group in groups])
+        for title, figure in _COLUMNS.items()
+    ]
+    known = [(title, cells) for title, cells in columns if set(cells) != {dash(unicode)}]
+    rows = [
+        (name, count(len(group)), _score(group, unicode=unicode), *(cells[row] for _, cells in known))
+        for row, (name, group) in enumerate(groups)
+    ]
+    return SpentTable(("model", "answers", "score", *(title for title, _ in known)), rows)
+
+
+def _cell(figure: str, spent: Sequence[Spent], *, unicode: bool) -> str:
+    value, known = spent_figure(figure, spent)
+    if value is None:
+        return dash(unicode)
+    return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
+
+
+def _score(group: Iterable[tuple[Spent, Comparison]], *, unicode: bool) -> str:
+    scores = [each.score for _, each in group if each.has_figures]
+    return score_text(fsum(scores) / len(scores) if scores else None, unicode=unicode)
+
+
+def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLine]:
+    """Return the lines of the table; the last columns are left out where there is no room for them."""
+    found = spent_table(comparisons, unicode=look.unicode)
+    if found is None:
+        return []
+    names = [Name("model", BOLD), *(Name(row[0]) for row in found.rows)]
+    columns: list[StyledLine] = [
+        [(title, BOLD), *((cell, PLAIN) for cell in cells)]
+        for title, *cells in zip(found.header[1:], *(row[1:] for row in found.rows), strict=True)
+    ]
+
+    def drawn(gap: int, left_out: int) -> Table:
+        return draw_table(names, columns[: len(columns) - left_out], look, gap=gap)
+
+    attempts = [(2, 0), *((1, left_out) for left_out in range(len(columns)))]
+    return [look.title(f"{TITLE}:"), *roomiest(starmap(drawn, attempts)).lines]

@@ -1,0 +1,503 @@
+"""`cases_from`: each row of a JSON Lines or CSV file is a case."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch import golden_cases
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
+RECEIPT = """\
+schema:
+  type: object
+  properties:
+    shop: { type: string }
+    total: { type: number }
+    count: { type: integer }
+    paid: { type: boolean }
+    tip: { type: [number, "null"] }
+    note: { type: [string, "null"] }
+    items: { type: array, items: { type: number } }
+    vendor: { type: object, properties: { no: { type: integer } } }
+"""
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Load the cases of a table that is written first."""
+
+    def load(columns, rows, name="gold.jsonl", beside="", **options):
+        (tmp_path / name).write_bytes(rows if isinstance(rows, bytes) else rows.encode())
+        text = f"{beside}cases_from: {{file: {name}, {columns}}}\n".encode()
+        return load_cases(text, tmp_path / "x.golden.yaml", "x.yaml", **options).by_id
+
+    return load
+
+
+def error_of(read):
+    with pytest.raises(GoldenFileError) as caught:
+        read()
+    return str(caught.value)
+
+
+# -- what a row says ---------------------------------------------------------------------------------------
+
+
+def test_the_whole_row_without_its_id_is_expected(cases):
+    found = cases("id: no", '{"no": "a", "total": 1, "items": [{"n": 2}]}\n\n{"total": 2, "no": 7}')
+    assert {name: case.expected for name, case in found.items()} == {
+        "a": {"total": 1, "items": [{"n": 2}]},
+        "7": {"total": 2},
+    }
+    assert [(case.path.name, case.line, case.has_actual) for case in found.values()] == [
+        ("gold.jsonl", 1, False),
+        ("gold.jsonl", 3, False),
+    ]
+
+
+def test_nor_are_its_input_and_its_answer_expected(cases):
+    (case,) = cases("id: no, input: q, actual: a", '{"no": 1, "q": "how", "a": "{}", "n": 1}\n').values()
+    assert (case.input, case.actual, case.expected) == ("how", "{}", {"n": 1})
+
+
+def test_a_member_is_expected(cases):
+    (case,) = cases("expected: gold", '{"gold": [1, 2], "x": 1}\n').values()
+    assert (case.id, case.expected) == ("line-1", [1, 2])
+
+
+def test_fields_are_made_of_columns(cases):
+    columns = "expected: {total: a, vendor: {name: b, address: {city: c}}}, input: {city: c}"
+    (case,) = cases(columns, '{"a": 1.5, "b": "Ann", "c": null}\n').values()
+    assert case.expected == {"total": 1.5, "vendor": {"name": "Ann", "address": {"city": None}}}
+    assert case.input == {"city": None}
+
+
+def test_files_are_named_by_columns(cases, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "7-x.txt").write_text("an invoice")
+    (tmp_path / "7.json").write_text('{"total": 1}')
+    columns = 'input_file: "docs/{no}-{kind}.txt", expected_file: "{no}.json"'
+    (case,) = cases(columns, '{"no": 7, "kind": "x"}\n').values()
+    assert (case.input, case.expected) == ("an invoice", {"total": 1})
+
+
+def test_a_row_comes_before_what_stands_beside_it(cases):
+    beside = "input_file: none.txt\nthreshold: 0.5\nmetric: json_similarity\n"
+    (case,) = cases("input: q", '{"q": "how"}\n', beside=beside).values()
+    assert (case.input, case.threshold, case.metric) == ("how", 0.5, "json_similarity")
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ('"2024/17 b"', "2024-17-b"),
+        ("12", "12"),
+        ("true", "true"),
+        ('"é.x@1"', "é.x@1"),
+        ('"a::b[1]"', "a-b-1"),
+    ],
+)
+def test_ids_can_name_tests(cases, written, name):
+    assert list(cases("id: no", f'{{"no": {written}}}\n')) == [name]
+
+
+def test_each_case_is_repeated_but_recorded_answers(cases):
+    rows = '{"no": "a", "x": 1}\n'
+    assert list(cases("id: no", rows, beside="repeat: 2\n")) == ["a@1", "a@2"]
+    assert list(cases("id: no, actual: x", rows, beside="repeat: 2\n")) == ["a"]
+
+
+def test_rows_are_read_when_they_are_asked_for(cases, tmp_path):
+    first, second = cases("id: no", '{"no": "a"}\n{"no": "b"}\n').values()
+    (tmp_path / "gold.jsonl").write_text('{"no": "a"}\n{"no": "c"}\n')
+    assert first.expected == {}
+    changed = "gold.jsonl:2:1: the file has changed since its rows were collected; run again"
+    assert error_of(lambda: second.expected) == changed
+    (tmp_path / "gold.jsonl").unlink()
+    gone = "gold.jsonl:1:1: the file can't be read: no such file or directory"
+    assert error_of(lambda: first.expected) == gone
+
+
+def test_values_are_copies(cases):
+    (case,) = cases("expected: gold", '{"gold": {"a": [1]}}\n').values()
+    case.expected["a"].append(2)
+    assert case.expected == {"a": [1]}
+
+
+# -- CSV ---------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_text(cases):
+    (case,) = cases("id: no", "no,total,note\r\n1,012,\r\n", "gold.csv").values()
+    assert case.expected == {"total": "012", "note": ""}
+
+
+def test_cells_have_the_types_of_the_schema(cases):
+    header = "no,shop,total,count,paid,tip,note,items,other\n"
+    rows = header + '1,012,12.50,3,TRUE,,,"[1, 2]",7\n2,,1e2,2.0,false,1,x,[],\n3,,,,,,,,\n'
+    assert [case.expected for case in cases("id: no", rows, "gold.csv", RECEIPT).values()] == [
+        {
+            "shop": "012",
+            "total": 12.5,
+            "count": 3,
+            "paid": True,
+            "tip": None,
+            "note": None,
+            "items": [1, 2],
+            "other": "7",
+        },
+        {
+            "shop": "",
+            "total": 100.0,
+            "count": 2.0,
+            "paid": False,
+            "tip": 1,
+            "note": "x",
+            "items": [],
+            "other": "",
+        },
+        {
+            "shop": "",
+            "total": None,
+            "count": None,
+            "paid": None,
+            "tip": None,
+            "note": None,
+            "items": None,
+            "other": "",
+        },
+    ]
+
+
+def test_fields_of_columns_have_the_types_of_the_schema(cases):
+    columns = "expected: {total: a, vendor: {no: b}}, actual: {total: a}, input: {total: a}"
+    (case,) = cases(columns, "a,b\n1.5,7\n", "gold.csv", RECEIPT).values()
+    assert (case.expected, case.actual) == ({"total": 1.5, "vendor": {"no": 7}}, {"total": 1.5})
+    assert case.input == {"total": "1.5"}
+
+
+def test_a_column_has_the_type_of_the_whole_schema(cases):
+    rows = 'gold,said\n"{""total"": 1}","{""total"": 1}"\n'
+    (case,) = cases("expected: gold, actual: said", rows, "gold.csv", RECEIPT).values()
+    assert (case.expected, case.actual) == ({"total": 1}, '{"total": 1}')
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "wanted"),
+    [
+        ("total", "12x", "number"),
+        ("total", "true", "number"),
+        ("count", "1.5", "integer"),
+        ("paid", "1", "boolean"),
+        ("items", "{}", "array"),
+        ("tip", "none", "null or number"),
+    ],
+)
+def test_a_cell_of_another_type_is_an_error(cases, column, cell, wanted):
+    (case,) = cases("", f"no,{column}\n1,{cell}\n", "gold.csv", RECEIPT).values()
+    reason = f"{column!r} is {json.dumps(cell)}, and the schema has {wanted} there"
+    assert error_of(lambda: case.expected) == f"gold.csv:2:1: {reason}"
+
+
+def test_cells_have_line_breaks_and_quotes(cases):
+    rows = 'no,a,b\n1,"x\ny\n\nz",5" pipe\n\n2,"say ""hi""",é\n'
+    found = cases("id: no", b"\xef\xbb\xbf" + rows.encode(), "gold.csv")
+    assert [(case.line, case.expected) for case in found.values()] == [
+        (2, {"a": "x\ny\n\nz", "b": '5" pipe'}),
+        (7, {"a": 'say "hi"', "b": "é"}),
+    ]
+
+
+# -- what is wrong -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('{"no": 1, "gold"}', "2:17: the row is not JSON: a key has to be followed by ':'"),
+        ("[1]", "2:1: the row is [1], not an object"),
+        ('{"n": 1, "gold": 1}', "2:1: the row has no 'no'; did you mean 'n'?"),
+        ('{"no": null, "gold": 1}', "2:1: 'no' is null, which can't name a case"),
+        ('{"no": "//", "gold": 1}', "2:1: 'no' is \"//\", which can't name a case"),
+        ('{"no": [1], "gold": 1}', "2:1: 'no' is [1], which can't name a case"),
+        ('{"no": "a", "gold": 2}', "2:1: the id 'a' is already taken by the row at line 1"),
+        (
+            '{"no": "setup", "gold": 2}',
+            "2:1: 'setup' is a name that pytest keeps for itself; choose another",
+        ),
+        (
+            '{"no": 1, "gold": 1, "gold": 2}',
+            "2:22: the row is not JSON: the key 'gold' stands twice in one object; keep one",
+        ),
+    ],
+)
+def test_a_row_that_is_no_case(cases, row, message):
+    found = cases("id: no, expected: gold", f'{{"no": "a", "gold": 1}}\n{row}\n{{"no": "z", "gold": 3}}\n')
+    assert list(found) == ["a", "line-2", "z"]
+    assert error_of(lambda: found["line-2"].expected) == f"gold.jsonl:{message}"
+    assert (found["a"].expected, found["z"].expected) == (1, 3)
+
+
+def test_a_row_that_lacks_a_column(cases):
+    found = cases(
+        'id: no, expected: gold, input_file: "{page}.txt"', '{"no": "a"}\n{"no": "b", "page": ""}\n'
+    )
+    assert error_of(lambda: found["a"].expected) == "gold.jsonl:1:1: the row has no 'gold'; known: no"
+    assert error_of(lambda: found["b"].input) == "gold.jsonl:2:1: 'page' is \"\", which can't stand in a path"
+
+
+def test_a_row_of_csv_that_is_no_case(cases):
+    found = cases("id: no", b'no,a\n1,"x"y\n2\n3,\xff\n4,ok\n5,"open\n6,x\n', "gold.csv")
+    errors = {name: error_of(lambda case=case: case.expected) for name, case in found.items() if name != "4"}
+    assert errors == {
+        "line-2": "gold.csv:2:1: not CSV: ',' expected after '\"'",
+        "line-3": "gold.csv:3:1: the row has to have a cell for each of 2 columns, and has 1",
+        "line-4": "gold.csv:4:1: byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8",
+        "line-6": "gold.csv:6:1: not CSV: unexpected end of data",
+    }
+
+
+def test_the_name_of_a_broken_row_may_be_taken(cases):
+    found = cases("id: no", '{"no": "line-2"}\n{"no": \n')
+    assert list(found) == ["line-2", "line-2+"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "message"),
+    [
+        ("id: no", "", "x.yaml:1:14: gold.csv has no rows; a file without cases tests nothing"),
+        ("id: no", "no,a\n", "x.yaml:1:14: gold.csv has no rows; a file without cases tests nothing"),
+        (
+            "id: nr",
+            "no,a\n1,2\n",
+            "x.yaml:1:30: `cases_from`: gold.csv has no column 'nr'; known: a, no",
+        ),
+        (
+            "expected: {x: {y: b}}",
+            "no,a\n1,2\n",
+            "x.yaml:1:45: `cases_from`: gold.csv has no column 'b'; known: a, no",
+        ),
+        (
+            'input_file: "{b}"',
+            "no,a\n1,2\n",
+            "x.yaml:1:30: `cases_from`: gold.csv has no column 'b'; known: a, no",
+        ),
+        (
+            "id: no",
+            "no,a,a\n1,2,3\n",
+            "gold.csv:1:1: two columns have the name 'a'; the first row of a .csv file names the columns",
+        ),
+        (
+            "id: no",
+            "no,,a\n1,2,3\n",
+            "gold.csv:1:1: a column has no name; the first row of a .csv file names the columns",
+        ),
+    ],
+)
+def test_a_table_without_cases(cases, columns, rows, message):
+    assert error_of(lambda: cases(columns, rows, "gold.csv")) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "cases_from: a.csv",
+            "1:1: `cases_from` has to be a mapping with `file` and what its columns are for",
+        ),
+        ("cases_from: {file: a.xls}", "1:14: `cases_from`: `file` has to name a .jsonl or .csv file"),
+        ("cases_from: {id: a}", "1:1: `cases_from`: `file` has to name a .jsonl or .csv file"),
+        (
+            "cases_from: {file: a.csv, id: 1}",
+            "1:27: `cases_from`: `id` has to be the name of the column that names the cases",
+        ),
+        (
+            "cases_from: {file: a.csv, expected: {a: 1}}",
+            "1:38: `cases_from`: `a` has to name a column, or map fields to columns",
+        ),
+        (
+            "cases_from: {file: a.csv, expcted: a}",
+            "1:27: `cases_from`: unknown key 'expcted'; did you mean 'expected'?",
+        ),
+        (
+            "cases_from: {file: a.csv, input: a, input_file: b}",
+            "1:37: `cases_from`: both `input` and `input_file`; keep one",
+        ),
+        (
+            "{cases: [{expected: 1}], cases_from: {file: a.csv}}",
+            "1:26: both `cases` and `cases_from`; keep one",
+        ),
+        ("cases: [{expected: 1, cases_from: {}}]", "1:23: `cases_from` can't stand inside a case"),
+        (
+            "{cases_from: {file: no.csv}, id: a}",
+            "1:30: `id` belongs to a case and can't stand beside `cases`",
+        ),
+        ("cases_from: {file: no.csv}", "1:14: no.csv can't be read: no such file or directory"),
+    ],
+)
+def test_what_cases_from_says_is_checked(text, message):
+    assert error_of(lambda: load_cases(text.encode(), Path("x.yaml"), "x.yaml")) == f"x.yaml:{message}"
+
+
+# -- runs of pytest ----------------------------------------------------------------------------------------
+
+TABLE = "cases_from: { file: data/gold.jsonl, id: no, expected: gold, actual: answer }\n"
+ROWS = """\
+{"no": "a/1", "gold": {"total": 1}, "answer": {"total": 1}}
+{"no": "b", "gold": {"total": 2, "shop": "Ann"}, "answer": {"total": 3, "shop": "Ann"}}
+{"no": "c", "gold":
+{"no": "d", "answer": {}}
+"""
+
+
+def test_rows_are_tests(pytester, write, workers):
+    write("a.golden.yaml", TABLE)
+    write("data/gold.jsonl", ROWS)
+    result = pytester.runpytest("-rA", *workers)
+    result.assert_outcomes(passed=1, failed=1, errors=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "PASSED a.golden.yaml::a-1",
+            "FAILED a.golden.yaml::b - *",
+            "ERROR a.golden.yaml::line-3 - *",
+            "ERROR a.golden.yaml::d - *",
+            "data/gold.jsonl:2: AssertionError",
+            "E     0.00  total  2 * 3 *  data/gold.jsonl:2",
+            "E   AssertionError: data/gold.jsonl:3:*: the row is not JSON: *",
+            "E   AssertionError: data/gold.jsonl:4:1: the row has no 'gold'; known: answer, no",
+        ]
+    )
+
+
+def test_a_node_id_can_be_pasted_back(pytester, write):
+    write("a.golden.yaml", TABLE)
+    write("data/gold.jsonl", ROWS)
+    listed = pytester.runpytest("--collect-only", "-q").outlines
+    assert listed[:4] == [f"a.golden.yaml::{name}" for name in ("a-1", "b", "line-3", "d")]
+    pytester.runpytest("a.golden.yaml::a-1", "a.golden.yaml::line-3").assert_outcomes(passed=1, errors=1)
+    pytester.runpytest("-k", "a-1").assert_outcomes(passed=1, deselected=3)
+
+
+def test_a_broken_row_asks_no_producer(pytester, write):
+    write("a.golden.yaml", "producer: extract:ask\ninput: hello\n" + TABLE.replace(", actual: answer", ""))
+    write("data/gold.jsonl", ROWS)
+    write("extract.py", "def ask(text):\n    print('asked')\n    return {'total': 1}\n")
+    broken = ("a.golden.yaml::line-3", "a.golden.yaml::d")
+    result = pytester.runpytest("-s", "-o", "pythonpath=.", *broken)
+    result.assert_outcomes(errors=2)
+    assert "asked" not in result.stdout.str()
+
+
+def test_marks_of_the_file_hold(pytester, write):
+    write("a.golden.yaml", "marks: [{xfail: later}]\n" + TABLE)
+    write("data/gold.jsonl", ROWS)
+    pytester.runpytest().assert_outcomes(xfailed=3, xpassed=1)
+
+
+def test_a_long_row_is_cut_off_where_it_is_shown(pytester, write):
+    write("a.golden.yaml", TABLE)
+    answer = json.dumps({"no": "b", "gold": {"total": 1}, "answer": {"total": 2, "text": "x" * 5_000}})
+    write("data/gold.jsonl", f"{answer}\n")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines([">   {*xxx …"])
+
+
+def test_a_table_of_files_is_within_bounds(pytester, write):
+    outside = pytester.path.parent / f"{pytester.path.name}-gold.jsonl"
+    outside.write_text('{"no": "a"}\n')
+    write("a.golden.yaml", f"cases_from: {{ file: ../{outside.name}, id: no }}\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E   AssertionError: a.golden.yaml:1:15: `file` '../*' lies outside of *"])
+
+
+def test_cases_for_a_test_in_python(tmp_path):
+    (tmp_path / "x.yaml").write_text("cases_from: { file: gold.jsonl, id: no }\n")
+    (tmp_path / "gold.jsonl").write_text('{"no": "a", "n": 1}\n{"no": "b", "n": 2}\n')
+    rows = golden_cases(str(tmp_path / "x.yaml")).args[1]
+    assert [(row.id, row.values[0].expected) for row in rows] == [("a", {"n": 1}), ("b", {"n": 2})]
+
+
+@pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("mode", ["failed", "all"])
+def test_an_update_is_refused(pytester, write, mode):
+    write("a.golden.yaml", TABLE)
+    write("data/gold.jsonl", ROWS)
+    result = pytester.runpytest(f"--jsonmatch-update={mode}", "-k", "a-1 or b")
+    result.assert_outcomes(passed=1, failed=1, deselected=2)
+    result.stdout.fnmatch_lines(["*not updated: it is a row of data/gold.jsonl; change line 2 there"])
+    assert (pytester.path / "data" / "gold.jsonl").read_text() == ROWS
+
+
+@pytest.mark.usefixtures("at_home")
+def test_the_expected_file_of_a_row_is_updated(pytester, write):
+    write(
+        "a.golden.yaml",
+        'cases_from: { file: gold.jsonl, id: no, expected_file: "{no}.json", actual: answer }\n',
+    )
+    write("gold.jsonl", '{"no": "a", "answer": {"n": 2}}\n')
+    write("a.json", '{"n": 1}\n')
+    pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1)
+    assert (pytester.path / "a.json").read_text() == '{"n": 2}\n'
+
+
+def test_answers_are_recorded_and_replayed(pytester, write):
+    write("a.golden.yaml", "producer: extract:ask\n" + TABLE.replace("actual: answer", "input: no"))
+    write("data/gold.jsonl", '{"no": "a", "gold": {"n": 1}}\n')
+    write("extract.py", "def ask(text):\n    return {'n': 1}\n")
+    pytester.runpytest("-o", "pythonpath=.", "--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
+
+
+# -- datasets of others ------------------------------------------------------------------------------------
+
+
+def blocks_of(title):
+    """The files of a section of the docs."""
+    section = DOCS.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL))
+
+
+def converted(files, tmp_path, monkeypatch):
+    """What the script of the docs writes."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        if name not in {"convert.py", "gold.jsonl"}:
+            Path(name).write_text(text, encoding="utf-8")
+    assert len(files["convert.py"].splitlines()) <= 10
+    exec(compile(files["convert.py"], "convert.py", "exec"), {})
+    return Path("gold.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("title", ["From promptfoo", "From pydantic-evals"])
+def test_the_scripts_of_the_docs_write_what_they_show(title, tmp_path, monkeypatch):
+    files = blocks_of(title)
+    assert converted(files, tmp_path, monkeypatch) == files["gold.jsonl"]
+
+
+def test_the_dataset_of_the_docs_is_that_of_pydantic_evals(tmp_path):
+    evals = pytest.importorskip("pydantic_evals")
+    rows = map(json.loads, blocks_of("From pydantic-evals")["gold.jsonl"].splitlines())
+    dataset = evals.Dataset(name="receipts", cases=[evals.Case(**row) for row in rows])
+    dataset.to_file(tmp_path / "receipts.yaml")
+    written = (tmp_path / "receipts.yaml").read_text(encoding="utf-8")
+    assert written == blocks_of("From pydantic-evals")["receipts.yaml"]
+
+
+@pytest.mark.parametrize("is_real", [False, True])
+def test_examples_of_langsmith(is_real, tmp_path, monkeypatch):
+    files = blocks_of("From LangSmith")
+    rows = [json.loads(line) for line in files["gold.jsonl"].splitlines()]
+    kind = pytest.importorskip("langsmith.schemas").Example if is_real else types.SimpleNamespace
+    examples = [kind(dataset_id="5b1d3f0e-2a8c-4a7e-9f59-3d4b6c7d8e33", **row) for row in rows]
+    client = type("Client", (), {"list_examples": lambda _, dataset_name: iter(examples)})
+    monkeypatch.setitem(sys.modules, "langsmith", types.SimpleNamespace(Client=client))
+    assert converted(files, tmp_path, monkeypatch) == files["gold.jsonl"]
