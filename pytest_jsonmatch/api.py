@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.evaluate import Progress
     from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
+    from pytest_jsonmatch.corpus.tags import TagSource
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -183,6 +184,7 @@ def compare_corpus(
     chunk_size: int = 256,
     matches: bool = False,
     cluster: str | None = None,
+    tags: TagSource | None = None,
     validate: str = "off",
     **options: Any,
 ) -> RunResult:
@@ -211,6 +213,10 @@ def compare_corpus(
         cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
             document: records of one cluster are not independent, and intervals and tests go by clusters. It
             is not scored, unless the schema lists it.
+        tags: what gold records are like: names mapped to paths in the record, `{"source": "meta.source"}`, or
+            a function of a record that returns a mapping of names to strings, numbers, booleans or None.
+            `run.by_tag["source=phone"]` has the figures of the records with a tag. What is scored does not
+            change.
         validate: "report": answers are also held against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
         **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
@@ -251,6 +257,7 @@ def compare_corpus(
         chunk_size=chunk_size,
         matches=matches,
         cluster=cluster,
+        tags=tags,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
     run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -50,6 +51,7 @@ def assert_json_match(
     metric: str | None = None,
     threshold: Threshold | None = None,
     name: str | None = None,
+    tags: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> MatchResult:
     """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` asks.
@@ -66,6 +68,8 @@ def assert_json_match(
             `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
             field that matches; a pattern that matches no compared field fails).
         name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
+        tags: what the comparison is like, such as `{"source": "phone"}`: names with strings, numbers,
+            booleans or None, by which figures, gates and reports can be taken. They add to those of the mark.
         options: options of the metric, as for `compare_json`. An answer is held against `schema` as JSON
             Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is the
             judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`; with
@@ -90,7 +94,7 @@ def assert_json_match(
     from pytest_jsonmatch.api import compare_json
 
     _begin()
-    asked = _asked(metric, threshold, options, name)
+    asked = _asked(metric, threshold, options, name, tags=tags)
     result, failure = asked.compare(compare_json, actual, expected)
     if failure is not None:
         raise failure
@@ -169,6 +173,7 @@ def _asked(
     *,
     suggests: bool = False,
     source: RuleSource | None = None,
+    tags: Mapping[str, Any] | None = None,
 ) -> _Asked:
     """Return the request for a comparison, with defaults for what is not given."""
     __tracebackhide__ = True
@@ -196,11 +201,18 @@ def _asked(
             for kind in ("fields", "accept", "threshold")
             if (threshold is not None if kind == "threshold" else kind in options)
         },
+        None if tags is None else _read_tags(tags),
     )
 
 
+def _read_tags(tags: Mapping[str, Any]) -> Tags:
+    from pytest_jsonmatch.corpus.tags import read_tags
+
+    return read_tags(tags)
+
+
 _TEXT: Final = (str, bytes, bytearray)
-_ARGUMENTS: Final = ("metric", "threshold", "name", "validate")
+_ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
 _OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair", "validate"})
 """Options that belong to no metric."""
 
@@ -219,6 +231,8 @@ class _Asked:
     """Whether a failure suggests changes that would let the case pass."""
     sources: Mapping[str, RuleSource | None]
     """Where the patterns stand that the caller gave, by the word they are said in; None: in the call."""
+    tags: Tags | None = None
+    """What the comparison is like, beyond the tags of the test."""
 
     def compare(
         self, compare: Callable[..., MatchResult], actual: object, expected: object
@@ -241,7 +255,9 @@ class _Asked:
         passed = not failures and not result.errors and not refused
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
-            test.record(result, self.limits, self.name, passed=passed, parsed=parsed, spent=spent)
+            test.record(
+                *(result, self.limits, self.name), passed=passed, parsed=parsed, spent=spent, tags=self.tags
+            )
             self._look_at_rules(result)
         if passed:
             return result, None
@@ -288,9 +304,13 @@ class _Asked:
             return  # the fault is the test's, in its expected data or options, not the answer's
         if test is not None:
             parsed = not isinstance(error, JsonExtractionError) if isinstance(actual, _TEXT) else None
-            why = str(error)
             test.record(
-                result, self.limits, self.name, passed=False, parsed=parsed, unreadable=why, spent=spent
+                *(result, self.limits, self.name),
+                passed=False,
+                parsed=parsed,
+                unreadable=str(error),
+                spent=spent,
+                tags=self.tags,
             )
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:

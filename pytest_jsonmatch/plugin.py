@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.claims import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
-from pytest_jsonmatch.session.recorder import carry, parameters
+from pytest_jsonmatch.session.recorder import carry, parameters, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if recorder is None:
         return
     recorder.restart()
+    recorder.tags = tags_of_marks(item)
     if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
         recorder.params = parameters(item)
     if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
@@ -160,6 +161,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
+            recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.params = parameters(item)
             item.parent.check_configuration(item)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.triage import Triage
@@ -77,6 +78,7 @@ class RunningTest(Protocol):
         parsed: bool | None,
         unreadable: str | None = None,
         spent: Spent | None = None,
+        tags: Tags | None = None,
     ) -> None:
         """Keep a comparison.
 
@@ -88,6 +90,7 @@ class RunningTest(Protocol):
             parsed: whether there is JSON in an answer that is text; None for one that is a value.
             unreadable: why the answer could not be compared; it counts as 0.
             spent: what the answer took; None if nobody says. The same object counts once in a test.
+            tags: what it is like, by name, beyond the tags of the test.
         """
 
     def look_at_rules(

@@ -19,7 +19,7 @@ from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import open_sides, refuse_twins
 from pytest_jsonmatch.cli.rendering import check_form, in_form
-from pytest_jsonmatch.cli.rules import gates_of, rules_of
+from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -66,6 +66,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the member of gold records that says what they belong to, such as a document: records of one "
         "cluster are not independent",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="[NAME=]PATH",
+        action="append",
+        default=[],
+        help="the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
+        'values, and gates such as tags["source=phone"].f1 >= 0.9',
     )
     add_judge(parser)
     parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
@@ -162,6 +170,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 judge=judge,
                 matches=_is_close_look(options),
                 cluster=options.cluster,
+                tags=tags_by(options.by) or None,
                 validate=validate,
                 **rules,
             )
@@ -232,10 +241,11 @@ def _corpus(run: RunResult) -> Corpus:
         metric=run.metric,
         signature=str(run.signature),
         records=run.total_records,
-        answered=run.total_records - len(run.unmatched_expected),
+        answered=run.total_records - run.total_unanswered,
         perfect=run.total_perfect,
         means={str(name): mean for name, mean in means.items()},
         fields=dict(run.all_fields),
+        by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
         unscored=run.total_unscored,
         answers=Answers(*run.answer_counts),
         errors=run.total_errors,
@@ -272,7 +282,7 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster)
+    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
 
 
 def _shown(
@@ -296,6 +306,7 @@ def _shown(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
+        by=tuple(tags_by(options.by)),
         details=details,
         notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
     )
@@ -316,6 +327,7 @@ def _lines(
     options: Namespace,
     look: Look,
 ) -> list[StyledLine]:
+    from pytest_jsonmatch.report.bytag import tag_blocks
     from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.report.look import joined
@@ -327,6 +339,7 @@ def _lines(
     blocks = [
         corpus_head(corpus, look, also=also),
         corpus_table(corpus, look),
+        *(block for name in tags_by(options.by) for block in tag_blocks(results, name, look, option="--by")),
         worst_records(worst, look),
         *_pairs(run, sides, options, look),
         list(note_lines(_notes(run, sides), look, _SHOWN)),

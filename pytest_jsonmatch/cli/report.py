@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -63,6 +64,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FIXTURE",
         help="in the text: the fixture whose parameters are the columns of the table by parameters",
     )
+    parser.add_argument(
+        "--by",
+        metavar="TAG",
+        action="append",
+        default=[],
+        help="figures by the values of a tag, such as source",
+    )
     add_options(
         parser,
         "--color",
@@ -91,7 +99,7 @@ def _run(options: Namespace) -> int:
         from pytest_jsonmatch.cli.tables import check_table
 
         check_table(getattr(options, table), options.output)
-    view = _view(options, gates)
+    view = replace(_view(options, gates), by=options.by)
     if table is not None:
         from pytest_jsonmatch.cli.tables import table_of
         from pytest_jsonmatch.results.atomic import write_file
@@ -157,7 +165,7 @@ def _view(options: Namespace, gates: Any) -> RunView:
     elif not (before.is_partial or results.is_partial):
         from pytest_jsonmatch.gate.headlines import change_of_runs
 
-        proven = change_of_runs(before, results)
+        proven = change_of_runs(before, results, by=options.by)
     return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 

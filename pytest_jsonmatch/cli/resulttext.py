@@ -30,6 +30,7 @@ def result_lines(
         verbose: above 0 everything is shown, however long.
         pivot: the fixture whose parameters are the columns of a table; None for the first that has several.
     """
+    from pytest_jsonmatch.report.bytag import tag_blocks
     from pytest_jsonmatch.report.look import joined
 
     results = view.results
@@ -39,6 +40,8 @@ def result_lines(
     else:
         blocks += _run_blocks(results, look, pivot)
         blocks += _pair_blocks(results, look, verbose)
+    for name in view.by:
+        blocks += tag_blocks(results, name, look, option="--by")
     return joined([*blocks, *_verdict_blocks(completed(view), look)])
 
 

@@ -30,6 +30,19 @@ def rules_of(options: Namespace) -> dict[str, Any]:
     return found
 
 
+def tags_by(texts: Sequence[str]) -> dict[str, str]:
+    """Return the paths at which tags stand, by their names: where none is given, the path is the name.
+
+    >>> tags_by(["currency", "source=meta.source"])
+    {'currency': 'currency', 'source': 'meta.source'}
+    """
+    found = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        found[name] = path if equals else name
+    return found
+
+
 def gates_of(texts: Sequence[str]) -> list[Gate]:
     """Return the gates that texts express.
 

@@ -18,6 +18,7 @@ from pytest_jsonmatch.corpus.ranges import cut_ranges
 from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
+from pytest_jsonmatch.corpus.tags import Tagger
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.fitting import patterns_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.ranges import RangePair
     from pytest_jsonmatch.corpus.records import Pair, Pairing, Unreadable
     from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
+    from pytest_jsonmatch.corpus.tags import TagSource
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 
@@ -57,6 +59,7 @@ class Evaluation:
     keep: Keep | None
     chunk_size: int
     matches: bool
+    tags: TagSource | None
     validate: str
     cluster: str | None = None
 
@@ -88,6 +91,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         post_process=processors,
         judge=judge_of(plan),
         matches=asked.matches,
+        tagger=None if asked.tags is None else Tagger(asked.tags),
         validate=asked.validate,
         cluster=asked.cluster,
         scores_cluster=asked.cluster is not None and _lists(plan.schema, asked.cluster),
@@ -123,6 +127,7 @@ def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Pl
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
+        _by_tag=total.by_tag,
     )
 
 

@@ -82,6 +82,8 @@ class RecordResult:
     """What in the answer the schema does not allow, if `validate` asks for it."""
     cluster: str = ""
     """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    """What it is like, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
     `matches=True`, and if the field results are kept."""
@@ -141,6 +143,7 @@ class RunResult:
     """
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that fit no place of any record or of the schema."""
+    _by_tag: Mapping[str, RunSums] = field(default_factory=dict)
     _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
     _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
 
@@ -266,6 +269,18 @@ class RunResult:
         places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
         return nearest_place(parse_pattern(pattern), places)
 
+    @property
+    def by_tag(self) -> dict[str, RunResult]:
+        """The figures of the records with a tag, by the tag, such as "source=phone"; no record is kept.
+
+        >>> from pytest_jsonmatch import compare_corpus
+        >>> gold = [{"from": "phone", "n": 1}, {"from": "scan", "n": 2}]
+        >>> run = compare_corpus([gold[0], {"n": 2}], gold, tags={"source": "from"})
+        >>> {tag: of.mean_recall for tag, of in run.by_tag.items()}
+        {'source=phone': 1.0, 'source=scan': 0.5}
+        """
+        return {tag: RunResult(self.signature, self._by_tag[tag]) for tag in sorted(self._by_tag)}
+
     def _count(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.all_fields.values())
 
@@ -278,6 +293,11 @@ class RunResult:
     def total_perfect(self) -> int:
         """The number of records that score 1."""
         return self._sums.perfect_records
+
+    @property
+    def total_unanswered(self) -> int:
+        """The number of gold records without an answer."""
+        return self._sums.unanswered
 
     @property
     def total_unscored(self) -> int:
@@ -346,6 +366,9 @@ class RunResult:
         sums = RunSums()
         sums.merge(self._sums)
         sums.merge(other._sums)
+        tagged: dict[str, RunSums] = {}
+        for tag, part in (*self._by_tag.items(), *other._by_tag.items()):
+            tagged.setdefault(tag, RunSums()).merge(part)
         return RunResult(
             self.signature,
             sums,
@@ -356,6 +379,7 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(each for each in self.unmatched_rules if each in other.unmatched_rules),
+            _by_tag=tagged,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -371,6 +395,7 @@ class RunResult:
             **{name: getattr(self, name) for name in (*figures, *micro)},
             **{f"total_{name}": getattr(self, f"total_{name}") for name in totals},
             "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
+            **({"by_tag": {tag: of.to_dict() for tag, of in self.by_tag.items()}} if self._by_tag else {}),
             "records": [each.to_dict() for each in self.records],
             "worst": [each.record_id for each in self.worst],
             "errors": [str(each) for each in self.errors],

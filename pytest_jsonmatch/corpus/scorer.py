@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
+from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
@@ -41,6 +43,7 @@ from pytest_jsonmatch.reading.nested import with_texts_read
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
+    from pytest_jsonmatch.corpus.tags import Tagger, Tags
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
@@ -70,6 +73,8 @@ class Task:
     """What comparators that ask a judge are given."""
     matches: bool
     """Whether records that keep their field results keep their comparison too."""
+    tagger: Tagger | None
+    """Finds the tags of gold records."""
     validate: str
     """How answers are held against the schema, as `engine.result.validity` has it."""
     cluster: str | None = None
@@ -114,10 +119,17 @@ class ChunkResult:
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
     """Patterns of rules that fit no place of any record; None if there is no record."""
+    by_tag: dict[str, RunSums] = field(default_factory=dict)
+    """The sums of the records with a tag."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
         self.sums.merge(other.sums)
+        for tag, sums in other.by_tag.items():
+            self.by_tag.setdefault(tag, RunSums()).merge(sums)
+        if len(self.by_tag) > _MOST_TAGS:
+            message = f"there are more than {_MOST_TAGS:,} tags; a tag is what many records have in common"
+            raise ConfigurationError(message)
         self.records += other.records
         self.worst = worst_of((*self.worst, *other.worst))
         self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
@@ -138,9 +150,37 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     pause = CollectorPause()
     pause.begin()
     try:
-        return _Scorer(task, plan).score(pairs)
+        if task.tagger is None:
+            return _Scorer(task, plan, {}).score(pairs)
+        return _by_tags(task, plan, task.tagger, pairs)
     finally:
         pause.end()
+
+
+def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
+    """Score the records of a chunk, those with the same tags together."""
+    groups: dict[tuple[str, ...], tuple[dict[str, Any], list[Pair]]] = {}
+    for pair in pairs:
+        record = pair.expected if pair.is_read else read_gold(pair.expected, pair.record_id, pair.where)
+        try:
+            tags = tagger(record)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"record {pair.record_id!r}: {error}") from None
+        texts = tuple(tag_text(name, value) for name, value in tags.items())
+        groups.setdefault(texts, (tags, []))[1].append(pair)
+    total = ChunkResult()
+    for texts, (tags, alike) in groups.items():
+        made = _Scorer(task, plan, tags).score(alike)
+        made.by_tag = dict.fromkeys(texts, made.sums)
+        total.add(made)
+    total.errors.sort(key=_POSITION)
+    total.warnings.sort(key=_POSITION)
+    return total
+
+
+_POSITION: Final = attrgetter("position")
+_MOST_TAGS: Final = 10_000
+"""With more tags than this somebody has taken an id for a tag."""
 
 
 @final
@@ -202,11 +242,12 @@ class _Scorer:
 
     __slots__ = (
         *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
-        *("_unscored", "_worst"),
+        *("_tags", "_unscored", "_worst"),
     )
 
-    def __init__(self, task: Task, plan: Plan) -> None:
+    def __init__(self, task: Task, plan: Plan, tags: Tags) -> None:
         self._task = task
+        self._tags = tags
         self._plan = plan
         self._made = ChunkResult()
         self._rules = [parse_pattern(text) for text in patterns_of(task.options)]
@@ -298,6 +339,7 @@ class _Scorer:
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
+        self._made.sums.unanswered += pair.actual is MISSING
         if pair.is_text:
             self._made.sums.texts += 1
             self._made.sums.parsed += read.actual is not MISSING
@@ -399,6 +441,7 @@ class _Scorer:
             error=read.error,
             warnings=read.warnings,
             violations=() if read.validity is None else read.validity.violations,
+            tags=self._tags,
             match=match,
             cluster=read.cluster,
         )

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _TOTALS: Final = Sums._fields[:3]
 _COUNTS: Final = (
-    *("records", "perfect_records", "unscored", "texts", "parsed", "valid", "validated", "not_validated"),
-    *("approximate", "errors", "warnings"),
+    *("records", "perfect_records", "unanswered", "unscored"),
+    *("texts", "parsed", "valid", "validated", "not_validated", "approximate", "errors", "warnings"),
 )
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""
@@ -132,6 +132,8 @@ class RunSums:
 
     records: int = 0
     perfect_records: int = 0
+    unanswered: int = 0
+    """Records without an answer."""
     unscored: int = 0
     """Records of which batch errors have left nothing to count."""
     texts: int = 0

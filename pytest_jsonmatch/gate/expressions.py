@@ -1,7 +1,8 @@
 """Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
 
 gate   = figure operator number [ "proven" ]
-figure = [ "cases[" string "]." ] ( name | name "." name | "micro." name | "fields[" string "]." name )
+figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | name "." name | "micro." name | of )
+of     = "fields[" string "]." name
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ class Gate:
         field: a path pattern of the fields that it is about; None for no field.
         is_micro: whether the figure is of all results together, and not the mean of the cases.
         is_proven: whether the end of the figure's interval has to hold, and not just the figure.
+        tag: what only counts, as `source=phone`; None for everything.
     """
 
     text: str
@@ -107,11 +109,13 @@ class Gate:
     field: str | None = None
     is_micro: bool = False
     is_proven: bool = False
+    tag: str | None = None
 
     @property
     def name(self) -> str:
         """The figure, in one spelling."""
-        parts = [f'cases["{self.cases}"]' if self.cases is not None else ""]
+        parts = [f'tags["{self.tag}"]' if self.tag is not None else ""]
+        parts += [f'cases["{self.cases}"]' if self.cases is not None else ""]
         parts += [
             "micro" if self.is_micro else "",
             f'fields["{self.field}"]' if self.field is not None else "",
@@ -186,9 +190,14 @@ class _Reader:
         return word, position
 
     def read(self) -> Gate:
-        cases = field = None
+        tag = cases = field = None
         is_micro = False
         word, position = self._next("name", "a figure such as f1, score or pass_rate")
+        if word == "tags":
+            tag, place = self._subscript(word, "a tag such as source=phone")
+            if "=" not in tag[1:]:
+                self._fail(place, f"a tag is a name and a value: {tag or 'source'}=phone")
+            word, position = self._next("name", "a figure such as f1 or score")
         if word == "cases":
             cases, _ = self._subscript(word, "a glob of cases")
             word, position = self._next("name", "a figure such as f1 or score")
@@ -204,7 +213,8 @@ class _Reader:
             self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
         of_fields = _MICRO if is_micro else (*_MICRO, *OF_RESULTS) if field is not None else ()
-        self._check_figure(word, position, cases=cases, of_fields=of_fields)
+        is_part = cases is not None or tag is not None
+        self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
         operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
@@ -213,7 +223,7 @@ class _Reader:
             self._fail(place, f"{word} goes from 0 to 1{hint}")
         is_proven = self._is_proven(word, operator)
         self._next("end", "nothing more")
-        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, is_proven)
+        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, is_proven, tag)
 
     def _is_proven(self, figure: str, operator: str) -> bool:
         kind, word, position = self.tokens[self.at]
@@ -245,13 +255,11 @@ class _Reader:
         except ConfigurationError as error:
             self._fail(position, str(error))
 
-    def _check_figure(
-        self, name: str, position: int, *, cases: str | None, of_fields: tuple[str, ...]
-    ) -> None:
+    def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: tuple[str, ...]) -> None:
         known = set(of_fields) if of_fields else {*SHARES, *COUNTS, *SPENT}
-        if not of_fields and cases is not None:
+        if not of_fields and is_part:
             known -= _OF_RUN
         if name in known:
             return
-        where = " of fields" if of_fields else " of some cases" if cases is not None else ""
+        where = " of fields" if of_fields else " of some cases" if is_part else ""
         self._fail(position, f"unknown figure{where} {name!r}{did_you_mean(name, known)}")

@@ -16,6 +16,7 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows, merged
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import Answers, counts_extra, merged_fields, segments_of
+from pytest_jsonmatch.results.tags import no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ def check_gates(
     Batch errors fail a run that has gates, unless one of these is on `batch_errors` and of all cases.
     """
     found = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
-    is_allowed = any(gate.figure == "batch_errors" and gate.cases is None for gate, _ in gates)
+    is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
     if gates and results.batch_errors and not is_allowed:
         allow = parse_gate(f"batch_errors <= {results.batch_errors}").text
         note = f"a batch comparator failed; the gate {allow!r} would allow it"
@@ -73,6 +74,10 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
     """
     if not results.number and not required:
         return _check(gate, None, None, "nothing was compared")
+    if gate.tag is not None:
+        everything, results = results, tagged(results, gate.tag)
+        if not results.number:
+            return _check(gate, None, passed=False, note=no_tag(gate.tag, everything))
     cases = results.cases
     if gate.cases is not None:
         cases = tuple(case for case in cases if _fits(case.id, gate.cases))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
@@ -10,9 +10,10 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import checked_gate, compare, compare_several
 from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.results.tags import tagged, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, Mode, Scores
@@ -61,16 +62,17 @@ def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headli
 @final
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """A run against its baseline: by scores, by which cases passed, and by field."""
+    """A run against its baseline: by scores, by which cases passed, by field, and by tag."""
 
     scores: Change
     outcomes: Change
     fields: Mapping[str, Change]
+    tags: Mapping[str, Change] = field(default_factory=dict)
 
     def sentences(self) -> Iterator[tuple[str, str]]:
         """Yield what is to be said, each with its kind: of scores, and of what else is proven."""
         yield self.scores.kind, self.scores.words
-        for each in (self.outcomes, *self.fields.values()):
+        for each in (self.outcomes, *self.tags.values(), *self.fields.values()):
             if each.kind in {"worse", "better"}:
                 yield each.kind, each.words
 
@@ -82,13 +84,15 @@ def change_of_runs(
     max_drop: float = 0.0,
     confidence: float = 0.95,
     mode: Mode = "regression",
+    by: Sequence[str] = (),
 ) -> RunChange:
     """Return what a run against an earlier one proves; the unit is the case, its runs are averaged.
 
     All that is said is one family: if nothing has changed, anything at all is called worse in at most
-    1 - confidence of comparisons. The mean score is judged at nine tenths of that. Pass rate and fields share
-    the last tenth by Holm's method, or all of it where the mean score is proven to have moved that way
-    (Bretz et al. 2009, A graphical approach to sequentially rejective multiple test procedures).
+    1 - confidence of comparisons. The mean score is judged at nine tenths of that. Pass rate, fields, and the
+    scores of the cases with each value of the tags that `by` names share the last tenth by Holm's method, or
+    all of it where the mean score is proven to have moved that way (Bretz et al. 2009, A graphical approach
+    to sequentially rejective multiple test procedures).
     """
     alpha = checked_gate(max_drop, confidence, mode)
     clusters = clusters_of(before, after)
@@ -100,6 +104,9 @@ def change_of_runs(
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
         figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
+    of_tags = [tag for tag in tags_of(after) if tag.partition("=")[0] in by]
+    for tag in of_tags:
+        figures[f"tag {tag}"] = _scores(tagged(after, tag)), _scores(tagged(before, tag))
     others = compare_several(
         figures,
         clusters=clusters,
@@ -108,8 +115,9 @@ def change_of_runs(
         of_gains=1.0 if scores.kind == "better" else 1 - OF_SCORE,
     )
     outcomes = others.pop("pass rate")
+    tags = {tag: others.pop(f"tag {tag}") for tag in of_tags}
     fields = {name.removeprefix("field "): change for name, change in others.items()}
-    return RunChange(scores, outcomes, fields)
+    return RunChange(scores, outcomes, fields, tags)
 
 
 def changes_of_runs(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -82,6 +83,11 @@ class GoldenCase:
         """What the case belongs to, such as its document; empty where it does not say."""
         cluster: str = self._given.get("cluster", "")
         return cluster
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """What the case is like, by name: its own tags and those of its file."""
+        return read_tags(self._given.get("tags", {}))
 
     @property
     def shared_input(self) -> str:

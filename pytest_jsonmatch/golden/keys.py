@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.corpus.tags import wrong_tag
 from pytest_jsonmatch.defaults import MAX_REPEATS
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.validity import VALIDATE
@@ -197,6 +198,13 @@ def _validate(value: JsonValue) -> None:
         raise InvalidValueError(f"has to be {' or '.join(VALIDATE)}, not {render(value, 40)}")
 
 
+def _tags(value: JsonValue) -> None:
+    _object(value)
+    for name, tag in value.items():
+        if reason := wrong_tag(name, tag):
+            raise InvalidValueError(f": {reason}", name)
+
+
 def _producer(value: JsonValue) -> None:
     if type(value) is not str or _PRODUCER.fullmatch(value) is None:
         raise InvalidValueError('has to be "module:function", such as "myproject.extract:receipt"')
@@ -251,6 +259,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "repeat": Key(_repeat, file_wide=True),
     "min_pass_rate": Key(_unit, file_wide=True),
     "cluster": Key(_text("name what the case belongs to"), file_wide=True),
+    "tags": Key(_tags, file_wide=True, joined=True),
     "marks": Key(check_marks, file_wide=True, filled=False),
     "parametrize": Key(_parametrize, filled=False),
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import absence_note
@@ -21,6 +22,7 @@ from pytest_jsonmatch.report.figures import change_text, count, score_text, shor
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import Source, extent, gone
 from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -81,6 +83,7 @@ def html_page(view: RunView) -> str:
         data=htmlsafe_json_dumps(data.all(), separators=(",", ":"), allow_nan=False),
         policy=_policy(style, script),
         notes=[_plain(text) for text in (*view.notes, *data.bounds)],
+        tags=[_plain(tag, _MAX_ID) for tag in data.tags],
         **_texts(view),
     )
 
@@ -119,6 +122,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "means_of": view.means_of,
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
+        "by": [_by_tag(view, name) for name in view.by],
         "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
         "spent": _spent(view),
         "baseline": None if view.diff is None else _baseline(view, view.diff),
@@ -132,6 +136,14 @@ def _banner(view: RunView) -> dict[str, str] | None:
     failed = [named(check) for check in view.gates if check.passed is False]
     said = [*(reason for reason, _ in view.reasons), *failed[:_MAX_GATES]]
     return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
+
+
+def _by_tag(view: RunView, name: str) -> dict[str, object]:
+    rows = [
+        [_plain(part.value), count(part.number), *map(score_text, part.figures)]
+        for part in parts_of(view.results, name)
+    ]
+    return {"name": _plain(name), "titles": [f"{view.noun}s", *TITLES], "rows": rows}
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
@@ -240,6 +252,9 @@ class _Data:
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
+        tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
+        self.tags = {tag: place for place, tag in enumerate(tags)}
+        """The place of each tag of a case."""
         wrong: list[tuple[_Key, str]] = []
         documents: list[tuple[_Key, str]] = []
         for comparison in sorted(view.results.comparisons, key=lambda each: each.score):
@@ -306,6 +321,8 @@ class _Data:
         }
         if place := self._source(case, case.runs[0]).place:
             found["l"] = _plain(place, _MAX_ID)
+        if tags := tags_of_case(case):
+            found["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
             found["o"] = case.of
         if before is not None:

@@ -12,6 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
+from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.bytag import Part
     from pytest_jsonmatch.report.fieldtable import Row, Section
     from pytest_jsonmatch.report.view import Fault, RunView
 
@@ -124,10 +126,27 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         header = [f"{title}:" if place else title for place, title in enumerate(spent.header)]
         rows = [[cell(name), *cells] for name, *cells in spent.rows]
         yield from _headed(TITLE.capitalize(), _listed(header, rows, list, most, "model"))
+    for name in view.by:
+        yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
     if view.faults and not view.differences:  # of the one case that there is all has been said
         yield from _headed(_cases_title(view), _cases(view, most))
     if view.diff is not None:
         yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
+
+
+def _by_tag(view: RunView, name: str, most: int) -> Iterator[str]:
+    """Yield the figures of a run by the values of a tag."""
+    parts = parts_of(view.results, name)
+    if not parts:
+        yield code(no_such_name(view.results, name))
+        yield ""
+        return
+    header = [cell(name), f"{view.noun}s:", *(f"{title}:" for title in TITLES)]
+    yield from _listed(header, parts, _part, most, "value")
+
+
+def _part(part: Part) -> Sequence[str]:
+    return cell(part.value), count(part.number), *map(score_text, part.figures)
 
 
 # -- lists -------------------------------------------------------------------------------------------------

@@ -84,10 +84,11 @@ def pivots(comparisons: Sequence[Comparison], fixture: str | None = None) -> tup
         if fixture in comparison.params:
             groups = by_metric.setdefault(comparison.metric, {label: [] for label in columns})
             groups[comparison.params[fixture][0]].append(comparison)
-    return [_pivot(metric, fixture, groups) for metric, groups in by_metric.items()], names
+    return [pivot_of(metric, fixture, groups) for metric, groups in by_metric.items()], names
 
 
-def _pivot(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pivot:
+def pivot_of(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pivot:
+    """Return the scores of fields in groups of comparisons, each with its label."""
     columns = [field_scores(group) for group in groups.values()]
     paths = dict.fromkeys(
         path for column in columns for path, score in column.items() if path and score is not None
@@ -131,11 +132,11 @@ def pivot_blocks(
         others = [name for name in names if name != pivot.fixture] if fixture is None else []
         if others:
             title += f"; {option}={others[0]} for another"
-        blocks += _draw(pivot, title, look)
+        blocks += pivot_lines(pivot, title, look)
     return blocks
 
 
-def _draw(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLine]]:
+def pivot_lines(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLine]]:
     """Yield a table, and below it the columns that have no room in it."""
     rows = list(pivot.rows)
     if look.mode == "failed":

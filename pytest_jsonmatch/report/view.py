@@ -121,6 +121,7 @@ class RunView:
         details: by (node id, id) of a comparison what `details_of` gave.
         sources: by node id, what is known of tests.
         notes: what else is to be said.
+        by: the names of tags by which figures are shown.
     """
 
     results: ResultSet
@@ -139,6 +140,7 @@ class RunView:
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    by: Sequence[str] = ()
 
     @property
     def failed(self) -> bool:

@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
 
@@ -74,6 +75,8 @@ class Comparison:
     """What in the answer the schema does not allow."""
     spent: Spent | None = None
     """What the answer took; None if nobody says, or if an earlier comparison of the test has it."""
+    tags: Tags = field(default_factory=dict)
+    """What it is like, by name, beyond the tags of its case."""
     has_figures: bool = True
     """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
 
@@ -88,6 +91,7 @@ class Comparison:
         passed: bool,
         case: str = "",
         params: Mapping[str, tuple[str, int]] | None = None,
+        tags: Tags | None = None,
     ) -> Comparison:
         """Return what a session keeps of a result."""
         return cls(
@@ -111,6 +115,7 @@ class Comparison:
             approximate=result.alignment == "approximate",
             case=case,
             params=params or {},
+            tags=tags or {},
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
         )
@@ -127,6 +132,8 @@ class Comparison:
             payload["case"] = self.case
         if self.params:
             payload["params"] = self.params
+        if self.tags:
+            payload["tags"] = dict(self.tags)
         for name in _ALWAYS:
             payload[name] = getattr(self, name)
         if not self.has_figures:

@@ -13,6 +13,7 @@ from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.corpus.tags import wrong_tag
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, RATES, FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -118,6 +119,21 @@ def _members(pairs: Mapping[str, object]) -> str:
 
 
 def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> Iterator[str]:
+    yield f'  "corpus": {{{_figures_of(corpus, signatures)},'
+    if corpus.by_tag:
+        yield '    "by_tag": {'
+        for number, (tag, part) in enumerate(sorted(corpus.by_tag.items()), 1):
+            yield f"      {_dump(tag)}: {{{_figures_of(part, signatures)},"
+            yield '        "fields": {'
+            yield from _fields(part.fields, "          ")
+            yield f"        }}}}{'' if number == len(corpus.by_tag) else ','}"
+        yield "    },"
+    yield '    "fields": {'
+    yield from _fields(corpus.fields, "      ")
+    yield "    }},"
+
+
+def _figures_of(corpus: Corpus, signatures: Mapping[str, int]) -> str:
     own: dict[str, object] = {name: getattr(corpus, name) for name in _COUNTS_OF_CORPUS}
     if corpus.unscored:
         own[_UNSCORED] = corpus.unscored
@@ -125,10 +141,7 @@ def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> Iterator[str]:
     own.update(metric=corpus.metric, signature=signatures[corpus.signature])
     if corpus.records:
         own.update((name, corpus.means.get(name)) for name in FIGURES)
-    yield f'  "corpus": {{{_members(own)},'
-    yield '    "fields": {'
-    yield from _fields(corpus.fields, "      ")
-    yield "    }},"
+    return _members(own)
 
 
 def _fields(fields: Mapping[str, FieldAggregation], indent: str) -> Iterator[str]:
@@ -148,6 +161,8 @@ def _case(case: Case, signatures: Mapping[str, int], found: Mapping[str, MatchRe
         own["min_pass_rate"] = case.min_pass_rate
     if case.cluster:
         own["cluster"] = case.cluster
+    if case.tags:
+        own["tags"] = dict(case.tags)
     yield f"    {{{_members(own)},"
     yield '      "runs": ['
     for number, run in enumerate(case.runs, 1):
@@ -305,6 +320,7 @@ class _Reader:
 
     def _corpus(self, found: dict[str, Any]) -> Corpus:
         counts = {name: _count(found[name]) for name in _COUNTS_OF_CORPUS}
+        by_tag = _as(dict, found.get("by_tag", {}))
         figures = {str(name): found[name] for name in FIGURES} if counts["records"] else {}
         means = {name: _figure(name, value) for name, value in figures.items() if value is not None}
         return Corpus(
@@ -314,6 +330,7 @@ class _Reader:
             fields=self._fields(found["fields"]),
             unscored=_count(found.get(_UNSCORED, 0)),
             answers=Answers(*(_count(found.get(name, 0)) for name in Answers._fields)),
+            by_tag={tag: self._corpus(_as(dict, part)) for tag, part in by_tag.items()},
             **counts,
         )
 
@@ -338,8 +355,8 @@ class _Reader:
         if not runs:
             raise ValueError(f"the case {name!r} has no run")
         least = _figure("min_pass_rate", found["min_pass_rate"]) if "min_pass_rate" in found else None
-        cluster = _as(str, found.get("cluster", ""))
-        return Case(name, runs, _count(found.get("of", 1), least=1), least, cluster)
+        cluster, tags = _as(str, found.get("cluster", "")), _tags(found)
+        return Case(name, runs, _count(found.get("of", 1), least=1), least, cluster, tags)
 
     def _run(self, found: dict[str, Any]) -> CaseRun:
         return CaseRun(
@@ -372,6 +389,7 @@ class _Reader:
             case=_as(str, found.get("case", "")),
             params={each: _label(label) for each, label in _as(dict, found.get("params", {})).items()},
             audit=_read_audits(_as(list, found.get("audit", []))),
+            tags=_tags(found),
             parsed=_as(bool, found["parsed"]) if "parsed" in found else None,
             validity=_validity(found.get("validity", "")),
             violations=_texts(found.get("violations", [])),
@@ -443,6 +461,14 @@ def _array(counts: Any) -> tuple[int, int, int]:
 def _label(found: Any) -> tuple[str, int]:
     label, place = _as(list, found)
     return _as(str, label), _count(place)
+
+
+def _tags(found: dict[str, Any]) -> dict[str, Any]:
+    tags: dict[str, Any] = _as(dict, found.get("tags", {}))
+    for name, value in tags.items():
+        if reason := wrong_tag(name, value):
+            raise ValueError(reason)
+    return tags
 
 
 def _read_audits(found: list[Any]) -> tuple[ArrayAudit, ...]:

@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.value.paths import parse_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
@@ -81,6 +82,7 @@ class Case:
         of: how many runs there should be.
         min_pass_rate: the share of them that has to pass; None where each has to.
         cluster: what it belongs to, such as its document; empty where it stands alone.
+        tags: what it is like, by name; what is compared in it may have more.
 
     >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
     'undecided'
@@ -91,6 +93,7 @@ class Case:
     of: int = 1
     min_pass_rate: float | None = None
     cluster: str = ""
+    tags: Tags = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -201,6 +204,7 @@ class Corpus:
         approximate: how many records have an array that was too large to be paired exactly.
         unscored: how many records have no figures: batch errors have left nothing to count.
         answers: what is said of answers as such.
+        by_tag: the figures of the records that have a tag, by the tag as `source=phone`.
     """
 
     metric: str
@@ -214,6 +218,7 @@ class Corpus:
     approximate: int = 0
     unscored: int = 0
     answers: Answers = _NO_ANSWERS
+    by_tag: Mapping[str, Corpus] = field(default_factory=dict)
 
 
 @final

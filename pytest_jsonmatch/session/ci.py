@@ -38,6 +38,7 @@ def with_report(session: Session, run: FinishedRun) -> FinishedRun:
         others_failed=session.outcomes.failed_otherwise,
         left_out=tuple(_left_out(session)),
         link=_link(),
+        by=session.settings.by,
     )
     return replace(run, report=report)
 

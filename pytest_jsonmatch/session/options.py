@@ -237,6 +237,12 @@ OPTIONS: Final[Mapping[str, Option]] = {
         convert=_text,
         help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
     ),
+    "cluster": Option(
+        kind="string",
+        accepts="the name of a tag",
+        convert=_text,
+        help="tag that says what a case belongs to, such as document, where the case names no cluster",
+    ),
     "judge": Option(
         kind="linelist",
         accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
@@ -269,6 +275,12 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "pivot": {
         "metavar": "FIXTURE",
         "help": "parametrized fixture whose parameters are the columns of a table of scores by field",
+    },
+    "by": {
+        "metavar": "TAG",
+        "action": "append",
+        "default": [],
+        "help": "show figures by the values of a tag, such as source; can be given several times",
     },
     "fail-under": {
         "metavar": "SCORE",
@@ -376,6 +388,8 @@ class Settings(NamedTuple):
     review: bool
     repeat: int | None
     pivot: str | None
+    by: list[str]
+    """The names of tags by which figures are shown."""
     gates: tuple[str, ...]
     """Gates of the configuration file."""
     asked_gates: tuple[str, ...]
@@ -384,6 +398,8 @@ class Settings(NamedTuple):
     """The folder of baselines, relative to the rootdir."""
     embedding_cache: str
     """The folder of vectors, relative to the rootdir; empty: none."""
+    cluster: str
+    """The tag that names clusters; empty: none."""
     json: str | None
     html: str | None
     save: str | None
@@ -428,6 +444,7 @@ class Settings(NamedTuple):
             "--jsonmatch-json": self.json,
             "--jsonmatch-html": self.html,
             "--jsonmatch-markdown": self.markdown,
+            "--jsonmatch-by": self.by,
         }
         return tuple(name for name, is_used in found.items() if is_used)
 

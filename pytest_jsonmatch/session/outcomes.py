@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
@@ -48,6 +49,7 @@ class _Test:
         self.xfail = self.skipped = self.failed = False
         self.turn: Turn | None = None
         self.cluster = self.input_file = ""
+        self.tags: Tags = {}
         self.tolerated: pytest.TestReport | None = None
         """The report that says so: the run of a case is not good enough, and need not be."""
         self.ended = False
@@ -81,6 +83,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
     runs: dict[str, list[CaseRun]] = {}
     kinds: dict[str, Turn] = {}
     clusters: dict[str, str] = {}
+    tags: dict[str, Tags] = {}
     for nodeid, test in tests:
         compared = tuple(_comparisons(test))
         if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
@@ -91,6 +94,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
         runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
         kinds[run.case] = run
         clusters[run.case] = test.cluster
+        tags[run.case] = test.tags
     return tuple(
         Case(
             name,
@@ -98,6 +102,7 @@ def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
             kinds[name].of,
             kinds[name].min_pass_rate,
             clusters[name],
+            tags[name],
         )
         for name in sorted(runs)
     )
@@ -150,6 +155,8 @@ class Outcomes:
                 self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
             if "cluster" in carried:
                 test.cluster, test.input_file = carried["cluster"]
+            if "tags" in carried:
+                test.tags = json.loads(carried["tags"])
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
             self.rules.take(report.nodeid, carried.get("rules", ()))

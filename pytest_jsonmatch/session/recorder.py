@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import pytest
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
@@ -28,6 +30,7 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `sources`: JSON text of the input and the raw answer;
 `updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
 `cluster`: what the case belongs to, and the file with its input;
+`tags`: JSON text of the tags of the case;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
 `tolerated`: True; `planned`: what is chosen to run, once a process.
 
@@ -56,6 +59,7 @@ class Recorder:
     Args:
         item: the test.
         keeps_details: whether a report will show values.
+        cluster_tag: the tag that says what a case belongs to, where it names no cluster; empty for none.
         keeps_audit: whether a result file will say what pairs of arrays could have been instead.
         shared_rules: gives the rules of this process that hold for several tests.
     """
@@ -66,6 +70,7 @@ class Recorder:
         *,
         keeps_details: bool = False,
         keeps_audit: bool = False,
+        cluster_tag: str = "",
         shared_rules: Callable[[], SharedRules],
     ) -> None:
         self.item = item
@@ -78,6 +83,8 @@ class Recorder:
         """What the case that the item is belongs to."""
         self.input_file = ""
         """The file with its input, where no cluster is named: cases that share one had better be in one."""
+        self.tags: Tags = {}
+        """What the case is like."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.planned: Mapping[str, int] | None = None
@@ -86,6 +93,7 @@ class Recorder:
         """What setting the item's fixtures up took."""
         self._keeps_details = keeps_details
         self._keeps_audit = keeps_audit
+        self._cluster_tag = cluster_tag
         self._shared_rules = shared_rules
         self._lock = Lock()
         self._properties: list[tuple[str, object]] = []
@@ -136,6 +144,7 @@ class Recorder:
         parsed: bool | None = None,
         unreadable: str | None = None,
         spent: Spent | None = None,
+        tags: Tags | None = None,
     ) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
@@ -152,7 +161,7 @@ class Recorder:
             elif spent is not None:
                 self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
-        comparison = self._comparison(identity, result, limits, passed=passed)
+        comparison = self._comparison(identity, result, limits, passed=passed, tags=tags)
         if parsed is not None or spent is not None:
             comparison = replace(comparison, parsed=parsed, spent=spent)
         if unreadable is not None:
@@ -210,7 +219,9 @@ class Recorder:
         if texts:
             self.item.warn(JsonMatchWarning("\n".join(texts)))
 
-    def _comparison(self, identity: str, result: MatchResult, limits: Limits, *, passed: bool) -> Comparison:
+    def _comparison(
+        self, identity: str, result: MatchResult, limits: Limits, *, passed: bool, tags: Tags | None
+    ) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
 
         made = Comparison.of(
@@ -221,6 +232,7 @@ class Recorder:
             passed=passed,
             case="" if self.turn is None else self.turn.case,
             params=self.params,
+            tags=tags,
         )
         return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
 
@@ -255,8 +267,8 @@ class Recorder:
             self._pending = {}
         if self.turn is not None:
             carried["turn"] = list(self.turn)
-        if self.cluster or self.input_file:
-            carried["cluster"] = [self.cluster, self.input_file]
+        if (cluster := self._named_cluster()) or self.input_file:
+            carried["cluster"] = [cluster, "" if cluster else self.input_file]
         if self.planned is not None:
             carried["planned"], self.planned = dict(self.planned), None
         # A run that was there to compare and has not is worth a note.
@@ -264,8 +276,18 @@ class Recorder:
             carried["comparisons"] = []
         if report.failed and self.begun > self._compared:
             carried["broken"] = True
+        if carried and self.tags:
+            carried["tags"] = json.dumps(self.tags)
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
+
+    def _named_cluster(self) -> str:
+        """Return what the case belongs to: what it says itself, else the tag that names clusters."""
+        if self.cluster or self._cluster_tag not in self.tags:
+            return self.cluster
+        from pytest_jsonmatch.corpus.tags import value_text
+
+        return _text(value_text(self.tags[self._cluster_tag]))
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
         """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.
@@ -352,6 +374,20 @@ def carry(report: pytest.TestReport, kind: str, value: object) -> None:
     carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
     carried[kind] = value
     setattr(report, REPORT_ATTRIBUTE, carried)
+
+
+def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
+    """Return the tags in the `jsonmatch` marks of a test; the closest mark has the last word.
+
+    Raises ConfigurationError for what is no tag.
+    """
+    found: dict[str, Any] = {}
+    for mark in reversed(list(item.iter_markers("jsonmatch"))):
+        if mark.kwargs.get("tags") is not None:
+            from pytest_jsonmatch.corpus.tags import read_tags
+
+            found.update(read_tags(mark.kwargs["tags"]))
+    return found
 
 
 def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:

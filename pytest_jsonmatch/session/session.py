@@ -150,6 +150,7 @@ class Session:
             item,
             keeps_details=settings.html is not None,
             keeps_audit=settings.json is not None,
+            cluster_tag=settings.cluster,
             shared_rules=lambda: self._shared_rules,
         )
         recorder.planned, self.planned = self.planned, None
@@ -180,11 +181,13 @@ class Session:
                 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
                 raise ConfigurationError(
-                    "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, and options of the "
-                    f"metric; got {', '.join(map(repr, mark.args))}"
+                    "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, tags=, and options of "
+                    f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
             # As in the signature of the assertion, None means "not given".
-            chosen.update((key, value) for key, value in mark.kwargs.items() if value is not None)
+            chosen.update(
+                (key, value) for key, value in mark.kwargs.items() if value is not None and key != "tags"
+            )
         return chosen
 
     def source_of_default(self, name: str) -> RuleSource | None:

@@ -111,7 +111,8 @@ class Stopper:
 
     def _threshold(self, gate: Gate, planned: int) -> Decision | None:
         """Return what is certain of a gate; None if nothing ever is before the end."""
-        if gate.cases is not None or gate.field is not None or gate.is_micro or gate.operator != ">=":
+        is_part = gate.tag is not None or gate.cases is not None or gate.field is not None
+        if is_part or gate.is_micro or gate.operator != ">=":
             return None
         if gate.figure not in self._sums or gate.is_proven:
             return None

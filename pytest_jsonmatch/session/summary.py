@@ -46,6 +46,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     # A run that passes says so in a line or two, unless more is asked for.
     is_brief = config.get_verbosity() < 1 and not failed
     lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
+    for block in _by_tags(session) if comparisons else ():
+        lines = [*lines, *([[]] if lines else []), *block]
     checks: list[StyledLine] = []
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
@@ -101,6 +103,17 @@ def _table(session: Session, comparisons: Sequence[Comparison], *, is_brief: boo
         pivot_option="--jsonmatch-pivot",
         is_brief=is_brief,
     )
+
+
+def _by_tags(session: Session) -> Iterator[list[StyledLine]]:
+    """Yield the tables by tags that are asked for."""
+    if session.settings.by:
+        from pytest_jsonmatch.report.bytag import tag_blocks
+        from pytest_jsonmatch.results.model import ResultSet
+
+        results = ResultSet(session.outcomes.cases())
+        for name in session.settings.by:
+            yield from tag_blocks(results, name, _look(session), option="--jsonmatch-by")
 
 
 def _look(session: Session) -> Look:

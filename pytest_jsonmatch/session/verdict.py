@@ -218,6 +218,7 @@ def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None
         max_drop=settings.max_drop or 0.0,
         confidence=settings.confidence,
         mode=settings.drop_mode,
+        by=settings.by,
     )
     return diff, change
 

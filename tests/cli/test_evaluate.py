@@ -620,3 +620,29 @@ def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
         "parse_rate": 1.0,
         "valid_rate": 0.5,
     }
+
+
+def test_figures_by_a_tag(command, write):
+    gold = [{"meta": {"source": "phone"}, "a": 1}, {"meta": {"source": "scan"}, "a": 2}, {"a": 3}]
+    write(gold_jsonl=gold, answers_jsonl=[gold[0], {**gold[1], "a": 3}, gold[2]])
+    line = "evaluate answers.jsonl gold.jsonl --by source=meta.source --json r.json"
+    ran = command(line, "--gate", 'tags["source=scan"].f1 >= 0.9', "--gate", 'tags["source=fax"].f1 >= 0')
+    assert ran.code == 1
+    table = """\
+by source, mean of records
+source    records  score  precision  recall    F1  pass rate
+phone           1   1.00       1.00    1.00  1.00       1.00
+scan            1   0.50       0.50    0.50  0.50       0.00
+1 record without this tag
+"""
+    assert table in ran.out
+    assert 'tags["source=scan"].f1 >= 0.9  0.50  slack -0.40' in ran.out
+    assert "no record has this tag; did you mean" in ran.out
+    again = command("report r.json --by source", "--gate", 'tags["source=scan"].fields["a"].recall == 0')
+    assert (again.code, table in again.out) == (0, True)
+    assert "| `scan` | 1 | 0.50 |" in command("report r.json --by source --markdown").out
+
+
+def test_a_gate_on_a_tag_without_tags(command, sides):
+    ran = command(SIDES, "--gate", 'tags["source=scan"].f1 >= 0.9')
+    assert (ran.code, "no record has any tag" in ran.out) == (1, True)

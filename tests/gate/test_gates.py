@@ -114,6 +114,14 @@ def test_what_a_gate_says_of_it(text, passed, note):
     assert (found.passed, found.note) == (passed, note)
 
 
+def test_a_tag_that_no_case_has():
+    check = checked('tags["source=phone"].f1 >= 0')
+    assert (check.passed, check.note) == (False, "no case has any tag")
+    tagged = ResultSet((replace(RESULTS.cases[0], tags={f"n{number}": 1 for number in range(12)}),))
+    note = checked('tags["source=phone"].f1 >= 0', tagged).note
+    assert note.endswith("n7=1 and 2 more"), note
+
+
 def test_no_case_ran_twice():
     assert checked("flip_rate <= 1", ResultSet(RESULTS.cases[:1])).note == "no case ran twice"
 

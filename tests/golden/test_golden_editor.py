@@ -291,6 +291,7 @@ GOOD = {
     "repeat": st.sampled_from([1, 2, 3.0]),
     "min_pass_rate": units,
     "cluster": st.sampled_from(["invoice 7", "é", "${a}"]),
+    "tags": st.dictionaries(st.sampled_from(["source", "é 1"]), st.sampled_from(SCALARS), max_size=2),
     "marks": marks,
     # Always an "a", as values have places that it fills.
     "parametrize": st.fixed_dictionaries({"a": several}, optional={"é_1": several})

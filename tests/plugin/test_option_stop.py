@@ -160,3 +160,18 @@ def test_options_that_make_no_sense(pytester, arguments, message):
     run = pytester.runpytest(*arguments)
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(f"*{message}")
+
+
+def test_a_gate_by_tag_is_open_until_the_end(pytester):
+    pytester.makepyfile(
+        test_it="import pytest\n"
+        "@pytest.mark.parametrize('n', range(8))\n"
+        "def test_it(assert_json_match, n):\n"
+        "    source = 'phone' if n == 7 else 'scan'\n"
+        "    assert_json_match(n == 7, True, threshold=0, tags={'source': source})\n"
+    )
+    run = pytester.runpytest(
+        "--jsonmatch-stop-when-decided", '--jsonmatch-gate=tags["source=phone"].f1 >= 0.9'
+    )
+    run.assert_outcomes(passed=8)
+    assert run.ret == 0

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,26 @@ def test_filter(browser: Browser) -> None:
     assert browser.texts("#fields .list-rows bdi") == ["phone", "items[].p", "items[].n"]
     browser.type("#fields-filter [name=text]", "phone")
     assert browser.texts("#fields .list-rows bdi") == ["phone"]
+
+
+def test_filter_by_tag(browser: Browser) -> None:
+    view = page_of(ANSWERS)
+    tagged = [
+        replace(case, tags={"source": "scan" if number % 2 else "<b>phone</b>"})
+        for number, case in enumerate(view.results.cases)
+    ]
+    browser.open(html_page(replace(view, results=replace(view.results, cases=tuple(tagged)), by=["source"])))
+    assert browser.texts("[aria-labelledby=by-title-1] tbody th") == ["<b>phone</b>", "scan"]
+    wide = browser.run("return document.querySelector('#heat > div').style.width")
+    browser.type("#cases-filter [name=tag]", "source=scan")
+    assert sorted(browser.texts(CASE_NAMES)) == ["array", "spelling"]
+    assert (
+        browser.run("return document.querySelector('#heat canvas').ariaLabel").split(" by ")[1][:7]
+        == "2 cases"
+    )
+    assert browser.run("return document.querySelector('#heat > div').style.width") != wide
+    browser.click("#cases-filter [type=reset]")
+    assert len(browser.texts(CASE_NAMES)) == len(tagged)
 
 
 def test_choose_a_bar_of_the_distribution(browser: Browser) -> None:

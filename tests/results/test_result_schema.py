@@ -79,6 +79,7 @@ FULL = ResultSet(
                             validity="invalid",
                             violations=("a: no",),
                             spent=Spent("large", 1.5, 900, 100, 0.25),
+                            tags={"language": "de"},
                         ),
                         comparison(has_figures=False),
                     ),
@@ -88,6 +89,7 @@ FULL = ResultSet(
             of=3,
             min_pass_rate=0.5,
             cluster="invoice 7",
+            tags={"source": "phone", "pages": 3, "signed": None},
         ),
     ),
     created="2026-11-21T12:00:00+00:00",
@@ -109,6 +111,7 @@ FULL = ResultSet(
         ),
         unscored=1,
         answers=Answers(5, 4, 2, 3, 1),
+        by_tag={"source=phone": Corpus("pairwise_f1", "pairwise_f1|options:none", 0, 0, 0)},
     ),
 )
 SMALLEST = ResultSet()

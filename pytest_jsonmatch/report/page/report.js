@@ -40,7 +40,7 @@ const fields = data.fields.map(([path, metric, counts, score, precision, recall,
 const cases = data.cases.map((found, index) => ({
   index, id: found.i, name: found.i.split("::").pop(), verdict: found.v, score: found.s, precision: found.p,
   recall: found.r, f1: found.f, runs: found.u, of: found.o || 1,
-  change: found.b === undefined ? null : found.s - found.b, place: found.l, parts: null, scores: null,
+  change: found.b === undefined ? null : found.s - found.b, place: found.l, tags: found.t || [], parts: null, scores: null,
 }));
 // Precision, recall and F1 say something where one of them is not the score.
 const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
@@ -320,7 +320,8 @@ function chosen(form, rows, statuses, text) {
   const get = (name) => form.elements[name].value.trim();
   const words = get("text").toLowerCase().split(/\s+/).filter(Boolean), status = statuses[get("status")];
   const low = get("low") === "" ? -1 : +get("low"), high = get("high") === "" ? 2 : +get("high");
-  return rows.filter((row) => (!status || status(row)) && (row.score ?? 0) >= low && (row.score ?? 0) <= high
+  const tag = form.elements.tag ? get("tag") : "";
+  return rows.filter((row) => (!status || status(row)) && (!tag || row.tags.includes(+tag)) && (row.score ?? 0) >= low && (row.score ?? 0) <= high
     && words.every((word) => text(row).includes(word)));
 }
 function filterFields() {

@@ -1,0 +1,119 @@
+"""Tags: names with values that say what a case or a record is like, such as where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.engine.value.text import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Tags: TypeAlias = "Mapping[str, str | int | float | bool | None]"
+TagSource: TypeAlias = "Callable[[Any], Mapping[str, Any]] | Mapping[str, str]"
+"""A function of a gold record, or the paths in it at which the tags of each name stand."""
+
+_LARGEST: Final = 2**53
+"""A larger number is kept as its text."""
+
+
+def tag_text(name: str, value: object) -> str:
+    """Return a tag as gates and reports write it.
+
+    >>> tag_text("source", "phone"), tag_text("pages", 3), tag_text("signed", True)
+    ('source=phone', 'pages=3', 'signed=true')
+    """
+    return f"{name}={value_text(value)}"
+
+
+def value_text(value: object) -> str:
+    """Return the value of a tag as it is written behind its name."""
+    return value if isinstance(value, str) else render(value)
+
+
+def wrong_tag(name: object, value: object) -> str | None:
+    """Return what is wrong with a tag; None if nothing is.
+
+    >>> wrong_tag("source", ["phone"])
+    "the tag 'source' is an array; it has to be a string, a number, true, false or null"
+    """
+    if not isinstance(name, str) or not name or "=" in name:
+        return f"{name!r} can't name a tag: a name is text without an equals sign"
+    kind = json_type(value)
+    if kind not in {"array", "object"}:
+        return None
+    return f"the tag {name!r} is an {kind}; it has to be a string, a number, true, false or null"
+
+
+def read_tags(given: object) -> dict[str, Any]:
+    """Return tags as they are kept.
+
+    Raises:
+        ConfigurationError: they are no mapping of names to strings, numbers, booleans or null.
+
+    >>> read_tags({"source": "phone", "pages": 3})
+    {'source': 'phone', 'pages': 3}
+    """
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"tags are {given!r}; they map names to values: {{'source': 'phone'}}")
+    found = {}
+    for name, value in given.items():
+        try:
+            plain = to_json_value(value)
+        except JsonMatchError as error:
+            raise ConfigurationError(f"the tag {name!r}: {error}") from None
+        if reason := wrong_tag(name, plain):
+            raise ConfigurationError(reason)
+        is_large = isinstance(plain, Decimal) or (isinstance(plain, int) and abs(plain) > _LARGEST)
+        found[name] = render(plain) if is_large else plain
+    return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tagger:
+    """Finds the tags of gold records.
+
+    >>> Tagger({"source": "meta.source"})({"meta": {"source": "phone"}, "total": 3})
+    {'source': 'phone'}
+    """
+
+    source: TagSource
+
+    def __post_init__(self) -> None:
+        if callable(self.source):
+            return
+        if not isinstance(self.source, Mapping):
+            raise ConfigurationError(
+                f"tags is {self.source!r}; it is a function of a gold record, or maps names to paths: "
+                "{'source': 'meta.source'}"
+            )
+        for path in read_tags(self.source).values():
+            parse_path(str(path))
+
+    def __call__(self, record: Any) -> dict[str, Any]:
+        """Return the tags of a record.
+
+        Raises:
+            ConfigurationError: they are no tags.
+        """
+        if callable(self.source):
+            return read_tags(self.source(record))
+        at = {name: _found(record, path) for name, path in self.source.items()}
+        return read_tags({name: value for name, values in at.items() for value in values})
+
+
+def _found(record: Any, path: str) -> list[Any]:
+    """Return what stands at a path of a record, as a list; an empty one if nothing does."""
+    for segment in parse_path(path):
+        try:
+            record = record[segment]
+        except (KeyError, IndexError, TypeError):
+            return []
+    return [record]

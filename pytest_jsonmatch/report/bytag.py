@@ -1,0 +1,85 @@
+"""Figures by a tag: a table of its values, and one of fields by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, score_markup
+from pytest_jsonmatch.report.table import Name, draw_table
+from pytest_jsonmatch.report.view import whole_corpus
+from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.model import ResultSet
+
+TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
+
+
+class Part(NamedTuple):
+    """The figures of a run as far as a tag has a value."""
+
+    value: str
+    number: int
+    """How many cases or records there are."""
+    figures: tuple[float | None, ...]
+    """As `TITLES` says."""
+
+
+def parts_of(results: ResultSet, name: str) -> list[Part]:
+    """Return the figures of a run by the values of a tag."""
+    return [
+        Part(value, part.number, (*map(part.mean, FIGURES), part.pass_rate))
+        for value, part in by_tag(results, name)
+    ]
+
+
+def no_such_name(results: ResultSet, name: str) -> str:
+    """Return that nothing has a tag of a name, and which names there are."""
+    known = {tag.partition("=")[0] for tag in tags_of(results)}
+    return f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
+
+
+def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Iterator[list[StyledLine]]:
+    """Yield the lines of the figures by a tag, in blocks.
+
+    Args:
+        results: the run.
+        name: of the tag.
+        look: how the lines may look.
+        option: the one that asks for them.
+    """
+    parts = parts_of(results, name)
+    if not parts:
+        yield look.folded(f"{option}={name}: {no_such_name(results, name)}", 2, YELLOW)
+        return
+    noun = "record" if results.corpus is not None else "case"
+    names = [Name(name, BOLD), *(Name(part.value or '""') for part in parts)]
+    numbers: StyledLine = [(f"{noun}s", BOLD), *((count(part.number), PLAIN) for part in parts)]
+    columns = [numbers]
+    for place, title in enumerate(TITLES):
+        values = [part.figures[place] for part in parts]
+        columns.append([(title, BOLD), *((look.score(value), score_markup(value)) for value in values)])
+    lines = [look.title(f"by {name}, mean of {noun}s"), *draw_table(names, columns, look).lines]
+    if rest := without_tag(results, name):
+        lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
+    yield lines
+    groups: dict[str, dict[str, list[Comparison]]] = {}
+    for value, part in by_tag(results, name):
+        for each in part.comparisons if part.corpus is None else [whole_corpus(part.corpus)]:
+            of_metric = groups.setdefault(each.metric, {part.value: [] for part in parts})
+            of_metric[value].append(each)
+    for metric, found in groups.items():
+        title = f"score of fields by {name}, over all leaves, * is the best"
+        title += f" ({metric})" if len(groups) > 1 else ""
+        # That the columns are of other cases goes without saying.
+        yield from pivot_lines(replace(pivot_of(metric, name, found), same_cases=True), title, look)

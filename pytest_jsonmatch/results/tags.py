@@ -1,0 +1,96 @@
+"""A run as far as it has a tag: figures, gates and reports by tag are those of such a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.corpus.tags import tag_text
+from pytest_jsonmatch.engine.value.errors import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.corpus.tags import Tags
+    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+
+_MOST_NAMED: Final = 10
+
+
+def tagged(results: ResultSet, tag: str) -> ResultSet:
+    """Return a run as if only what has a tag had been compared; without a case if nothing has it.
+
+    A test may compare several documents: only those with the tag count.
+
+    Args:
+        results: the run.
+        tag: a name and its value, as `source=phone`.
+    """
+    cases = tuple(kept for case in results.cases if (kept := _tagged_case(case, tag)) is not None)
+    corpus = results.corpus
+    if corpus is not None:
+        # (Without such a record the cases are what there is: none.)
+        return replace(results, cases=cases, collected=None, corpus=corpus.by_tag.get(tag))
+    return replace(results, cases=cases, collected=None)
+
+
+def _tagged_case(case: Case, tag: str) -> Case | None:
+    runs = tuple(kept for run in case.runs if (kept := _tagged_run(run, case.tags, tag)) is not None)
+    return replace(case, runs=runs) if runs else None
+
+
+def _tagged_run(run: CaseRun, of_case: Tags, tag: str) -> CaseRun | None:
+    has_tag = tag in _texts(of_case)
+    kept = tuple(each for each in run.comparisons if tag in _texts({**of_case, **each.tags}))
+    if len(kept) == len(run.comparisons):
+        return run if kept or has_tag else None
+    if not kept and not (run.error and has_tag):
+        return None
+    passed = not run.error and all(each.passed for each in kept)
+    return replace(run, comparisons=kept, passed=passed)
+
+
+def _texts(tags: Tags) -> set[str]:
+    return {tag_text(name, value) for name, value in tags.items()}
+
+
+def tags_of(results: ResultSet) -> list[str]:
+    """Return all tags of a run as `name=value`, sorted."""
+    if results.corpus is not None:
+        return sorted(results.corpus.by_tag)
+    return sorted({tag for case in results.cases for tag in tags_of_case(case)})
+
+
+def tags_of_case(case: Case) -> set[str]:
+    """Return the tags of what is compared in a case, or of the case where it failed before comparing."""
+    compared = ({**case.tags, **each.tags} for run in case.runs for each in run.comparisons)
+    failed = (case.tags for run in case.runs if run.error or not run.comparisons)
+    return set().union(*map(_texts, (*compared, *failed)))
+
+
+def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
+    """Yield each value of a tag, sorted, and the run as far as it has that value."""
+    for tag in tags_of(results):
+        of, _, value = tag.partition("=")
+        if of == name:
+            yield value, tagged(results, tag)
+
+
+def without_tag(results: ResultSet, name: str) -> int:
+    """Return how many cases or records have no tag of a name."""
+    if results.corpus is not None:
+        return results.number - sum(part.number for _, part in by_tag(results, name))
+    return sum(all(tag.partition("=")[0] != name for tag in tags_of_case(case)) for case in results.cases)
+
+
+def no_tag(tag: str, results: ResultSet) -> str:
+    """Return that no case has a tag, and which tags there are."""
+    known = tags_of(results)
+    noun = "case" if results.corpus is None else "record"
+    if not known:
+        return f"no {noun} has any tag"
+    near = nearest(tag, known)
+    if near is not None:
+        return f"no {noun} has this tag; did you mean {near!r}?"
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    return f"no {noun} has this tag; there are {', '.join(known[:_MOST_NAMED])}{more}"

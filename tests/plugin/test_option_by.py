@@ -1,0 +1,186 @@
+"""Tags, and `--jsonmatch-by`: figures by the values of a tag."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch.results.file import read_results
+
+YAML = """\
+tags: {source: phone, language: de}
+cases:
+- {id: one, expected: {a: 1, b: 2}, actual: {a: 1, b: 3}, threshold: 0}
+- {id: two, expected: {a: 1, b: 2}, actual: {a: 1, b: 2}, tags: {source: scan, pages: 3}}
+- {id: three, expected: {a: 1, b: 2}, producer: "nowhere:f"}
+"""
+PYTHON = """\
+import pytest
+from pytest_jsonmatch import assert_json_match
+
+pytestmark = pytest.mark.jsonmatch(tags={"source": "mail", "language": "fr"})
+
+@pytest.mark.jsonmatch(tags={"language": "en"})
+def test_it():
+    assert_json_match({"a": 1}, {"a": 1}, tags={"source": "fax"})
+    assert_json_match({"a": 1}, {"a": 2}, threshold=0)
+"""
+
+
+@pytest.fixture
+def suite(pytester):
+    pytester.path.joinpath("x.golden.yaml").write_text(YAML)
+    pytester.makepyfile(test_it=PYTHON)
+    return pytester
+
+
+def test_a_table_has_a_row_for_each_value(suite, workers):
+    run = suite.runpytest("--jsonmatch-by=source", *workers)
+    run.stdout.fnmatch_lines(
+        [
+            "by source, mean of cases",
+            "source    cases  score  precision  recall    F1  pass rate",
+            "fax           1   1.00       1.00    1.00  1.00       1.00",
+            "mail          1   0.00       0.00    0.00  0.00       1.00",
+            # The case that failed before it compared is one of the phone's, and counts as 0.
+            "phone         2   0.25       0.25    0.25  0.25       0.50",
+            "scan          1   1.00       1.00    1.00  1.00       1.00",
+            "",
+            "score of fields by source, over all leaves, [*] is the best",
+            "            fax  mail  phone  scan",
+            "b             –     –   0.00  1.00",
+            "a          1.00[*] 0.00   1.00[*] 1.00[*]",
+        ]
+    )
+
+
+def test_a_case_without_the_tag_is_counted(suite):
+    suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines(
+        ["3             1   1.00*", "3 cases without this tag"]
+    )
+
+
+def test_a_name_that_no_tag_has(suite):
+    run = suite.runpytest("--jsonmatch-by=sauce")
+    run.stdout.fnmatch_lines(["--jsonmatch-by=sauce: nothing has a tag 'sauce'; did you mean 'source'?"])
+
+
+def test_without_any_tag(pytester):
+    pytester.makepyfile("def test_it(assert_json_match):\n    assert_json_match(1, 1)")
+    run = pytester.runpytest("--jsonmatch-by=source")
+    run.stdout.fnmatch_lines(["--jsonmatch-by=source: nothing has any tag"])
+
+
+@pytest.mark.parametrize(
+    ("gate", "line"),
+    [
+        ('tags["source=phone"].fields["b"].recall >= 0.9', "FAILED * 0.00  slack -0.90"),
+        ('tags["source=scan"].f1 >= 0.9', "PASSED * 1.00  slack +0.10"),
+        ('tags["pages=3"].pass_rate == 1', "PASSED * 1.00 *"),
+        ('tags["language=de"].cases["one"].f1 > 0.4', "PASSED * 0.50 *"),
+        ('tags["language=en"].f1 == 0.5', "PASSED * 0.50 *"),
+        ('tags["source=phone"].errors == 0', "FAILED * 1 *"),
+        ('tags["source=fone"].f1 >= 0', "FAILED *no case has this tag; did you mean 'source=phone'[?]"),
+    ],
+)
+def test_gates_by_tag(suite, workers, gate, line):
+    run = suite.runpytest(f"--jsonmatch-gate={gate}", *workers)
+    run.stdout.fnmatch_lines([f"  {line}"])
+
+
+def test_results_carry_tags(suite, workers):
+    suite.runpytest("--jsonmatch-json=r.json", *workers)
+    cases = {case.id.rpartition("::")[2]: case for case in read_results(suite.path / "r.json").cases}
+    assert {name: case.tags for name, case in cases.items()} == {
+        "one": {"source": "phone", "language": "de"},
+        "two": {"source": "scan", "language": "de", "pages": 3},
+        "three": {"source": "phone", "language": "de"},
+        "test_it": {"source": "mail", "language": "en"},
+    }
+    assert [each.tags for each in cases["test_it"].runs[0].comparisons] == [{"source": "fax"}, {}]
+
+
+def test_reports_have_the_table_too(suite):
+    suite.runpytest("--jsonmatch-by=source", "--jsonmatch-markdown=r.md", "--jsonmatch-html=r.html")
+    assert "| `phone` | 2 | 0.25 | 0.25 | 0.25 | 0.25 | 0.50 |" in (suite.path / "r.md").read_text()
+    page = (suite.path / "r.html").read_text()
+    assert '<th scope="row">phone</th><td class="number">2</td><td class="number">0.25</td>' in page
+
+
+def test_a_repeated_case_is_one_case(pytester):
+    pytester.path.joinpath("x.golden.yaml").write_text(
+        "{id: a, expected: 1, actual: 1, repeat: 3, tags: {source: phone}}"
+    )
+    run = pytester.runpytest("--jsonmatch-by=source")
+    run.stdout.fnmatch_lines(["phone         1   1.00*"])
+
+
+def test_places_of_parameters_are_filled(pytester):
+    pytester.path.joinpath("x.golden.yaml").write_text(
+        "{id: a, expected: 1, actual: 1, parametrize: {from: [phone, scan]}, tags: {source: '${from}'}}"
+    )
+    run = pytester.runpytest("--jsonmatch-by=source")
+    run.stdout.fnmatch_lines(["phone         1   1.00*", "scan          1   1.00*"])
+
+
+@pytest.mark.parametrize(
+    ("tags", "reason"),
+    [
+        ("{source: [phone]}", "`tags`: the tag 'source' is an array; it has to be a string, *"),
+        ("{a=b: 1}", "`tags`: 'a=b' can't name a tag: a name is text without an equals sign"),
+        ("phone", "`tags` is a string, not an object"),
+    ],
+)
+def test_a_golden_file_with_wrong_tags(pytester, tags, reason):
+    pytester.path.joinpath("x.golden.yaml").write_text(f"id: a\nexpected: 1\nactual: 1\ntags: {tags}\n")
+    pytester.runpytest().stdout.fnmatch_lines([f"E * x.golden.yaml:4:*: {reason}"])
+
+
+@pytest.mark.parametrize(
+    ("tags", "reason"),
+    [
+        ("'phone'", "tags are 'phone'; they map names to values: {'source': 'phone'}"),
+        ("{'': 1}", "'' can't name a tag: *"),
+        ("{'source': {}}", "the tag 'source' is an object; *"),
+        ("{'source': object()}", "the tag 'source': *"),
+    ],
+)
+@pytest.mark.parametrize("where", ["mark", "call"])
+def test_wrong_tags_in_python(pytester, tags, reason, where):
+    mark, given = (f"@pytest.mark.jsonmatch(tags={tags})", "") if where == "mark" else ("", f", tags={tags}")
+    pytester.makepyfile(
+        f"import pytest\nfrom pytest_jsonmatch import assert_json_match\n{mark}\n"
+        f"def test_it():\n    assert_json_match(1, 1{given})"
+    )
+    pytester.runpytest().stdout.fnmatch_lines([f"E *ConfigurationError: {reason}"])
+
+
+def test_a_tag_may_name_the_cluster(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_cluster = source")
+    suite.path.joinpath("y.golden.yaml").write_text(
+        "{id: own, expected: 1, actual: 1, tags: {source: phone}, cluster: desk 3}"
+    )
+    suite.runpytest("--jsonmatch-json=r.json", *workers)
+    clusters = {
+        case.id.rpartition("::")[2]: case.cluster for case in read_results(suite.path / "r.json").cases
+    }
+    assert clusters == {"one": "phone", "two": "scan", "three": "phone", "test_it": "mail", "own": "desk 3"}
+
+
+def test_tags_are_tested_against_the_baseline(pytester):
+    def write(right):
+        cases = "".join(
+            f"- {{id: {source}-{n}, expected: {{a: 1, b: 1}}, actual: {{a: 1, b: {answer}}}, threshold: 0, "
+            f"tags: {{source: {source}}}}}\n"
+            for source in ("phone", "scan")
+            for n in range(30)
+            for answer in [1 if source == "scan" or right else 0]
+        )
+        pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
+
+    write(right=True)
+    pytester.runpytest("--jsonmatch-save=main")
+    write(right=False)
+    run = pytester.runpytest("--jsonmatch-baseline=main", "--jsonmatch-by=source")
+    run.stdout.fnmatch_lines(["*tag source=phone *0.500 *worse (proven)*"])
+    run.stdout.no_fnmatch_line("*tag source=scan *")
+    pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*tag source=*")
