@@ -519,7 +519,7 @@ def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
 
     browser.open(html_page(compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1})))
     assert browser.texts("#fields [role=columnheader]") == [
-        "field", "score ↑", *counts, "precision", "recall", "F1",
+        "field", "score ↑", *counts, "fabricated", "precision", "recall", "F1",
     ]  # fmt: skip
     assert set(browser.texts("#fields .list-rows .line > :nth-child(7)")) == {"0", "1"}
 
