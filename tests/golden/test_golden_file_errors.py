@@ -384,6 +384,7 @@ KEYS = [
     "schema",
     "validate",
     "marks",
+    "tags",
 ]
 
 
