@@ -111,7 +111,8 @@ def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, write
         "      total: [3]  # seen\n",
         "      total: [3, 2]  # seen\n      shop: [Ann]\n      note: { optional: true }\n",
     ).replace("    expected: [1, 3]\n", '    expected: [1, 3]\n    accept: { "[]": [2] }\n')
-    pytester.runpytest_subprocess("a.golden.yaml::bakery", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    again = pytester.runpytest("a.golden.yaml::bakery")
+    again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 invented, 1 skipped*"])
 
 
 def test_skip_leaves_the_case_alone(pytester, write, converse):
