@@ -190,7 +190,11 @@ class _Reader:
             common.name_of("file"),
             self.path.parent,
             columns,
-            {key: value for key, value in _over(defaults, columns).items() if key not in columns},
+            {
+                key: value
+                for key, value in _over(defaults, columns).items()
+                if key not in columns or key == "tags"
+            },
             schema,
         )
         at = (*where, "file")

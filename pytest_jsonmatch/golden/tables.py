@@ -37,8 +37,10 @@ def check_cases_from(value: JsonValue) -> None:
     for key, said in value.items():
         if key in VALUES:
             _check_columns(said, key)
+        elif key == "tags":
+            _check_tags(said)
         elif key not in _KEYS:
-            known = sorted({*_KEYS, *VALUES})
+            known = sorted({*_KEYS, *VALUES, "tags"})
             raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
         elif type(said) is not str or not said:
             raise InvalidValueError(f": `{key}` has to be {_KEYS[key]}", key)
@@ -67,6 +69,16 @@ def _check_columns(said: JsonValue, *at: str) -> None:
             waiting += [((*where, name), each) for name, each in below.items()]
         elif type(below) is not str or not below:
             raise InvalidValueError(f": `{where[-1]}` has to name a column, or map fields to columns", *where)
+
+
+def _check_tags(said: JsonValue) -> None:
+    if type(said) is not dict or not said:
+        raise InvalidValueError(': `tags` has to map names to texts, such as source: "{source}"', "tags")
+    for name, text in said.items():
+        if type(text) is not str or not text:
+            raise InvalidValueError(
+                f": the tag {name!r} has to be a text, in which {{column}} stands for a value", "tags", name
+            )
 
 
 @final
@@ -144,7 +156,7 @@ class Table:
             at, said = waiting.pop()
             if type(said) is dict:
                 waiting += [((*at, name), each) for name, each in said.items()]
-            elif at[0].endswith("_file"):
+            elif at[0].endswith("_file") or at[0] == "tags":
                 yield from ((at, column) for column in _PLACE.findall(said))
             elif at != ("file",):
                 yield at, said
@@ -327,8 +339,16 @@ class Row(Mapping[str, Any]):
         said: Any = self.table.columns.get(key)
         if key.endswith("_file"):
             return _PLACE.sub(lambda place: self._text(members, place[1], "stand in a path"), said)
+        if key == "tags":
+            own = {
+                name: _PLACE.sub(lambda place: self._text(members, place[1], "be a tag"), text)
+                for name, text in said.items()
+            }
+            return {**self.table.defaults.get("tags", {}), **own}
         if said is None:
+            tags = self.table.columns.get("tags", {}).values()
             taken = [said for name, said in self.table.columns.items() if name in {"id", *VALUES}]
+            taken += [column for text in tags for column in _PLACE.findall(text)]
             said = {column: column for column in members if column not in taken}
         # Text is what a model says; the schema is about values.
         is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))

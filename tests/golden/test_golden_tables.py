@@ -89,6 +89,16 @@ def test_files_are_named_by_columns(cases, tmp_path):
     assert (case.input, case.expected) == ("an invoice", {"total": 1})
 
 
+def test_tags_are_made_of_columns(cases):
+    rows = '{"no": "a", "source": "phone", "page": 3}\n{"no": "b", "source": null, "page": 1}'
+    found = cases(
+        'id: no, tags: {source: "{source}", where: "page {page}"}', rows, beside="tags: {kind: bill}\n"
+    )
+    assert found["a"].tags == {"kind": "bill", "source": "phone", "where": "page 3"}
+    assert found["a"].expected == {}
+    assert error_of(lambda: found["b"].tags) == "gold.jsonl:2:1: 'source' is null, which can't be a tag"
+
+
 def test_a_row_comes_before_what_stands_beside_it(cases):
     beside = "input_file: none.txt\nthreshold: 0.5\nmetric: json_similarity\n"
     (case,) = cases("input: q", '{"q": "how"}\n', beside=beside).values()
@@ -322,6 +332,10 @@ def test_a_table_without_cases(cases, columns, rows, message):
         (
             "cases_from: {file: a.csv, expected: {a: 1}}",
             "1:38: `cases_from`: `a` has to name a column, or map fields to columns",
+        ),
+        (
+            "cases_from: {file: a.csv, tags: {a: 1}}",
+            "1:34: `cases_from`: the tag 'a' has to be a text, in which {column} stands for a value",
         ),
         (
             "cases_from: {file: a.csv, expcted: a}",
