@@ -51,6 +51,7 @@ items[].name      2      1         0        1         0   0.50       1.00    0.5
 shop              1      1         0        0         0   1.00       1.00    1.00  1.00
 ───────────────────────────────────────────────────────────────────────────────────────
 all fields        4      2         1        1         0   0.50       0.67    0.50  0.57
+1 of 4 expected leaves omitted (25 %)
 elements without a partner:
   items  1 of 2 expected, 0 of 1 actual
 """,

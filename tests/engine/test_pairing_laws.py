@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.result.figures import plain_matches
+from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
 from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.walk import measurer
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -364,7 +364,7 @@ def test_figures_say_the_same_before_and_after_rows_are_made(metric, arrays, giv
         for path in {row.path for row in rows}
     }
     sums = [(row.score, row.score * row.weight, row.path) for row in rows]
-    assert {path: numbers[6:8] for path, numbers in fields.items()} == {
+    assert {path: numbers[COUNTED : COUNTED + 2] for path, numbers in fields.items()} == {
         path: pytest.approx([math.fsum(each[at] for each in sums if each[2] == path) for at in (0, 1)])
         for path in fields
     }

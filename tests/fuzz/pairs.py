@@ -324,7 +324,7 @@ def check_parts(result: Any) -> None:
     assert sum(result.counts.values()) == len(rows)
     assert {row.path for row in rows} == set(result.per_field)
     matched = math.fsum(row.score * row.weight for row in rows)
-    expected = math.fsum(each.to_list()[8] for each in result.per_field.values())
+    expected = math.fsum(each.expected_weight for each in result.per_field.values())
     assert near((result.matched_leaves, result.total_leaves), (matched, expected))
     assert all(0.0 <= each.f1 <= 1.0 for each in result.containers)
     assert result.to_dict()
