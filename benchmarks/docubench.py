@@ -154,8 +154,8 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
             text = f"{ahead} is better"
         elif verdict.kind in {"worse", "better"}:
             text = f"{ahead} is better, were this the only question"
-        found = verdict.interval
-        ends = f"{found.low:+.3f} to {found.high:+.3f}" if found else ""
+        between = verdict.interval
+        ends = "" if between is None else f"{between.low:+.3f} to {between.high:+.3f}"
         alone = min(1.0, 2 * min(verdict.p_drop, verdict.p_gain))
         rows.append([" – ".join(pair), f"{verdict.delta:+.4f}", ends, f"{alone:.4f}", f"{p:.4f}", text])
     print(f"\n### All {len(verdicts)} pairs\n")

@@ -20,7 +20,7 @@ import sys
 import zlib
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import tables
@@ -51,7 +51,7 @@ ICC = 0.58
 MEANS = {"binary": 0.8, "graded": 0.8, "tied": 0.955, "ceiling": 0.9925}
 
 Random = np.random.RandomState
-Run = "dict[str, list[float]]"
+Run: TypeAlias = "dict[str, list[float]]"
 
 
 def source(*name: object) -> Random:
@@ -224,11 +224,13 @@ def margin(runs: int) -> None:
     print("\nfails: mode `regression`; passes: mode `non-inferiority`.")
 
 
-def t_test(deltas: Sequence[float], drop: float, alternative: str) -> bool:
+def t_test(deltas: Sequence[float], drop: float, alternative: Literal["less", "greater"]) -> bool:
     """Student's test, which is the best where differences are normal."""
     if np.ptp(deltas) == 0:
         return False
-    return bool(ttest_1samp(deltas, -drop, alternative=alternative).pvalue <= ALPHA)
+    return bool(
+        ttest_1samp(np.asarray(deltas, dtype=np.float64), -drop, alternative=alternative).pvalue <= ALPHA
+    )
 
 
 def unconditional(n: int) -> set[tuple[int, int]]:
@@ -462,7 +464,7 @@ def families(runs: int) -> None:
 
 def skewed(n: int, random: Random) -> list[float]:
     """Differences whose mean is 0: nearly all a little below it, a few far above."""
-    return np.where(random.random_sample(n) < 0.02, 0.98, -0.02).tolist()
+    return [float(each) for each in np.where(random.random_sample(n) < 0.02, 0.98, -0.02)]
 
 
 def sequential(runs: int) -> None:

@@ -405,7 +405,8 @@ def test_a_broken_row_asks_no_producer(pytester, write):
     write("data/gold.jsonl", ROWS)
     write("extract.py", "def ask(text):\n    print('asked')\n    return {'total': 1}\n")
     broken = ("a.golden.yaml::line-3", "a.golden.yaml::d")
-    result = pytester.runpytest("-s", "-o", "pythonpath=.", *broken)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    result = pytester.runpytest("-s", *broken)
     result.assert_outcomes(errors=2)
     assert "asked" not in result.stdout.str()
 
@@ -467,7 +468,8 @@ def test_answers_are_recorded_and_replayed(pytester, write):
     write("a.golden.yaml", "producer: extract:ask\n" + TABLE.replace("actual: answer", "input: no"))
     write("data/gold.jsonl", '{"no": "a", "gold": {"n": 1}}\n')
     write("extract.py", "def ask(text):\n    return {'n': 1}\n")
-    pytester.runpytest("-o", "pythonpath=.", "--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class SchemaNode:
     """One place of a resolved schema with its rules.
 
