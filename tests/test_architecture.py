@@ -117,7 +117,7 @@ def test_import_contracts() -> None:
 
 
 # They resolve public names lazily: everything they name imports them by importing anything at all.
-LAZY = {"pytest_jsonmatch", "pytest_jsonmatch.schema"}
+LAZY = {"pytest_jsonmatch", "pytest_jsonmatch.schema", "pytest_jsonmatch.study"}
 
 
 def test_there_is_no_import_circle_not_even_of_types() -> None:

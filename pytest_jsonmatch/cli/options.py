@@ -127,6 +127,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "const": "never",
         "help": "as --color never",
     },
+    "--html": {"metavar": "FILE", "type": Path, "help": "write a page of HTML, too"},
     "--output": {
         "flags": ("-o", "--output"),
         "metavar": "FILE",

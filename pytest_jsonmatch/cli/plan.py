@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.studies import show_sheet
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -59,14 +59,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
     )
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the plan as a page, too")
-    add_options(parser, "--color", "--output")
+    add_options(parser, "--color", "--output", html="write the plan as a page, too")
     parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:
     from pytest_jsonmatch.gate.verdict import checked_gate
-    from pytest_jsonmatch.report.planning import plan_lines, plan_page
+    from pytest_jsonmatch.report.planning import plan_sheet
 
     checked_gate(0.0, options.confidence)
     if not 0 < options.power < 1:
@@ -81,13 +80,7 @@ def _run(options: Namespace) -> int:
         curves.append(_of_precision(sample, options))
     if not curves:
         curves.append(_of_run(sample, options))
-    about = _about(sample, options)
-    if options.html is not None:
-        from pytest_jsonmatch.results.atomic import write_file
-
-        write_file(options.html, plan_page(about, curves).encode())
-    look = look_of(options)
-    write_output(as_text(plan_lines(about, curves, look), look), options.output)
+    show_sheet(plan_sheet(_about(sample, options), curves), options)
     return FINE
 
 
