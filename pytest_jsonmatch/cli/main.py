@@ -24,6 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "report": "show a result file: as text, as a page of HTML, as Markdown",
     "diff": "compare result files, of corpora or of pytest runs",
     "plan": "how many cases it takes to prove a drop, or to know a figure well",
+    "confidence": "what confidences in answers are worth, and which answers may skip review",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "judge": "the judge of meaning: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",

@@ -192,7 +192,9 @@ def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
 def risks(of: Outcomes) -> tuple[Risk, ...]:
     """Return error and coverage for thresholds from the highest to the lowest, no more than 50 of them."""
     wrong, accepted = _from_top(of.wrong).sum(0), _from_top(of.wrong + of.right).sum(0)
-    places = np.unique(np.linspace(0, len(of.values) - 1, min(len(of.values), _POINTS)).round().astype(int))
+    # At even steps of coverage, as far as values let that be.
+    steps = np.searchsorted(-accepted, -np.linspace(accepted[-1], accepted[0], _POINTS), side="right") - 1
+    places = np.unique(np.maximum(steps, 0))
     return tuple(
         Risk(float(of.values[at]), float(accepted[at] / of.number), float(wrong[at] / accepted[at]))
         for at in reversed(places)

@@ -1,4 +1,4 @@
-"""Confidences and what became of them, counted in bounded memory. It imports numpy: import it in functions."""
+"""Confidences and what became of them, in bounded memory. It imports numpy: import it in functions."""
 
 from __future__ import annotations
 
