@@ -12,21 +12,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
+    from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
 
 __all__ = [
     "Bin",
+    "Change",
     "Cheapest",
     "ConfidenceStudy",
     "Estimate",
     "FieldConfidence",
     "Promise",
     "Risk",
+    "ShiftStudy",
     "measure_confidence",
+    "measure_shift",
 ]
 
 _HOMES = {
     "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
+    "shift": ("Change", "ShiftStudy", "measure_shift"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
