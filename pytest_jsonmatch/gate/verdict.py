@@ -280,7 +280,7 @@ def _judged(
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= gate_alpha
     is_worse = is_beyond = test.p_drop <= alpha
-    # (Of systems that are not equal, the sign-flip test may call a gain what can still be a drop of the mean.)
+    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
     is_better = test.p_gain <= alpha and (is_ruled_out or mode == "regression")
     if is_worse and max_drop:
         is_beyond = (
