@@ -514,6 +514,7 @@ def test_promptfoo_takes_the_configuration_of_the_docs(tmp_path):
         env={**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
+        check=False,
     )
     assert "Configuration is valid" in run.stdout, run.stdout + run.stderr
 
