@@ -57,6 +57,18 @@ class Pairing(NamedTuple):
     """What batch comparators have still to answer before the pairs are sure."""
 
 
+@final
+class Aligned(NamedTuple):
+    """Which elements of two arrays were paired, other than by position."""
+
+    node: PlanNode
+    trail: Any
+    """Where the arrays stand."""
+    pairs: Pairs
+    expected: list[JsonValue]
+    actual: list[JsonValue]
+
+
 def run(task: Generator[Any, Any, Any]) -> Any:
     """Run a task to its end, and the tasks that it yields because it needs what they return.
 
