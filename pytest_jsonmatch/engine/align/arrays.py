@@ -97,12 +97,11 @@ class Aligner(Context):
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid
-            if not body.fits(self, len(one), len(other)):
+            if not self.fits(len(one), len(other)):
                 from pytest_jsonmatch.engine.align.sparse import pair_sparsely
 
                 found = yield from pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
-                self.gap = (self.gap or 0.0) + found.gap
-                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found.pairs]))
+                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found]))
         if pairs_in_all is None:
             grid = body(self, len(one), len(other))
             grid.know_nothing()
@@ -114,7 +113,8 @@ class Aligner(Context):
         if grid.parts:
             for at, to in best.pairs:
                 grid.keep(at, to)
-        return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in best.pairs]), best.questions)
+        pairs += [(rows[at], columns[to]) for at, to in best.pairs]
+        return best._replace(pairs=sorted(pairs))
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:

@@ -185,7 +185,7 @@ class _Audit:
         self.rows = [i for i in range(len(expected)) if i not in self.twins]
         self.columns = [j for j in range(len(actual)) if j not in taken]
         n, m, rows, columns = len(expected), len(actual), len(self.rows), len(self.columns)
-        if approximate and not ArrayGrid.fits(self.aligner, rows, columns):
+        if approximate and not self.aligner.fits(rows, columns):
             raise _NotComputedError("the pairing itself is approximate")
         without_twins = rows * m + n * columns
         self.with_twins = n * m <= max(_MAX_CELLS_WITH_TWINS, without_twins)

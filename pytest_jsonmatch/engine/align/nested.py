@@ -1,18 +1,16 @@
-"""Unordered arrays inside the elements of an array: one grid of all their elements, a block for each pair."""
+"""The elements of all unordered arrays at one place, and which of two arrays are equal."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import distinct_values
-from pytest_jsonmatch.engine.align.context import Pairing, run
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
-    from pytest_jsonmatch.engine.align.grid import BaseGrid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -30,16 +28,6 @@ class Flat(NamedTuple):
     """For each array what its elements share with equal ones."""
     values: list[JsonValue]
     """The distinct values; containers are each one of their own."""
-
-
-@final
-class BlockPairs(NamedTuple):
-    """How two nested arrays pair."""
-
-    score: float
-    """Σ of the pairs."""
-    pairs: list[tuple[int, int]]
-    """Indices in the two arrays."""
 
 
 def flatten(
@@ -91,57 +79,3 @@ def twins(
         return pairs, rows, list(range(len(actual)))
     taken = {to for _, to in pairs}
     return pairs, rows, [at for at in range(len(actual)) if at not in taken]
-
-
-@final
-class Nested:
-    """The unordered arrays at one place in the elements of both sides."""
-
-    __slots__ = ("_aligner", "_scores", "element", "inner", "left", "right")
-
-    def __init__(self, aligner: Context, element: PlanNode, inner: BaseGrid, left: Flat, right: Flat) -> None:
-        self._aligner = aligner
-        self.element = element
-        self.inner = inner
-        """All elements of expected's arrays against all of actual's."""
-        self.left = left
-        self.right = right
-        self._scores: dict[tuple[int, int], float] = {}
-
-    def pair(self, row: int, column: int) -> BlockPairs:
-        """Pair two of the arrays, exactly: twins, then the greatest total similarity."""
-        codes, others = self.left.codes[row], self.right.codes[column]
-        pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
-        score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
-        if rows and columns:
-            rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
-            best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
-            score += best.score
-            pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        return BlockPairs(score, pairs)
-
-    def score(self, row: int, column: int) -> float:
-        """Return Σ of two of the arrays, paired; it is worked out once."""
-        score = self._scores.get((row, column))
-        if score is None:
-            # (The pairs are few that matter: they are made again when they are kept.)
-            score = self._scores[row, column] = self.pair(row, column).score
-        return score
-
-    def keep(self, row: int, column: int) -> None:
-        """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
-        left, right = self.left, self.right
-        pairs = sorted(self.pair(row, column).pairs)
-        self._aligner.keep(left.arrays[row], right.arrays[column], Pairing(pairs))
-        if self.inner.parts:
-            codes, other_codes = left.codes[row], right.codes[column]
-            for at, to in pairs:
-                self.inner.keep(codes[at], other_codes[to])
-
-
-def _in(order: list[int], some: list[int]) -> list[int]:
-    """Return some indices of an array in its canonical order."""
-    if len(some) == len(order):
-        return order
-    wanted = set(some)
-    return [at for at in order if at in wanted]

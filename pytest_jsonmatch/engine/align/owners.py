@@ -29,14 +29,6 @@ class Owners:
         self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
         self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
 
-    def sums(self, leaves: Matrix) -> Matrix:
-        """Return the sum over each array's elements."""
-        owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        sums: Matrix = np.bincount(owners, weights=leaves[self.codes], minlength=len(self.sizes)).astype(
-            float
-        )
-        return sums
-
     def matrix(self, values: int) -> Any:
         """Return how often each array has each value, as a sparse matrix."""
         from scipy.sparse import csr_matrix
