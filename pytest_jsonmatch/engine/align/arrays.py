@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Context, Pairing
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -61,8 +61,6 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 @final
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
-
-    __slots__ = ()
 
     def pair(
         self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]

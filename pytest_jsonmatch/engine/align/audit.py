@@ -174,11 +174,7 @@ class _Audit:
         if node.skip:
             raise _NotComputedError("its elements are skipped")
         self.values = self._values_in(expected) * self._values_in(actual)
-        # (What equals nothing does not equal itself either.)
-        self.expected_keys, self.actual_keys = (
-            [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
-            for side, keys in enumerate(self.aligner.canon.keys(node, expected, actual))
-        )
+        self.expected_keys, self.actual_keys = self.aligner.canon.keys(node, expected, actual)
         pairs = [(pair.expected, pair.actual) for pair in self.audit.pairs]
         self.twins = {i: j for i, j in pairs if self.expected_keys[i] == self.actual_keys[j]}
         taken = set(self.twins.values())

@@ -6,8 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import column_of
-from pytest_jsonmatch.engine.align.grid import Nested
-from pytest_jsonmatch.engine.align.nested import flatten
+from pytest_jsonmatch.engine.align.grid import Nested, flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT

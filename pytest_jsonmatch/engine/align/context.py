@@ -100,19 +100,6 @@ def similarity_of(score: float, whole: float) -> float:
 class Context:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
-    __slots__ = (
-        "as_f1",
-        "canon",
-        "count_extra",
-        "gap",
-        "kept",
-        "leaves",
-        "measure",
-        "plan",
-        "solutions_ahead",
-        "threshold",
-    )
-
     def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
         """Take what scores two elements alone, and how often batch comparators have been asked."""
         options = plan.options

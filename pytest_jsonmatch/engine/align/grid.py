@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.align.column import distinct_values
 from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, run, similarity_of
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
-    from pytest_jsonmatch.engine.align.nested import Flat
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 ROUNDING: Final = 3 * 2.0**6
 """Added and subtracted again, it rounds a worth to a multiple of 2^-45: then sums of worths are exact, in
@@ -43,23 +44,6 @@ class Grid(ABC):
     A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
     only the walk can score it (`walked`), maybe without any bound (`unknown`).
     """
-
-    __slots__ = (
-        "_cells",
-        "_element",
-        "_share",
-        "_sides",
-        "_trail",
-        "actual",
-        "aligner",
-        "bounded",
-        "expected",
-        "less",
-        "parts",
-        "score",
-        "unknown",
-        "walked",
-    )
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         self.aligner = aligner
@@ -136,10 +120,10 @@ class Grid(ABC):
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
         for own, column in ((self.expected, left), (self.actual, right)):
-            if column.codes is None:
-                own[:] = [leaves + weight for leaves in own]
-            else:
+            if column.codes is not None and -1 in column.codes:
                 own[:] = [leaves + weight * (code >= 0) for leaves, code in zip(own, column.codes)]
+            else:
+                own[:] = [leaves + weight for leaves in own]
 
     def count_empty(self, weight: float, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Count a leaf for some elements of both sides, that match each other."""
@@ -298,6 +282,45 @@ class Grid(ABC):
         for part in self.parts:
             if row in part.rows and column in part.columns:
                 part.nested.keep(part.rows[row], part.columns[column])
+
+
+@final
+class Flat(NamedTuple):
+    """The elements of all arrays of one side."""
+
+    arrays: Sequence[list[JsonValue]]
+    orders: list[list[int]]
+    """For each array the indices of its elements in canonical order."""
+    codes: list[list[int]]
+    """For each array the numbers of its elements' values."""
+    keys: list[list[Hashable]]
+    """For each array what its elements share with equal ones."""
+    values: list[JsonValue]
+    """The distinct values; containers are each one of their own."""
+
+
+def flatten(
+    aligner: Context, element: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+) -> tuple[Flat, Flat]:
+    """Return the elements of the arrays of both sides."""
+    canon = aligner.canon
+    elements = [[item for array in arrays for item in array] for arrays in sides]
+    keys = canon.keys(element, *elements)
+    alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
+    flat: list[Flat] = []
+    for arrays, items, own in zip(sides, elements, keys):
+        orders, codes, kept = [], [], []
+        values: list[JsonValue]
+        values, numbers = distinct_values(items) if alike else (items, None)
+        start = 0
+        for array in arrays:
+            end = start + len(array)
+            orders.append(canon.order(element, array, list(range(len(array)))))
+            codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
+            kept.append(own[start:end])
+            start = end
+        flat.append(Flat(arrays, orders, codes, kept, values))
+    return flat[0], flat[1]
 
 
 @final

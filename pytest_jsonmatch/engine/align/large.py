@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid
-from pytest_jsonmatch.engine.align.owners import CHUNK, Owners
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Cell, Context
-    from pytest_jsonmatch.engine.align.grid import Nested
+    from pytest_jsonmatch.engine.align.grid import Flat, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Matrix = NDArray[np.float64]
@@ -30,12 +29,51 @@ _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
 _FEWEST_CELLS: Final = 1_000
 """In smaller problems only what is chosen is made exact."""
+_CHUNK: Final = 4_000_000
+"""Cells worked on at a time where a whole matrix is not needed."""
+
+
+@final
+class Owners:
+    """Which array has which values, on one side."""
+
+    __slots__ = ("codes", "sizes", "starts")
+
+    def __init__(self, flat: Flat) -> None:
+        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
+        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
+        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
+
+    def matrix(self, values: int) -> Any:
+        """Return how often each array has each value, as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.codes))
+        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
+
+    def counts(self, values: Indices) -> Matrix:
+        """Return how often each array has some of the values, (arrays, values)."""
+        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        return found
+
+    def best(self, score: Matrix) -> Matrix:
+        """Return, for each line of a matrix, the greatest number among the columns of each array.
+
+        Columns stand for values; (values, values) become (values, arrays).
+        """
+        best = np.zeros((len(score), len(self.sizes)))
+        having = np.flatnonzero(self.sizes)
+        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
+        for start in range(0, len(having), step):
+            some = having[start : start + step]
+            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
+            found = score.take(self.codes[first:last], axis=1)
+            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
+        return best
 
 
 class ArrayGrid(Grid):
     """The grid as arrays: a column costs a table of distinct values, spread over all pairs."""
-
-    __slots__ = ("_bounds", "_worth")
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
@@ -241,7 +279,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > CHUNK or not len(left.codes):
+    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Nested
-    from pytest_jsonmatch.engine.align.owners import Owners
+    from pytest_jsonmatch.engine.align.large import Owners
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -44,8 +44,6 @@ class RelatedGrid(ArrayGrid):
 
     Every value is one leaf of weight 1, so that what a pair scores is its similarity.
     """
-
-    __slots__ = ("_lines", "_scores")
 
     def __init__(self, aligner: Context, scores: Any) -> None:
         rows, columns = scores.shape

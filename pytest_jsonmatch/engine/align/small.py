@@ -29,8 +29,6 @@ _FEW_SCORES: Final = 3
 class ListGrid(Grid):
     """The grid as lists: everything but what only the walk can score is exact at once."""
 
-    __slots__ = ("_worth",)
-
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
         self._worth: list[list[float]] = []
