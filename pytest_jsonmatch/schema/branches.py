@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
+from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.schema.places import AllOf, AnyOf
 from pytest_jsonmatch.schema.validation import Validators, is_validatable
 
@@ -48,23 +49,3 @@ class Tests:
             self._reader.documents.location(schema)
         ).is_valid
         return is_valid
-
-
-def fits_types(value: Any, types: frozenset[str]) -> bool:
-    """Tell whether a JSON value has one of the JSON Schema types; an empty set allows all.
-
-    >>> fits_types(2.0, frozenset({"integer"})), fits_types(True, frozenset({"integer", "null"}))
-    (True, False)
-    """
-    if not types:
-        return True
-    kind = type(value)
-    name = _NAMES.get(kind)
-    if name is not None:
-        return name in types
-    return "number" in types or (
-        "integer" in types and (kind is int or (kind is float and value.is_integer()))
-    )
-
-
-_NAMES: Final = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _note(root: _Seen, value: Any) -> None:
     waiting: list[tuple[_Seen, Any]] = [(root, value)]
     while waiting:
         seen, item = waiting.pop()
-        kind = _KINDS.get(type(item), "number")
+        kind = "integer" if type(item) is int else json_type(item)
         seen.kinds[kind] = None
         if kind == "object":
             seen.objects += 1
@@ -76,9 +76,6 @@ def _note(root: _Seen, value: Any) -> None:
                 seen.elements = _Seen()
             elements = seen.elements
             waiting.extend((elements, element) for element in reversed(item))
-
-
-_KINDS = {type(None): "null", bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
 
 
 def _written(root: _Seen) -> dict[str, Any]:

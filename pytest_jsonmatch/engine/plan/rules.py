@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
-from pytest_jsonmatch.engine.value.convert import NUMBERS
+from pytest_jsonmatch.engine.value.convert import NUMBERS, is_integral
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -185,13 +185,6 @@ class TypeTable:
 
 
 _NAMES: Final = {str: "string", bool: "boolean", type(None): "null"}
-
-
-def is_integral(number: JsonValue) -> bool:
-    """Tell whether a number has no fraction, by value: 1.0 has none."""
-    if type(number) is float:
-        return number.is_integer()
-    return type(number) is int or type(number) is Decimal
 
 
 class PlanBase:
