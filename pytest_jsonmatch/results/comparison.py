@@ -127,25 +127,16 @@ class Comparison:
 
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
-        payload: dict[str, Any] = {"id": self.id, "nodeid": self.nodeid}
-        if self.case:
-            payload["case"] = self.case
-        if self.params:
-            payload["params"] = self.params
-        if self.tags:
-            payload["tags"] = dict(self.tags)
-        for name in _ALWAYS:
-            payload[name] = getattr(self, name)
+        payload: dict[str, Any] = {
+            name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
+        }
         if not self.has_figures:
             payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
+        if self.parsed is not None:
+            payload["parsed"] = self.parsed
         if self.presence:
             payload["presence"] = {path: each.to_dict() for path, each in self.presence.items()}
-        if self.approximate:
-            payload["approximate"] = True
-        for name in ("parsed", "validity", "violations"):
-            if (value := getattr(self, name)) not in (None, "", ()):
-                payload[name] = value
         if self.spent is not None:
             payload["spent"] = self.spent.to_dict()
         if self.audit:
@@ -194,8 +185,10 @@ class Comparison:
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_ALWAYS: Final = (
-    *("metric", "signature", *_FIGURES, "passed", "threshold"),
-    *("fields", "counts", "errors", "warnings", "arrays"),
+_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations"})
+"""What a payload has of some comparisons only."""
+_WRITTEN: Final = (
+    *("id", "nodeid", "case", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
+    *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
 )
-"""What a payload has of every comparison, in this order."""
+"""What a payload has as it stands, in this order."""

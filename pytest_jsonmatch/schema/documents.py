@@ -6,11 +6,11 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
-from weakref import WeakKeyDictionary
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import trail_segments
@@ -233,16 +233,11 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
     )
 
 
-_model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
-
-
-def model_schema(model: type) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def model_schema(model: Any) -> dict[str, Any]:
     """Return a pydantic model's JSON Schema, which is made once for each class."""
-    found = _model_schemas.get(model)
-    if found is None:
-        make: Any = model
-        found = _model_schemas[model] = make.model_json_schema()
-    return found
+    made: dict[str, Any] = model.model_json_schema()
+    return made
 
 
 def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:

@@ -14,11 +14,10 @@ from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import trail_text
-from pytest_jsonmatch.schema.branches import Tests
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
-from pytest_jsonmatch.schema.validation import Violations
+from pytest_jsonmatch.schema.validation import Tests, Violations
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Trail

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
+from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, shown
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
@@ -258,7 +258,7 @@ def _bind_regex(params: Params) -> Scoring:
             return 1.0 if compiled(expected).fullmatch(actual, timeout=timeout) else 0.0
         except TimeoutError:
             raise TimeoutError(
-                f"the pattern {_short(expected)} took more than {timeout:g} s on a text of {len(actual)} "
+                f"the pattern {shown(expected)} took more than {timeout:g} s on a text of {len(actual)} "
                 "characters; make it simpler, or give the comparator a longer 'timeout'"
             ) from None
 
@@ -271,11 +271,7 @@ def _compile(pattern: str) -> regex.Pattern[str]:
     try:
         return regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
-        raise ValueError(f"the pattern {_short(pattern)} is not a regular expression: {error}") from error
-
-
-def _short(text: str) -> str:
-    return repr(text) if len(text) <= 60 else repr(text[:59]) + "…"
+        raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
 REGEX: Final = Comparator("regex", _bind_regex, reflexive=False)
