@@ -67,7 +67,20 @@ def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     ...
     pytest_jsonmatch.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
     """
-    return _parsed(schema).node
+    key = _key(schema)
+    found = _kept.get(key) if key is not None else None
+    if found is not None and found.holds():
+        return found.node
+    state = _state()
+    reader = Reader(Documents.open(schema))
+    node = _node_tree(reader)
+    node.digest = reader.documents.digest()
+    node.violations = Violations(reader.documents.root, reader.documents.path)
+    if key is not None:
+        if len(_kept) >= _MAX_KEPT:
+            _kept.clear()
+        _kept[key] = _Parsed(node, state, reader.documents.contents)
+    return node
 
 
 def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
@@ -83,7 +96,7 @@ def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
     >>> load_schema(schema) is load_schema(dict(schema))
     True
     """
-    return source if isinstance(source, SchemaNode) else _parsed(source).node
+    return source if isinstance(source, SchemaNode) else parse_eval_schema(source)
 
 
 def schema_hash(schema: SchemaSource) -> str:
@@ -102,26 +115,7 @@ def schema_hash(schema: SchemaSource) -> str:
     >>> schema_hash({"type": "string", "enum": ["a"]}) == schema_hash({"enum": ["a"], "type": "string"})
     True
     """
-    digest: str = _parsed(schema).node.digest
-    return digest
-
-
-def _parsed(source: SchemaSource) -> _Parsed:
-    key = _key(source)
-    found = _kept.get(key) if key is not None else None
-    if found is not None and found.holds():
-        return found
-    state = _state()
-    reader = Reader(Documents.open(source))
-    node = _node_tree(reader)
-    node.digest = reader.documents.digest()
-    node.violations = Violations(reader.documents.root, reader.documents.path)
-    made = _Parsed(node, state, reader.documents.contents)
-    if key is not None:
-        if len(_kept) >= _MAX_KEPT:
-            _kept.clear()
-        _kept[key] = made
-    return made
+    return parse_eval_schema(schema).digest
 
 
 def _state() -> tuple[int, dict[str, Any]]:

@@ -162,7 +162,7 @@ class Reader:
                     # The place is looked up again later, when the error can name its path.
                     break
         key = (id(schema), own) if type(schema) is dict else (schema, own)
-        return self._intern(key, lambda: Source(schema, own))
+        return self._interned.setdefault(key, Source(schema, own))
 
     def all_of(self, parts: Iterable[Place]) -> Place:
         """Return the place where all parts hold, without duplicates; the last mention of each counts."""
@@ -172,17 +172,12 @@ class Reader:
                 flat.pop(one, None)
                 flat[one] = None
         single = tuple(flat)
-        return single[0] if len(single) == 1 else self._intern(("all", single), lambda: AllOf(single))
+        return single[0] if len(single) == 1 else self._interned.setdefault(single, AllOf(single))
 
     def any_of(self, branches: Iterable[Place]) -> Place:
         """Return the place where the first branch that accepts the value holds."""
         single = tuple(dict.fromkeys(branches))
-        return single[0] if len(single) == 1 else self._intern(("any", single), lambda: AnyOf(single))
-
-    def _intern(self, key: Any, make: Callable[[], Place]) -> Place:
-        if key not in self._interned:
-            self._interned[key] = make()
-        return self._interned[key]
+        return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
 
     def flat(self, place: Place) -> Flat:
         """Return what holds at a place.
@@ -391,26 +386,17 @@ class Reader:
         flats = [self.flat(node) for _, node in entries]
         if len(flats) == 1:
             return flats[0]
-        united = Flat(types=_either(flats))
+        kinds = [flat.kinds for flat in flats]
+        united = Flat(types=frozenset().union(*kinds) if all(kinds) else _ANY)
         if not flats:
             return united
         if _can_share(flats):
             return _shared(united, flats)
-        united.alternatives = self._alternatives(entries)
+        for index, (test, node) in enumerate(entries):
+            others = (*kinds[:index], *kinds[index + 1 :])
+            by_type = not any(overlap(kinds[index], other) for other in others)
+            united.alternatives += (Alternative(test, node, by_type),)
         return united
-
-    def _alternatives(self, entries: list[tuple[Place, Place]]) -> tuple[Alternative, ...]:
-        kinds = [self.flat(node).kinds for _, node in entries]
-        return tuple(
-            Alternative(
-                test,
-                node,
-                by_type=not any(
-                    overlap(kinds[index], other) for at, other in enumerate(kinds) if at != index
-                ),
-            )
-            for index, (test, node) in enumerate(entries)
-        )
 
 
 def _possible(flat: Flat) -> Flat:
@@ -449,11 +435,6 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
             f"another only {' or '.join(sorted(right))}"
         )
     return both - {"integer"} if {"integer", "number"} <= both else both
-
-
-def _either(flats: list[Flat]) -> frozenset[str]:
-    kinds = [flat.kinds for flat in flats]
-    return frozenset().union(*kinds) if all(kinds) else _ANY
 
 
 def _can_share(flats: list[Flat]) -> bool:

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_jsonmatch.engine.compare import BUILTIN, Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, user_comparator
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 
