@@ -322,10 +322,10 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         and ALIASES.get(metric, metric) == "leaf_f1"
         and "pytest_jsonmatch.schema" in sys.modules
     ):
-        from pytest_jsonmatch.schema.defaults import has_type_defaults
+        from pytest_jsonmatch.schema.defaults import changed_defaults
 
         # Without a schema it is the one inferred from expected: every place has the default of its type.
-        schema = {} if has_type_defaults() else None
+        schema = {} if changed_defaults() else None
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import load_schema
 
