@@ -14,10 +14,10 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
-from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
+from pytest_jsonmatch.cli.output import Notes, as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
-from pytest_jsonmatch.cli.records import open_sides, refuse_twins
+from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rendering import check_form, in_form
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.cli.output import Notes
-    from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check

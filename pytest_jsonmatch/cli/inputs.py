@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.reading.extract import Want
 
 STDIN: Final = "-"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
-from pytest_jsonmatch.cli.labels import read_labels
+from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.cli.labels import Label
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check

@@ -9,13 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import BAD, Parser
+from pytest_jsonmatch.cli.arguments import BAD, Parser, Run
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_jsonmatch.cli.arguments import Run
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "write a small suite of golden cases to start from",

@@ -10,14 +10,13 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.options import STDOUT, add_options
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
+from pytest_jsonmatch.cli.rendering import FORMS, Form, check_form, in_form
 from pytest_jsonmatch.cli.rules import gates_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.cli.rendering import Form
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.model import merged_fields
+from pytest_jsonmatch.results.model import ResultSet, merged_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.results.model import ResultSet
 
 _OF_CASE: Final = ("case", "metric", "passed")
 """The columns before those of the field."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, score_markup
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, Markup, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 _MAX_SHOWN: Final = 5
 _REACH: Final = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW
+from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 _MOST: Final = 10
 _MOST_REFUSED: Final = 3

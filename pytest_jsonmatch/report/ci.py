@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.view import message_lines
+from pytest_jsonmatch.report.view import Fault, RunView, message_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.view import Fault, RunView
 
 MOST: Final = 10
 """How many errors of a step GitHub shows."""

@@ -6,13 +6,13 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import count, short_figure
-from pytest_jsonmatch.report.textdiff import spans
+from pytest_jsonmatch.report.textdiff import Span, spans
 from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.report.textdiff import Span
 
 MAX_LEAVES: Final = 50
 """How many leaves of a comparison are kept."""

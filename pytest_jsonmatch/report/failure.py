@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
+from pytest_jsonmatch.report.styled import (
+    BOLD,
+    DIM,
+    GREEN,
+    PLAIN,
+    RED,
+    Markup,
+    StyledLine,
+    line_text,
+    line_width,
+    score_markup,
+)
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
 if TYPE_CHECKING:
@@ -18,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.limits import Measured
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 STATUS_WORDS: Final = {
     "match": "match",

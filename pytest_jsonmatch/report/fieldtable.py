@@ -6,17 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
-from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
+from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_pattern
 from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.results.model import Answers, blended, counts_extra, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.absence import Presence
-    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
 

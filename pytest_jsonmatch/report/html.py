@@ -17,11 +17,11 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
 from pytest_jsonmatch.report.escape import clip
-from pytest_jsonmatch.report.fieldtable import absence_note
+from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
 from pytest_jsonmatch.report.spent import TITLE, spent_table
-from pytest_jsonmatch.report.view import Source, extent, gone
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.report.view import RunView, Source, extent, gone
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.fieldtable import Section
-    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case, CaseRun
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500

@@ -16,12 +16,11 @@ from pytest_jsonmatch.report.escape import (
     printable,
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 T = TypeVar("T")
 

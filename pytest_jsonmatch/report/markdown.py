@@ -12,12 +12,14 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
-from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
+from pytest_jsonmatch.report.bytag import TITLES, Part, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    Row,
+    Section,
     absence_note,
     is_perfect,
     shown_columns,
@@ -25,6 +27,8 @@ from pytest_jsonmatch.report.fieldtable import (
 from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
+    Fault,
+    RunView,
     baseline_changes,
     baseline_extent,
     extent,
@@ -39,9 +43,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.bytag import Part
-    from pytest_jsonmatch.report.fieldtable import Row, Section
-    from pytest_jsonmatch.report.view import Fault, RunView
 
 T = TypeVar("T")
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.report.table import Name, draw_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.comparison import Comparison
 
 _MAX_ROWS: Final = 30

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    BelowLimit,
+    Column,
+    Row,
+    Section,
+    Summary,
+    Unmatched,
     absence_note,
     left_out,
     shown_columns,
@@ -16,19 +22,15 @@ from pytest_jsonmatch.report.fieldtable import (
     worst_rows,
 )
 from pytest_jsonmatch.report.figures import compare_figures, count
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table, roomiest
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.table import Table
     from pytest_jsonmatch.results.comparison import Comparison
 
 _MIN_WIDTH: Final = 20

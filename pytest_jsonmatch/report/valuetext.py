@@ -6,17 +6,14 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, line_width
-from pytest_jsonmatch.report.textdiff import shared_prefix, spans
+from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
+from pytest_jsonmatch.report.textdiff import Span, shared_prefix, spans
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.textdiff import Span
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}

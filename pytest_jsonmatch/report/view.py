@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.fieldtable import Section, summarize
 from pytest_jsonmatch.report.figures import answers_note, count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.fieldtable import Section
-    from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
     from pytest_jsonmatch.semantic.settings import Mode
 
 Answer: TypeAlias = "Verdict | JudgeError"

@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
+from pytest_jsonmatch.semantic.judging import Answers, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
+    Question,
     messages,
     named,
     prompt_version,
     question,
 )
-from pytest_jsonmatch.semantic.settings import check_setting
+from pytest_jsonmatch.semantic.settings import Structured, check_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import openai
 
-    from pytest_jsonmatch.semantic.judging import Answers, JudgeItem, Verdict
-    from pytest_jsonmatch.semantic.prompts import Question
-    from pytest_jsonmatch.semantic.settings import Structured
 
 _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
