@@ -12,22 +12,36 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, number, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.options import RULES, add_options, number, rules_of, share
+from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rendering import check_form, in_form
-from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
+from pytest_jsonmatch.engine.ask.rounds import answered
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.value.errors import (
+    GoldValidationError,
+    JsonMatchWarning,
+    RootTypeError,
+    UnlistedFieldError,
+)
+from pytest_jsonmatch.limits import Measured
+from pytest_jsonmatch.reading.extract import kind_of
+from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.report.containers import container_lines
+from pytest_jsonmatch.report.failure import MARGIN, failure_message
+from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.pairs import pair_lines
+from pytest_jsonmatch.report.terminal import field_table
+from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.limits import Measured
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.comparison import Comparison
 
 EXAMPLES: Final = """\
 jsonmatch compare answer.json expected.json
@@ -130,17 +144,6 @@ def _sides(options: Namespace) -> tuple[str, str]:
 
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
-    from pytest_jsonmatch.engine.ask.rounds import answered
-    from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.errors import (
-        GoldValidationError,
-        JsonMatchWarning,
-        RootTypeError,
-        UnlistedFieldError,
-    )
-    from pytest_jsonmatch.reading.extract import kind_of
-    from pytest_jsonmatch.reading.nested import with_texts_read
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
@@ -165,16 +168,12 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
 
 def _limited(result: MatchResult, options: Namespace) -> Measured:
     """Return the figure that has to reach the threshold."""
-    from pytest_jsonmatch.limits import Measured
-
     if options.beta is None:
         return Measured("score", result.score, options.threshold)
     return Measured(_f_name(options.beta), result.f_beta(options.beta), options.threshold)
 
 
 def _comparison(result: MatchResult, name: str, limits: dict[str, float], *, passed: bool) -> Comparison:
-    from pytest_jsonmatch.results.comparison import Comparison
-
     name = Path(name).as_posix()
     return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
 
@@ -204,9 +203,6 @@ def _shown(
 
 
 def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.fieldtable import summarize
-    from pytest_jsonmatch.report.terminal import field_table
-
     look = look_of(options)
     message = _message(result, options, failures, look)
     summary = summarize([comparison])
@@ -223,8 +219,6 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
     """Return the figures of single objects and arrays, if details are asked for."""
     if not options.verbose:
         return []
-    from pytest_jsonmatch.report.containers import container_lines
-
     look = replace(look, hint="-vv: more" if options.verbose == 1 else "")
     return container_lines(
         result.containers, look, most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
@@ -233,9 +227,6 @@ def _containers(result: MatchResult, options: Namespace, look: Look) -> list[Sty
 
 def _message(result: MatchResult, options: Namespace, failures: list[Measured], look: Look) -> str:
     """Return how the two differ, the worst fields first."""
-    from pytest_jsonmatch.report.failure import MARGIN, failure_message
-    from pytest_jsonmatch.report.figures import score_text
-
     message = failure_message(
         result,
         threshold={"score": options.threshold} if options.beta is None else {},
@@ -257,14 +248,10 @@ def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLi
     # A perfect result has nothing to explain, unless everything is asked for.
     if result.score == 1.0 and options.verbose < 2:
         return []
-    from pytest_jsonmatch.report.pairs import pair_lines
-
     return pair_lines(result.audit(), look, verbosity=options.verbose)
 
 
 def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.failure import failure_message
-
     return failure_message(result, threshold={}, failures=failures).partition("\n")[0]
 
 

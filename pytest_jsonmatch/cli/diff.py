@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
+from pytest_jsonmatch.gate.headlines import RunChange, change_of_runs, changes_of_runs
+from pytest_jsonmatch.report.baseline import baseline_lines
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
+from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 EXAMPLES: Final = """\
 jsonmatch diff yesterday.json today.json
@@ -56,11 +59,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.baseline import compare_runs
-    from pytest_jsonmatch.report.baseline import baseline_lines
-    from pytest_jsonmatch.report.styled import GREEN, RED
-    from pytest_jsonmatch.results.file import read_results
-
     before = read_results(options.before)
     diffs = [compare_runs(before, read_results(path)) for path in options.after]
     for path, diff in zip(options.after, diffs, strict=True):
@@ -83,10 +81,6 @@ def _run(options: Namespace) -> int:
 
 def _several(diffs: Sequence[BaselineDiff], options: Namespace, look: Look) -> int:
     """Write a line for each candidate; what is proven of any takes account of all."""
-    from pytest_jsonmatch.gate.headlines import changes_of_runs
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
-
     names = [str(path) for path in options.after]
     if len(set(names)) < len(names):
         raise CommandError("a candidate is given twice; name each file once")
@@ -117,7 +111,6 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
     if options.max_drop is None and (diff.before.is_partial or diff.after.is_partial):
         return None
     _refuse_partial(diff, options.after[0], options)
-    from pytest_jsonmatch.gate.headlines import change_of_runs
 
     return change_of_runs(
         diff.before,

@@ -13,13 +13,27 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
-from pytest_jsonmatch.cli.output import Notes, as_text, look_of, note_lines, write_output
+from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, gates_of, rules_of, tags_by, target
+from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
-from pytest_jsonmatch.cli.rendering import check_form, in_form
-from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
+from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.report.bytag import tag_blocks
+from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.pairs import pair_blocks
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.file import to_text
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,10 +42,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
@@ -110,13 +120,10 @@ def _run(options: Namespace) -> int:
         ) as sides,
     ):
         run = _evaluated(sides, options, keep, gates)
-    from pytest_jsonmatch.gate.gates import check_gates
 
     results = _results(run, sides, options)
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
-        from pytest_jsonmatch.results.file import to_text
-
         write_output(to_text(results), json_file)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
@@ -145,7 +152,6 @@ def _check_target(path: Path) -> None:
 
 def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
     # A gate on it asks for it.
@@ -217,9 +223,6 @@ def _closely(run: RunResult) -> set[int]:
 
 
 def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
-    from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.results.origin import with_origin
-
     kept = sorted(_kept(run), key=attrgetter("index"))
     audited = _closely(run) if options.json is not None or options.report == "json" else set()
     results = ResultSet(
@@ -231,8 +234,6 @@ def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
 
 
 def _corpus(run: RunResult) -> Corpus:
-    from pytest_jsonmatch.results.model import FIGURES, Answers, Corpus
-
     is_scored = run.total_records > run.total_unscored
     means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
     return Corpus(
@@ -252,10 +253,6 @@ def _corpus(run: RunResult) -> Corpus:
 
 
 def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
-    from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case, CaseRun
-
     name = _name(record.record_id, sides)
     has_figures = record.score is not None
     passed = has_figures and record.score >= 1.0
@@ -287,12 +284,8 @@ def _shown(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
     """Return the view that reports other than text are made from."""
-    from pytest_jsonmatch.report.view import RunView
-
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
-        from pytest_jsonmatch.report.details import details_of, details_of_leaves
-
         closely = _closely(run)
         for record in _kept(run):
             name = _name(record.record_id, sides)
@@ -325,11 +318,6 @@ def _lines(
     options: Namespace,
     look: Look,
 ) -> list[StyledLine]:
-    from pytest_jsonmatch.report.bytag import tag_blocks
-    from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.look import joined
-
     corpus = results.corpus or _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
@@ -350,8 +338,6 @@ def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iter
     """Yield the pairs in the worst records, if details are asked for."""
     if not options.verbose:
         return
-    from pytest_jsonmatch.report.pairs import pair_blocks
-
     audited = (
         (_name(each.record_id, sides), each.match.audit())
         for each in run.worst
@@ -364,8 +350,6 @@ def _fields(record: RecordResult) -> str:
     """Return the worst fields of a record, by name."""
     if record.error is not None:
         return record.error
-    from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, some_of
-
     wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
     worst = nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))
     return some_of([each.short_path() for each in worst], len(wrong))
@@ -373,8 +357,6 @@ def _fields(record: RecordResult) -> str:
 
 def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
     """Yield the notes beside the figures: errors, records without a partner, warnings."""
-    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
-
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
         for each in (*sides.alone, *run.unmatched_actual)
@@ -390,7 +372,4 @@ def _named(error: Any, sides: Sides) -> Any:
 
 
 def _gate_lines(checks: Sequence[Check], run: RunResult, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.checks import gate_lines
-    from pytest_jsonmatch.report.figures import count
-
     return gate_lines(checks, look, on=count(run.total_records, "record"))

@@ -16,18 +16,22 @@ from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
+from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
+from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
+from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.semantic.bench import Bench, usage_text
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from pytest_jsonmatch.gate.agreement import Agreement
-    from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.semantic.bench import Bench
-    from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 _CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
 _CALIBRATE_EXAMPLES: Final = """\
@@ -84,9 +88,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _calibrate(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.agreement import agreement_checks
-    from pytest_jsonmatch.gate.intervals import checked_confidence
-
     checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):
@@ -131,13 +132,9 @@ class _Judged:
     usage: JudgeUsage
 
     def table(self) -> Agreement:
-        from pytest_jsonmatch.gate.agreement import Agreement
-
         return Agreement.of((label.same, verdict.equivalent) for label, verdict in self.answered)
 
     def fields(self) -> dict[str, Agreement]:
-        from pytest_jsonmatch.gate.agreement import Agreement
-
         by_path: dict[str, list[tuple[bool, bool]]] = {}
         for label, verdict in self.answered:
             by_path.setdefault(label.path, []).append((label.same, verdict.equivalent))
@@ -157,8 +154,6 @@ class _Judged:
 
 def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
     """Ask the judge about every pair that scoring would ask about; equal questions are asked once."""
-    from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
-
     firsts: dict[tuple[str, ...], Label] = {}
     twins = []
     asked = [label for label in labels if label.settled is None]
@@ -198,10 +193,6 @@ def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, V
 
 
 def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.look import joined
-
     table = found.table()
     verdicts = count(table.number, "verdict") if table.number else "no verdict"
     judge = "the registered judge" if found.judge is None else f"judge {found.judge}"
@@ -220,18 +211,11 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
 
 
 def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.checks import gate_lines
-    from pytest_jsonmatch.report.figures import count
-
     return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
 def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
     """Yield the notes beside the figures: pairs without a verdict, doubtful labels, usage."""
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
-    from pytest_jsonmatch.semantic.bench import usage_text
-
     errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
     doubts = [
         f"{found.where(label)}: labelled {_word(label.same)}, but {_settled(label)}"
@@ -329,8 +313,6 @@ def _writable(value: Any) -> Any:
     try:
         json.dumps(value)
     except (RecursionError, TypeError):
-        from pytest_jsonmatch.engine.value.text import render
-
         return render(value)
     return value
 

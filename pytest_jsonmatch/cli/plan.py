@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
+from pytest_jsonmatch.gate.power import (
+    MOST,
+    Sample,
+    Trials,
+    assumed_sample,
+    clusters_to_know,
+    clusters_to_prove,
+    minimum_detectable,
+    reach,
+    sample_of,
+)
+from pytest_jsonmatch.gate.verdict import checked_gate
+from pytest_jsonmatch.report.planning import Curve, plan_lines, plan_page
+from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pytest_jsonmatch.gate.power import Sample
-    from pytest_jsonmatch.report.planning import Curve
     from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
@@ -65,9 +79,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.verdict import checked_gate
-    from pytest_jsonmatch.report.planning import plan_lines, plan_page
-
     checked_gate(0.0, options.confidence)
     if not 0 < options.power < 1:
         raise CommandError(
@@ -83,8 +94,6 @@ def _run(options: Namespace) -> int:
         curves.append(_of_run(sample, options))
     about = _about(sample, options)
     if options.html is not None:
-        from pytest_jsonmatch.results.atomic import write_file
-
         write_file(options.html, plan_page(about, curves).encode())
     look = look_of(options)
     write_output(as_text(plan_lines(about, curves, look), look), options.output)
@@ -92,9 +101,6 @@ def _run(options: Namespace) -> int:
 
 
 def _sample(options: Namespace) -> Sample:
-    from pytest_jsonmatch.gate.headlines import clusters_of
-    from pytest_jsonmatch.gate.power import assumed_sample, sample_of
-
     if options.results is None:
         if options.pass_rate in {None, _OF_RUN}:
             raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
@@ -111,8 +117,6 @@ def _sample(options: Namespace) -> Sample:
 
 
 def _whole(path: Path) -> ResultSet:
-    from pytest_jsonmatch.results.file import read_results
-
     results = read_results(path)
     if results.is_partial:
         raise CommandError(f"{path} has not kept every record: save it with --keep all")
@@ -142,8 +146,6 @@ def _amount(sample: Sample, clusters: int) -> str:
 
 def _at_score(options: Namespace) -> float:
     """Return the confidence at which a comparison of two runs judges the mean score."""
-    from pytest_jsonmatch.gate.headlines import OF_SCORE
-
     return 1 - OF_SCORE * (1 - float(options.confidence))
 
 
@@ -153,9 +155,6 @@ def _sizes_around(wanted: int) -> list[int]:
 
 
 def _of_drop(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove
-    from pytest_jsonmatch.report.planning import Curve
-
     found = clusters_to_prove(sample, options.drop, _at_score(options), options.power)
     what = f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs"
     if found is None:
@@ -168,9 +167,6 @@ def _of_drop(sample: Sample, options: Namespace) -> Curve:
 
 
 def _of_precision(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, clusters_to_know, reach
-    from pytest_jsonmatch.report.planning import Curve
-
     found = clusters_to_know(sample, options.precision, options.confidence)
     what = f"to know the figure to {options.precision:g} on each side"
     if found is None:
@@ -184,9 +180,6 @@ def _of_precision(sample: Sample, options: Namespace) -> Curve:
 
 def _of_run(sample: Sample, options: Namespace) -> Curve:
     """Return what so many cases as there are can see."""
-    from pytest_jsonmatch.gate.power import minimum_detectable
-    from pytest_jsonmatch.report.planning import Curve
-
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.options import STDOUT, add_options
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.rendering import FORMS, Form, check_form, in_form
-from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.cli.options import STDOUT, add_options, gates_of
+from pytest_jsonmatch.cli.output import FORMS, Form, as_text, check_form, in_form, look_of, write_output
+from pytest_jsonmatch.cli.tables import check_table, table_of
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import change_of_runs
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.results.file import from_text, read_results, schema_text
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
@@ -83,7 +89,6 @@ def _run(options: Namespace) -> int:
     form, target = _form(options)
     if options.schema:
         _refuse_result(options)
-        from pytest_jsonmatch.results.file import schema_text
 
         write_output(schema_text(), target)
         return FINE
@@ -95,14 +100,9 @@ def _run(options: Namespace) -> int:
     check_form(form)
     table = next((name for name in _TABLES if getattr(options, name) is not None), None)
     if table is not None:
-        from pytest_jsonmatch.cli.tables import check_table
-
         check_table(getattr(options, table), options.output)
     view = replace(_view(options, gates), by=options.by)
     if table is not None:
-        from pytest_jsonmatch.cli.tables import table_of
-        from pytest_jsonmatch.results.atomic import write_file
-
         write_file(getattr(options, table), table_of(view.results, table))
     elif form == "text":
         from pytest_jsonmatch.cli.resulttext import result_lines
@@ -140,17 +140,11 @@ def _refuse_result(options: Namespace) -> None:
 
 
 def _view(options: Namespace, gates: Any) -> RunView:
-    from pytest_jsonmatch.gate.gates import check_gate
-    from pytest_jsonmatch.report.view import RunView
-
     results = _read(options.result)
     checks = [check_gate(gate, results) for gate in gates]
     title = name_of(options.result) if options.result == STDIN else Path(options.result).name
     if options.baseline is None:
         return RunView(results, title, checks)
-    from pytest_jsonmatch.gate.baseline import compare_runs
-    from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.figures import count
 
     before = _read(options.baseline)
     diff = compare_runs(before, results)
@@ -162,15 +156,11 @@ def _view(options: Namespace, gates: Any) -> RunView:
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
         )
     elif not (before.is_partial or results.is_partial):
-        from pytest_jsonmatch.gate.headlines import change_of_runs
-
         proven = change_of_runs(before, results, by=options.by)
     return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 
 def _read(written: str) -> ResultSet:
-    from pytest_jsonmatch.results.file import from_text, read_results
-
     if written != STDIN:
         return read_results(Path(written))
     try:

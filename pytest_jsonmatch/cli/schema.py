@@ -7,11 +7,19 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.sources import resolved_schema, schema_source
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.schema.defaults import annotate_xeval
+from pytest_jsonmatch.schema.documents import Documents
+from pytest_jsonmatch.schema.gold import validate_gold
+from pytest_jsonmatch.schema.inference import infer_schema
+from pytest_jsonmatch.schema.parsing import load_schema
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -79,11 +87,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _infer(options: Namespace) -> int:
-    from pytest_jsonmatch.cli.inputs import name_of
-    from pytest_jsonmatch.cli.records import gold_records
-    from pytest_jsonmatch.schema.defaults import annotate_xeval
-    from pytest_jsonmatch.schema.inference import infer_schema
-
     try:
         schema = infer_schema(gold_records(options.gold))
     except ConfigurationError as error:
@@ -96,8 +99,6 @@ def _resolve(options: Namespace) -> int:
 
 
 def _annotate(options: Namespace) -> int:
-    from pytest_jsonmatch.schema.defaults import annotate_xeval
-
     return _write(annotate_xeval(resolved_schema(options.schema)), options)
 
 
@@ -107,12 +108,6 @@ def _write(schema: dict[str, Any], options: Namespace) -> int:
 
 
 def _validate(options: Namespace) -> int:
-    from pytest_jsonmatch.cli.inputs import name_of
-    from pytest_jsonmatch.cli.records import gold_records
-    from pytest_jsonmatch.schema.documents import Documents
-    from pytest_jsonmatch.schema.gold import validate_gold
-    from pytest_jsonmatch.schema.parsing import load_schema
-
     source = schema_source(options.schema)
     Documents.open(source)  # an unreadable file is bad input (code 2), not a bad schema (code 1)
     lines: list[str] = []
@@ -145,7 +140,5 @@ def _validate(options: Namespace) -> int:
 
 
 def _told(lines: list[str], code: int) -> int:
-    from pytest_jsonmatch.report.escape import printable
-
     write_output("".join(f"{printable(line)}\n" for line in lines), None)
     return code

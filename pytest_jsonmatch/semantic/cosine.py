@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Matrix, Params, Scoring
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -17,6 +17,7 @@ from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NAME: Final = "comparator 'cosine'"
