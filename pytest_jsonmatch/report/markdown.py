@@ -293,7 +293,7 @@ def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
             if column.key == "hallucinations" and not section.extra:
                 yield NOT_COUNTED
             else:
-                yield count(int(value or 0)) if column.kind == "count" else score_text(value)
+                yield count(int(value or 0)) if column.is_count else score_text(value)
 
     def field(row: Row) -> list[str]:
         return [cell(row.path, 80), *cells(row.figures)]

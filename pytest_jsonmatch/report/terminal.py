@@ -211,7 +211,7 @@ def _column(
         value = column.value(each)
         if column.key == "hallucinations" and not section.extra:
             cells.append((NOT_COUNTED if attempt.long else look.score(None), DIM))
-        elif column.kind == "count":
+        elif column.is_count:
             cells.append((count(int(value or 0)), PLAIN if value else DIM))
         else:
             cells.append((look.score(value), score_markup(value)))
