@@ -17,7 +17,7 @@ from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
-from pytest_jsonmatch.report.view import RunView, extent, faults_of, left_out_note, worst_fields
+from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,10 +73,7 @@ def completed(view: RunView) -> RunView:
 
 def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
     results = view.results
-    parts = [extent(results), results.created.replace("T", " ")]
-    if results.commit:
-        changed = " with changes" if results.commit.endswith("+") else ""
-        parts.append(f"commit {results.commit.rstrip('+')[:10]}{changed}")
+    parts = extent(results), results.created.replace("T", " "), commit_text(results.commit)
     yield look.title(f"{view.title}: {', '.join(filter(None, parts))}")
     if look.mode == "all":
         versions = ", ".join(f"{name} {text}" for name, text in results.versions.items())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, Markup, StyledLine, score_markup
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
@@ -30,8 +29,7 @@ _DROPPED: Final = (1, 6, 3, 2)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """A pair of which the judge says something else than people."""
 
     where: str
@@ -102,11 +100,10 @@ def _by_field(
     """Return a row for each field, that with the lowest accuracy first, and one for all of them."""
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
     shown, more = look.cut(worst, _MAX_FIELDS, "field", indent="")
-    names = [Name("field", BOLD), *(Name(path or "(no path)", _markup(found)) for path, found in shown)]
-    names.append(Name(ALL_FIELDS))
-    markups = [BOLD, *(_markup(found) for _, found in shown), PLAIN]
-    cells = [_COLUMNS, *(_cells(found, confidence, look) for _, found in shown)]
-    cells.append(_cells(table, confidence, look))
+    markups = [BOLD, *(score_markup(found.accuracy) for _, found in shown), PLAIN]
+    titles = ["field", *(path or "(no path)" for path, _ in shown), ALL_FIELDS]
+    names = list(map(Name, titles, markups))
+    cells = [_COLUMNS, *(_cells(found, confidence, look) for found in (*dict(shown).values(), table))]
     columns = [list(zip(texts, markups, strict=True)) for texts in zip(*cells, strict=True)]
     kept = [
         [column for at, column in enumerate(columns) if at not in _DROPPED[:dropped]]
@@ -115,10 +112,6 @@ def _by_field(
     drawn = roomiest(draw_table(names, each, look) for each in kept)
     *lines, total = drawn.lines
     return [*lines, drawn.rule, total, *more]
-
-
-def _markup(found: Agreement) -> Markup:
-    return score_markup(found.accuracy)
 
 
 def _cells(found: Agreement, confidence: float, look: Look) -> tuple[str, ...]:

@@ -35,12 +35,11 @@ def command(name: str, message: str, **properties: str) -> str:
     >>> command("error", "50 %\nof it", file="a,b.yaml", line="3")
     '::error file=a%2Cb.yaml,line=3::50 %25%0Aof it'
     """
-    written = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    shown = {
+        key: _escaped(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items()
+    }
+    written = ",".join(f"{key}={value}" for key, value in shown.items())
     return f"::{name}{f' {written}' if written else ''}::{_escaped(message)}"
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped(text: str) -> str:

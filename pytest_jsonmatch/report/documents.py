@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.paths import Segment, parse_path
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Run: TypeAlias = "tuple[str, str]"
 """A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
+_Path: TypeAlias = "tuple[Segment, ...]"
 
 _LEVELS: Final = 40
 """Deeper containers stand on one line."""
@@ -45,8 +46,9 @@ def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> lis
     """
     runs: list[Run] = []
     length = marked = 0
-    root = _Place(0, "", "", marks.get("$", ""))
-    for indent, text, mark in _lines(value, marks, "" if marks else None, root):
+    by_place = {parse_path(path): mark for path, mark in marks.items()}
+    root = _Place(0, "", "", by_place.get((), ""))
+    for indent, text, mark in _lines(value, by_place, () if marks else None, root):
         lead = "\n" + "  " * indent if runs else ""
         length += len(lead) + len(text)
         if runs and length > limit:
@@ -71,7 +73,7 @@ def _add(runs: list[Run], kind: str, text: str) -> None:
 
 
 def _lines(
-    value: JsonValue, marks: Mapping[str, str], path: str | None, place: _Place
+    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _Place
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the lines of a value: (levels of indentation, text, its mark or "").
 
@@ -85,18 +87,9 @@ def _lines(
     yield depth, lead + ("{" if is_object else "["), mark
     members: Any = value.items() if type(value) is dict else enumerate(value)
     for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
-        below = None if path is None or mark else _below(path, key)
+        below = None if path is None or mark else (*path, key)
         name = f"{render(key, _MAX_SCALAR)}: " if is_object else ""
-        inner = _Place(depth + 1, name, "," if left else "", mark or marks.get(below or "", ""))
+        own = mark if below is None else marks.get(below, "")
+        inner = _Place(depth + 1, name, "," if left else "", own)
         yield from _lines(item, marks, below, inner)
     yield depth, ("}" if is_object else "]") + comma, mark
-
-
-def _below(path: str, key: str | int) -> str:
-    """Return the instance path of a member.
-
-    >>> _below("a", "b"), _below("", "b"), _below("a", 0), _below("", "b c")
-    ('a.b', 'b', 'a[0]', '["b c"]')
-    """
-    own = format_path((key,))
-    return f"{path}.{own}" if path and not own.startswith("[") else path + own

@@ -20,7 +20,7 @@ from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
 from pytest_jsonmatch.report.spent import TITLE, spent_table
-from pytest_jsonmatch.report.view import RunView, Source, extent, gone
+from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
@@ -41,7 +41,6 @@ _ROOM: Final = 8_000_000
 """How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
 raw answers; a page has to open."""
 _UNJUDGED: Final = "scored"
-_TITLES: Final = {"f1": "F1"}
 
 _UNKNOWN: Final = Source()
 
@@ -108,7 +107,7 @@ def _texts(view: RunView) -> dict[str, Any]:
     on = _plain(extent(results))
     runs = sum(len(case.runs) for case in results.cases)
     made = results.created.replace("T", " ")
-    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, _commit(results.commit)]
+    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, commit_text(results.commit)]
     versions = ", ".join(f"{_plain(name)} {_plain(text)}" for name, text in results.versions.items())
     return {
         "title": _plain(view.title),
@@ -146,11 +145,6 @@ def _by_tag(view: RunView, name: str) -> dict[str, object]:
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     """Return text in which nothing hides or turns the text around it, clipped."""
     return clip(text, limit)
-
-
-def _commit(commit: str) -> str:
-    changed = " with changes" if commit.endswith("+") else ""
-    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
 def _is_judged(view: RunView) -> bool:
@@ -208,7 +202,7 @@ def _spent(view: RunView) -> dict[str, object] | None:
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
-    made = ", ".join(filter(None, [diff.before.created[:10], _commit(diff.before.commit)]))
+    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
     about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
     refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
     groups = ("not scored as before", refused), ("new", diff.new), (gone(diff), diff.vanished)
@@ -395,4 +389,4 @@ def _figures(*figures: float) -> dict[str, float | None]:
 def _limits(threshold: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in threshold.items():
         pairs: Iterable[tuple[str, Any]] = limit.items() if isinstance(limit, dict) else [(name, limit)]
-        yield from (f"{_TITLES.get(each, each)} ≥ {least}" for each, least in pairs)
+        yield from (f"{TITLES_OF.get(each, each)} ≥ {least}" for each, least in pairs)

@@ -7,12 +7,11 @@ can't break a table.
 from __future__ import annotations
 
 import re
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
-from pytest_jsonmatch.report.bytag import TITLES, Part, no_such_name, parts_of
+from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
@@ -52,6 +51,7 @@ _OPEN: Final = 15
 """How many rows of a list are seen at once; the others are in a part that opens."""
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
 """How many rows of a list there are at most; the first number with which the whole is short enough."""
+_MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
@@ -143,11 +143,8 @@ def _by_tag(view: RunView, name: str, most: int) -> Iterator[str]:
         yield ""
         return
     header = [cell(name), f"{view.noun}s:", *(f"{title}:" for title in TITLES)]
-    yield from _listed(header, parts, _part, most, "value")
-
-
-def _part(part: Part) -> Sequence[str]:
-    return cell(part.value), count(part.number), *map(score_text, part.figures)
+    rows = [(cell(part.value), count(part.number), *map(score_text, part.figures)) for part in parts]
+    yield from _listed(header, rows, list, most, "value")
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -210,7 +207,9 @@ def _fenced(lines: Iterable[str]) -> list[str]:
 
 
 def _verdict(view: RunView, most: int) -> Iterator[str]:
-    yield f"## {_word(view)}"
+    kind, words = view.verdict
+    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
+    yield f"## {mark}jsonmatch: {words}"
     yield ""
     yield "; ".join(_sums(view)) + "."
     yield ""
@@ -223,15 +222,6 @@ def _verdict(view: RunView, most: int) -> Iterator[str]:
         header = ["", "case", "pass rate:", "wanted:", ""]
         lines = _listed(header, view.unsettled, _repeated, most, "case")
         yield from _headed("Repeated cases that did not pass", lines)
-
-
-_MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
-
-
-def _word(view: RunView) -> str:
-    kind, words = view.verdict
-    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
-    return f"{mark}jsonmatch: {words}"
 
 
 def _sums(view: RunView) -> Iterator[str]:
@@ -326,11 +316,12 @@ def _cases_title(view: RunView) -> str:
 
 
 def _cases(view: RunView, most: int) -> Iterator[str]:
-    header = ["score:", view.noun, "worst fields"]
-    row = _case
-    if any(fault.path for fault in view.faults):
-        header.append("at")
-        row = partial(_placed, link=view.link)
+    have_places = any(fault.path for fault in view.faults)
+    header = ["score:", view.noun, "worst fields", *(["at"] if have_places else [])]
+
+    def row(fault: Fault) -> list[str]:
+        return [*_case(fault), *([_place(fault, view.link)] if have_places else [])]
+
     yield from _listed(header, view.faults, row, most, view.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
@@ -342,10 +333,6 @@ def _cases(view: RunView, most: int) -> Iterator[str]:
 
 def _note(fault: Fault) -> str:
     return f" ({fault.note})" if fault.note else ""
-
-
-def _placed(fault: Fault, link: str) -> list[str]:
-    return [*_case(fault), _place(fault, link)]
 
 
 def _case(fault: Fault) -> list[str]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _DIGITS: Final = 6
-_TITLES: Final[dict[str, str]] = {"f1": "F1"}
+TITLES_OF: Final[dict[str, str]] = {"f1": "F1"}
+"""How figures are called that have another name."""
 
 
 @final
@@ -158,11 +159,6 @@ class RunView:
         )
 
     @property
-    def is_cut_short(self) -> bool:
-        """Whether the run did not come to its end."""
-        return not {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed)
-
-    @property
     def verdict(self) -> tuple[str, str]:
         """What kind of a verdict the run gets, and the words for it."""
         if self.failed:
@@ -171,7 +167,9 @@ class RunView:
             return "none", "nothing was compared"
         if not self.is_judged:
             return "none", f"score {score_text(self.results.mean('score'))}"
-        return ("undecided", "passed so far") if self.is_cut_short else ("passed", "passed")
+        if {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed):
+            return "passed", "passed"
+        return "undecided", "passed so far"
 
     @property
     def reasons(self) -> Iterator[tuple[str, bool]]:
@@ -213,7 +211,7 @@ class RunView:
         """The mean figures of the run, of which all but the score may repeat it, and then its pass rate."""
         intervals = {each.name: each.interval for each in self.headlines}
         means = [
-            Headfigure(_TITLES.get(name, name), self.results.mean(name), intervals.get(name))
+            Headfigure(TITLES_OF.get(name, name), self.results.mean(name), intervals.get(name))
             for name in FIGURES
         ]
         if len({(score_text(each.value), each.ends) for each in means}) == 1:
@@ -371,6 +369,16 @@ def whole_corpus(corpus: Corpus) -> Comparison:
 def made_of(results: ResultSet) -> str:
     """Return the day and the commit of a run, as far as they are known."""
     return ", ".join(filter(None, [results.created[:10], results.commit[:10]]))
+
+
+def commit_text(commit: str) -> str:
+    """Return the commit of a run, as far as it is known.
+
+    >>> commit_text("0123456789abcdef+"), commit_text("")
+    ('commit 0123456789 with changes', '')
+    """
+    changed = " with changes" if commit.endswith("+") else ""
+    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
 def gone(diff: BaselineDiff) -> str:
