@@ -13,10 +13,10 @@ from pytest_jsonmatch.report.valuetext import Space, value_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.semantic.judging import JudgeItem
 
 _MAX_SHOWN: Final = 5
 _REACH: Final = 300
@@ -33,9 +33,7 @@ class Disagreement(NamedTuple):
     """A pair of which the judge says something else than people."""
 
     where: str
-    path: str
-    expected: JsonValue
-    actual: JsonValue
+    item: JudgeItem
     same: bool
     """What people say; the judge says the contrary."""
     reason: str | None = None
@@ -139,10 +137,13 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
     space = Space(look.less(4), look.most(_REACH))
     for each in shown:
         said = "people: same, judge: different" if each.same else "people: different, judge: same"
-        named = f"{each.where}  {each.path}" if each.path else each.where
+        item = each.item
+        named = f"{each.where}  {item.path}" if item.path else each.where
         name = look.middle(named, max(look.width - len(said) - 4, 12))
         lines.append([(f"  {name}  ", PLAIN), (said, YELLOW if each.same else RED)])
-        lines += [[("    ", PLAIN), *line] for line in value_lines(each.expected, each.actual, space)]
+        lines += [
+            [("    ", PLAIN), *line] for line in value_lines(item.expected, item.actual, space)
+        ]
         if each.reason:
             rows = look.most(_REASON_ROWS) or len(each.reason)
             lines += look.folded(f"judge: {each.reason}", rows, DIM, indent="    ")

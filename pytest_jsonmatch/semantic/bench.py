@@ -95,7 +95,7 @@ class Memory:
         answers: dict[str, Future[Answer]] = {}
         with self._lock:
             for item in items:
-                key = _question(item)
+                key = question_of(item)
                 if key not in asked.answers:
                     asked.answers[key] = Future()
                     mine[key] = item
@@ -179,7 +179,8 @@ def _checked(answers: object, number: str) -> Answer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
 
 
-def _question(item: JudgeItem) -> Question:
+def question_of(item: JudgeItem) -> Question:
+    """Return what identifies the question about an item: equal ones are asked once."""
     values = (json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
 
