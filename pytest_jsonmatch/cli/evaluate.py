@@ -29,7 +29,7 @@ from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
@@ -120,19 +120,19 @@ def _run(options: Namespace) -> int:
         ) as sides,
     ):
         run = _evaluated(sides, options, keep, gates)
-
-    results = _results(run, sides, options)
+    results = _results(run, options)
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
         write_output(to_text(results), json_file)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
+    view = _view(run, sides, results, checks, options)
     if options.report == "text":
-        write_output(as_text(_lines(run, sides, results, checks, options, look), look), options.output)
+        write_output(as_text(_lines(run, sides, view, options, look), look), options.output)
     else:
-        write_output(in_form(options.report, _shown(run, sides, results, checks, options)), options.output)
+        write_output(in_form(options.report, view), options.output)
         look = replace(look, color=False)
-        sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
+        sys.stderr.write(as_text(gate_lines(failed, look, on=extent(results)), look))
     return NOT_FINE if failed else FINE
 
 
@@ -190,6 +190,10 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_expected)
+    if sides.names:
+        for part in ("records", "worst", "errors", "warnings"):
+            found = (replace(each, record_id=sides.names[each.record_id]) for each in getattr(run, part))
+            setattr(run, part, tuple(found))
     return run
 
 
@@ -222,14 +226,11 @@ def _closely(run: RunResult) -> set[int]:
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
 
 
-def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
+def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(_kept(run), key=attrgetter("index"))
     audited = _closely(run) if options.json is not None or options.report == "json" else set()
-    results = ResultSet(
-        tuple(_case(record, run, sides, audit=record.index in audited) for record in kept),
-        collected=run.total_records,
-        corpus=_corpus(run),
-    )
+    cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
+    results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
 
 
@@ -252,8 +253,8 @@ def _corpus(run: RunResult) -> Corpus:
     )
 
 
-def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
-    name = _name(record.record_id, sides)
+def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
+    name = str(record.record_id)
     has_figures = record.score is not None
     passed = has_figures and record.score >= 1.0
     comparison = Comparison(
@@ -280,15 +281,15 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
 
 
-def _shown(
+def _view(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
-    """Return the view that reports other than text are made from."""
+    """Return the view that reports are made from."""
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
         closely = _closely(run)
         for record in _kept(run):
-            name = _name(record.record_id, sides)
+            name = str(record.record_id)
             if record.match is not None and record.index in closely:
                 details[name, name] = details_of(record.match)
             else:
@@ -303,47 +304,28 @@ def _shown(
     )
 
 
-def _name(record_id: str | int, sides: Sides) -> str:
-    return sides.names[record_id] if sides.names and type(record_id) is int else str(record_id)
-
-
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(
-    run: RunResult,
-    sides: Sides,
-    results: ResultSet,
-    checks: Sequence[Check],
-    options: Namespace,
-    look: Look,
-) -> list[StyledLine]:
-    corpus = results.corpus or _corpus(run)
+def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look: Look) -> list[StyledLine]:
+    corpus = _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
-    worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
     blocks = [
         corpus_head(corpus, look, also=also),
         corpus_table(corpus, look),
-        *(block for name in tags_by(options.by) for block in tag_blocks(results, name, look, option="--by")),
-        worst_records(worst, look),
-        *_pairs(run, sides, options, look),
-        list(note_lines(_notes(run, sides), look, _SHOWN)),
-        _gate_lines(checks, run, look),
+        *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
+        worst_records([(str(each.record_id), each.score, _fields(each)) for each in run.worst], look),
     ]
-    return joined(blocks)
-
-
-def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[list[StyledLine]]:
-    """Yield the pairs in the worst records, if details are asked for."""
-    if not options.verbose:
-        return
-    audited = (
-        (_name(each.record_id, sides), each.match.audit())
-        for each in run.worst
-        if each.match is not None and each.score < 1.0
-    )
-    yield from pair_blocks(audited, look, verbosity=options.verbose)
+    if options.verbose:
+        audited = (
+            (str(each.record_id), each.match.audit())
+            for each in run.worst
+            if each.match is not None and each.score < 1.0
+        )
+        blocks += pair_blocks(audited, look, verbosity=options.verbose)
+    notes = list(note_lines(_notes(run, sides), look, _SHOWN))
+    return joined([*blocks, notes, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _fields(record: RecordResult) -> str:
@@ -361,15 +343,7 @@ def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
         f"{each!r}, which has no gold record, or is a second answer"
         for each in (*sides.alone, *run.unmatched_actual)
     ]
-    warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
-    yield "error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED
+    warnings = [*sides.warnings, *map(str, run.warnings)]
+    yield "error", list(map(str, run.errors)), run.total_errors, RED
     yield "not scored", alone, len(alone), YELLOW
     yield "note", warnings, len(sides.warnings) + run.total_warnings, DIM
-
-
-def _named(error: Any, sides: Sides) -> Any:
-    return replace(error, record_id=_name(error.record_id, sides)) if sides.names else error
-
-
-def _gate_lines(checks: Sequence[Check], run: RunResult, look: Look) -> list[StyledLine]:
-    return gate_lines(checks, look, on=count(run.total_records, "record"))

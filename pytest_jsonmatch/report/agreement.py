@@ -141,9 +141,7 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
         named = f"{each.where}  {item.path}" if item.path else each.where
         name = look.middle(named, max(look.width - len(said) - 4, 12))
         lines.append([(f"  {name}  ", PLAIN), (said, YELLOW if each.same else RED)])
-        lines += [
-            [("    ", PLAIN), *line] for line in value_lines(item.expected, item.actual, space)
-        ]
+        lines += [[("    ", PLAIN), *line] for line in value_lines(item.expected, item.actual, space)]
         if each.reason:
             rows = look.most(_REASON_ROWS) or len(each.reason)
             lines += look.folded(f"judge: {each.reason}", rows, DIM, indent="    ")
