@@ -27,6 +27,7 @@ from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from pytest_jsonmatch.results.model import ResultSet
 
@@ -149,33 +150,34 @@ def _at_score(options: Namespace) -> float:
     return 1 - OF_SCORE * (1 - float(options.confidence))
 
 
-def _sizes_around(wanted: int) -> list[int]:
-    """Return numbers of clusters for a curve, from far too few to more than enough."""
-    return sorted({max(2, round(wanted * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
-
-
 def _of_drop(sample: Sample, options: Namespace) -> Curve:
-    found = clusters_to_prove(sample, options.drop, _at_score(options), options.power)
-    what = f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs"
-    if found is None:
-        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "power", [])
-    points = [
-        (round(size * sample.per_cluster), Trials(sample, size, _at_score(options)).power(options.drop))
-        for size in _sizes_around(found)
-    ]
-    return Curve(f"{what} it takes {_amount(sample, found)}", "share of runs that prove it", points)
+    confidence = _at_score(options)
+    return _curve(
+        sample,
+        f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs",
+        clusters_to_prove(sample, options.drop, confidence, options.power),
+        "share of runs that prove it",
+        lambda size: Trials(sample, size, confidence).power(options.drop),
+    )
 
 
 def _of_precision(sample: Sample, options: Namespace) -> Curve:
-    found = clusters_to_know(sample, options.precision, options.confidence)
-    what = f"to know the figure to {options.precision:g} on each side"
+    return _curve(
+        sample,
+        f"to know the figure to {options.precision:g} on each side",
+        clusters_to_know(sample, options.precision, options.confidence),
+        "reach of the interval to each side",
+        lambda size: reach(sample, size, options.confidence),
+    )
+
+
+def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Curve:
+    """Return how many clusters it takes, and the values of far too few to more than enough."""
     if found is None:
-        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "reach", [])
-    points = [
-        (round(size * sample.per_cluster), reach(sample, size, options.confidence))
-        for size in _sizes_around(found)
-    ]
-    return Curve(f"{what} it takes {_amount(sample, found)}", "reach of the interval to each side", points)
+        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", title, [])
+    sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
+    points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
+    return Curve(f"{what} it takes {_amount(sample, found)}", title, points)
 
 
 def _of_run(sample: Sample, options: Namespace) -> Curve:
@@ -183,8 +185,5 @@ def _of_run(sample: Sample, options: Namespace) -> Curve:
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")
-    if found is None:
-        return Curve(f"{with_these} prove no drop in {options.power * 100:g} % of runs", "power", [])
-    return Curve(
-        f"{with_these} prove a drop of {found:.2g} in {options.power * 100:g} % of runs", "power", []
-    )
+    drop = "no drop" if found is None else f"a drop of {found:.2g}"
+    return Curve(f"{with_these} prove {drop} in {options.power * 100:g} % of runs", "power", [])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.look import Look
 
+MARKUPS: Final = {"worse": RED, "better": GREEN, "no worse": GREEN}
+"""The colours of what is proven, by its kind."""
 _MOST: Final = 10
 _MOST_REFUSED: Final = 3
 
@@ -38,8 +40,7 @@ def baseline_lines(
     if diff.score is not None:
         lines.append(_delta(diff.score, look))
     for kind, words in () if verdict is None else verdict.sentences():
-        markup = RED if kind == "worse" else GREEN if kind in {"better", "no worse"} else PLAIN
-        lines += look.folded(look.printable(words), 4, markup, indent="  ")
+        lines += look.folded(look.printable(words), 4, MARKUPS.get(kind, PLAIN), indent="  ")
     most = look.most(_MOST)
     for what, deltas in baseline_changes(diff):
         shown = deltas if most is None else _extremes(deltas, most)
