@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.view import RunView
 
-Form: TypeAlias = Literal["text", "json", "html", "markdown"]
+Form: TypeAlias = Literal["text", "json", "html", "markdown", "csv", "parquet"]
 FORMS: Final = ("text", "json", "html", "markdown")
 Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
 """Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
@@ -42,8 +42,8 @@ def check_form(form: Form) -> None:
         check_installed()
 
 
-def in_form(form: Form, view: RunView) -> str:
-    """Return what was found as JSON, Markdown or HTML.
+def in_form(form: Form, view: RunView) -> str | bytes:
+    """Return what was found in any form but text.
 
     >>> from pytest_jsonmatch.report.view import RunView
     >>> from pytest_jsonmatch.results.model import ResultSet
@@ -54,6 +54,10 @@ def in_form(form: Form, view: RunView) -> str:
         from pytest_jsonmatch.results.file import to_text
 
         return to_text(view.results)
+    if form in {"csv", "parquet"}:
+        from pytest_jsonmatch.cli.tables import table_of
+
+        return table_of(view.results, form)
     from pytest_jsonmatch.cli.resulttext import completed
 
     if form == "html":
@@ -105,14 +109,14 @@ def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[Styled
             yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
 
 
-def write_output(text: str, target: Path | None) -> None:
-    r"""Write a command's result, as UTF-8.
+def write_output(found: str | bytes, target: Path | None) -> None:
+    r"""Write a command's result, text as UTF-8.
 
     A reader of standard output that stops early, as `head` does, is not an error: the command goes on to its
     own exit code.
 
     Args:
-        text: the result; it ends with a line break.
+        found: the result; text ends with a line break.
         target: a file, replaced in one step once all is written beside it; None for standard output.
 
     Raises:
@@ -122,7 +126,7 @@ def write_output(text: str, target: Path | None) -> None:
     done
     """
     # Half of a surrogate pair, as JSON may hold one, becomes the escape that JSON has for it.
-    data = text.encode("utf-8", "backslashreplace")
+    data = found if isinstance(found, bytes) else found.encode("utf-8", "backslashreplace")
     if target is not None:
         write_file(target, data)
         return
