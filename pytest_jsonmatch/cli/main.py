@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             return run(options)
     except (JsonMatchError, OSError) as error:
-        return _tell(options.command, _in_a_line(error))
+        _write(f"{options.command}: {_in_a_line(error)}")
+        return BAD
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -116,11 +117,6 @@ def _show_warning(
         _write(f"{command}: warning: {message}")
     else:
         usually(message, category, *place)
-
-
-def _tell(command: str, line: str) -> int:
-    _write(f"{command}: {line}")
-    return BAD
 
 
 def _write(line: str) -> None:

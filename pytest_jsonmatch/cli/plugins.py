@@ -33,7 +33,8 @@ def plugins(options: Namespace) -> Iterator[None]:
     Raises:
         CommandError: a module can't be imported, does not have the hook, or registers what can't be.
     """
-    found = [*_installed(options.plugins), *_asked_for(options.plugins)]
+    asked = [(name, imported(name)) for name in options.plugins if not name.startswith("no:")]
+    found = [*_installed(options.plugins), *asked]
     if not found:
         yield
         return
@@ -87,9 +88,3 @@ def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
                     f"the plugin {point.name!r} can't be imported: {error_text(error)} "
                     f"(-p no:{point.name} leaves it out)"
                 ) from error
-
-
-def _asked_for(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for name in asked:
-        if not name.startswith("no:"):
-            yield name, imported(name)

@@ -102,11 +102,10 @@ def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
     if not found:
         return
     yield look.title(f"not counted above: {count(len(found))} {_UNSCORED}")
-    shown = found[: look.most(_WORST)]
+    shown, more = look.cut(found, _WORST)
     for name, error in shown:
         yield look.line(f"  {name}" if error in {"", _UNSCORED} else f"  {name}: {error}")
-    if hidden := len(found) - len(shown):
-        yield look.more(f"{count(hidden)} more")
+    yield from more
 
 
 def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
