@@ -9,7 +9,7 @@ from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, Style
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import RunChange
@@ -43,7 +43,8 @@ def baseline_lines(
         lines += look.folded(look.printable(words), 4, MARKUPS.get(kind, PLAIN), indent="  ")
     most = look.most(_MOST)
     for what, deltas in baseline_changes(diff):
-        shown = deltas if most is None else _extremes(deltas, most)
+        widest = sorted(deltas, key=lambda each: -abs(each.change))[:most]
+        shown = [each for each in deltas if each in widest]
         if shown:
             lines.append([(f"{what}s that changed:", DIM)])
             lines += [_delta(each, look) for each in shown]
@@ -54,12 +55,6 @@ def baseline_lines(
         if hidden := len(names) - len(names[:most]):
             lines.append(look.more(f"{count(hidden)} more {what}"))
     return lines
-
-
-def _extremes(deltas: Sequence[Delta], most: int) -> Sequence[Delta]:
-    """Return those that changed most, in their order."""
-    kept = sorted(deltas, key=lambda each: -abs(each.change))[:most]
-    return [each for each in deltas if each in kept]
 
 
 def _delta(delta: Delta, look: Look) -> StyledLine:

@@ -134,14 +134,10 @@ def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfe
         if room < 0:
             break
     expected, actual = (
-        None if document is MISSING else _printable(document_runs(document, marks, limit))
+        None if document is MISSING else document_runs(document, marks, limit)
         for document, marks in zip(result.documents, marked, strict=True)
     )
     return json.dumps([expected, 0 if actual == expected else actual])
-
-
-def _printable(runs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(kind, "\n".join(map(printable, text.split("\n")))) for kind, text in runs]
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:

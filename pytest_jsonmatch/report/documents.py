@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.paths import Segment, parse_path
 from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.report.escape import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ class _Place(NamedTuple):
 
 
 def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> list[Run]:
-    r"""Return a JSON value as indented text, in pieces that are marked or not.
+    r"""Return a JSON value as indented, printable text, in pieces that are marked or not.
 
     Args:
         value: a document.
@@ -48,7 +49,8 @@ def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> lis
     length = marked = 0
     by_place = {parse_path(path): mark for path, mark in marks.items()}
     root = _Place(0, "", "", by_place.get((), ""))
-    for indent, text, mark in _lines(value, by_place, () if marks else None, root):
+    for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
+        text = printable(raw)
         lead = "\n" + "  " * indent if runs else ""
         length += len(lead) + len(text)
         if runs and length > limit:

@@ -331,7 +331,7 @@ def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[Styled
     # As much of note and place as fits stands on the first line, and the rest below the values.
     kept = next(part for part in (tail, tail[:2], []) if line_width([*lead, *part]) <= room or not part)
     left: list[StyledLine] = [[part] for part in tail[len(kept) :] if part[0].strip()]
-    return [[*lead, *kept], *_indented([*row.values, *left])]
+    return [[*lead, *kept], *([(" " * _INDENT, PLAIN), *line] for line in (*row.values, *left))]
 
 
 def _values(field: FieldResult, space: Space) -> list[StyledLine]:
@@ -350,10 +350,6 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
         return raw  # a second pair of unmarked texts says little
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
     return [*raw, *([lead, *line] for lead, line in zip(labels, after, strict=True))]
-
-
-def _indented(lines: Iterable[StyledLine]) -> list[StyledLine]:
-    return [[(" " * _INDENT, PLAIN), *line] for line in lines]
 
 
 def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine:

@@ -216,16 +216,15 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
         "name": _plain(view.baseline),
         "about": _plain(about),
         "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
-        "groups": [_group(title, names) for title, names in groups if names],
-    }
-
-
-def _group(title: str, names: Sequence[str]) -> dict[str, object]:
-    more = len(names) - _MAX_NAMES
-    return {
-        "title": f"{count(len(names), 'case')} {title}",
-        "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
-        "more": f"and {count(more)} more" if more > 0 else "",
+        "groups": [
+            {
+                "title": f"{count(len(names), 'case')} {title}",
+                "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
+                "more": f"and {count(len(names) - _MAX_NAMES)} more" if len(names) > _MAX_NAMES else "",
+            }
+            for title, names in groups
+            if names
+        ],
     }
 
 

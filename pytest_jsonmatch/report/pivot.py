@@ -185,10 +185,8 @@ def _parts(columns: Iterable[StyledLine], room: int) -> Iterator[list[StyledLine
 
 def _digits(rows: Sequence[PivotRow]) -> int:
     """Return how many decimals it takes for the best of each row to look better than the others."""
-    for digits in range(2, _MAX_DIGITS):
-        if all(_tells_apart(row, digits) for row in rows):
-            return digits
-    return _MAX_DIGITS
+    enough = (each for each in range(2, _MAX_DIGITS) if all(_tells_apart(row, each) for row in rows))
+    return next(enough, _MAX_DIGITS)
 
 
 def _tells_apart(row: PivotRow, digits: int) -> bool:

@@ -110,7 +110,8 @@ def summary_lines(
             lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
         blocks.append(lines)
     else:
-        blocks += _sections(summary.sections, look)
+        tables = [(section, field_table(section, look)) for section in summary.sections]
+        blocks += [[*look.folded(section.title, 2, BOLD), *table] for section, table in tables if table]
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
@@ -156,13 +157,6 @@ def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> l
 
 
 # -- the table ---------------------------------------------------------------------------------------------
-
-
-def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLine]]:
-    for section in sections:
-        table = field_table(section, look)
-        if table:
-            yield [*look.folded(section.title, 2, BOLD), *table]
 
 
 def field_table(section: Section, look: Look) -> list[StyledLine]:

@@ -257,12 +257,9 @@ def faults_of(
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
-            found.append(_fault(case, run, *(told or _errors_of)(case, run)))
+            errors = "\n".join(error for each in run.comparisons for error in each.errors)
+            found.append(_fault(case, run, *(("", 1, errors) if told is None else told(case, run))))
     return tuple(sorted(found, key=lambda fault: (fault.score, fault.case)))
-
-
-def _errors_of(_: Case, run: CaseRun) -> tuple[str, int, str]:
-    return "", 1, "\n".join(error for each in run.comparisons for error in each.errors)
 
 
 def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:
