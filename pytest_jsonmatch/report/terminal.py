@@ -41,15 +41,8 @@ _MAX_DEPTH: Final = 8
 _MIN_PATH: Final = 16
 # In this order columns give way to the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
-    "f1",
-    "precision",
-    "recall",
-    "matches",
-    "fabricated",
-    "hallucinations",
-    "omissions",
-    "mismatches",
-    "total",
+    *("f1", "precision", "recall"),
+    *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total"),
 )
 
 
@@ -92,13 +85,12 @@ def summary_lines(
     """
     if look.mode == "none" or not comparisons:
         return []
-    judged = [] if repeats is None else [case.id for case in repeats.cases if case.min_pass_rate is not None]
-    summary = summarize(comparisons, frozenset(judged))
+    repeated = () if repeats is None else repeats.cases
+    judged = frozenset(case.id for case in repeated if case.min_pass_rate is not None)
+    summary = summarize(comparisons, judged)
     look = replace(look, width=max(look.width, _MIN_WIDTH))
     is_mixed = repeats is not None and repeats.is_mixed
-    passed = not summary.below and (
-        repeats is None or all(case.verdict == "passed" for case in repeats.cases)
-    )
+    passed = not summary.below and all(case.verdict == "passed" for case in repeated)
     of = "run" if summary.runs > summary.cases else "case"
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
