@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
@@ -16,11 +18,6 @@ from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
 from pytest_jsonmatch.golden.editor import completed
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
 
 _SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
 _SCHEMA_EXAMPLES: Final = """\

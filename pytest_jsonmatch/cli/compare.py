@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,8 +38,6 @@ from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.output import write_output
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 EXAMPLES: Final = """\
 jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,9 +18,6 @@ from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
 from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
-
     from pytest_jsonmatch.gate.verdict import Change
     from pytest_jsonmatch.results.model import ResultSet
 

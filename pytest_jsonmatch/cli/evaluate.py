@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
@@ -36,9 +38,6 @@ from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corp
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check

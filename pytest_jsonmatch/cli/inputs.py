@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
@@ -13,7 +14,6 @@ from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from io import BufferedReader
 
     from pytest_jsonmatch.engine.value.convert import JsonValue

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -28,9 +30,6 @@ from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.gate.session import Check
 
 _CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
@@ -11,11 +13,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
 from pytest_jsonmatch.triage import Triage
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
-
 
 _OPTIONS: Final[Mapping[str, str]] = {
     "base_url": "--judge-base-url",

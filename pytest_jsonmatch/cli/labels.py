@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
@@ -10,9 +11,6 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.semantic.judging import JudgeItem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import BAD, Parser, Run
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "write a small suite of golden cases to start from",

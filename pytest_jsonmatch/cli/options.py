@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,9 +15,6 @@ from pytest_jsonmatch.cli.sources import schema_source
 from pytest_jsonmatch.defaults import METRIC
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Mapping, Sequence
-
     from pytest_jsonmatch.gate.expressions import Gate
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")

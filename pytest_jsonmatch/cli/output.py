@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_jsonmatch.report.figures import count
@@ -13,8 +15,6 @@ from pytest_jsonmatch.report.styled import Markup, StyledLine, line_text
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_jsonmatch.report.view import RunView

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +28,6 @@ from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
-
     from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\

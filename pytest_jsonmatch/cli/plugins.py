@@ -9,17 +9,15 @@ the process that they are imported into. A package that wants to be found says s
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, error_text
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
 
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from pytest_jsonmatch.cli.inputs import (
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
 _LINES: Final = {".jsonl", ".ndjson"}

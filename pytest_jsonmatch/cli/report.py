@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,8 +20,6 @@ from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import from_text, read_results, schema_text
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 _WORST: Final = 10

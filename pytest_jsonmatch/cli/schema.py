@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
+from argparse import ArgumentParser, Namespace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
@@ -21,9 +22,6 @@ from pytest_jsonmatch.schema.documents import Documents
 from pytest_jsonmatch.schema.gold import validate_gold
 from pytest_jsonmatch.schema.inference import infer_schema
 from pytest_jsonmatch.schema.parsing import load_schema
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 _SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
 

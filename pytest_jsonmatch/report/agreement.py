@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
@@ -11,8 +12,6 @@ from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.look import Look

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
@@ -9,8 +10,6 @@ from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, Style
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import RunChange
     from pytest_jsonmatch.report.look import Look

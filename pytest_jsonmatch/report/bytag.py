@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,8 +16,6 @@ from pytest_jsonmatch.results.model import FIGURES, ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.results.comparison import Comparison
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
@@ -9,8 +10,6 @@ from pytest_jsonmatch.report.figures import change_text, compare_figures, count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check, Checks
     from pytest_jsonmatch.report.look import Look

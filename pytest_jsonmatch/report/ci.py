@@ -7,6 +7,7 @@ in the format of Code Climate issues.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.view import Fault, RunView, message_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_jsonmatch.gate.session import Check
 
 MOST: Final = 10

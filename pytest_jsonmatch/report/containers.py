@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.result.containers import ContainerResult
     from pytest_jsonmatch.report.look import Look
 

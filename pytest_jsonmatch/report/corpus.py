@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from pytest_jsonmatch.report.fieldtable import left_out, summarize
 from pytest_jsonmatch.report.figures import answers_note, count
@@ -11,10 +12,6 @@ from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine,
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.report.view import whole_corpus
 from pytest_jsonmatch.results.model import Corpus, counts_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,6 @@ from pytest_jsonmatch.report.textdiff import Span, spans
 from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.match import MatchResult

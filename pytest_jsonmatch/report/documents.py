@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.paths import Segment, parse_path
@@ -9,8 +10,6 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 Run: TypeAlias = "tuple[str, str]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,8 +26,6 @@ from pytest_jsonmatch.report.styled import (
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.limits import Measured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
@@ -15,8 +16,6 @@ from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.results.model import Answers, blended, counts_extra, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.results.comparison import Comparison
 
 

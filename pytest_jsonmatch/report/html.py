@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -25,8 +26,6 @@ from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import Final, TypeVar, final
 
 from pytest_jsonmatch.report.escape import (
     clip,
@@ -17,10 +18,6 @@ from pytest_jsonmatch.report.escape import (
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
@@ -12,8 +13,6 @@ from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLin
 from pytest_jsonmatch.report.table import Name, draw_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.results.comparison import Comparison
 

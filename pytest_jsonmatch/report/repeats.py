@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import DIM, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.report.look import Look
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import starmap
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,8 +13,6 @@ from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
 from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.results.comparison import Comparison
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.styled import PLAIN, Markup, StyledLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_jsonmatch.report.look import Look
 
 _LEAST: Final = 8

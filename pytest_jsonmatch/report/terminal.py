@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -27,8 +28,6 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine,
 from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.results.comparison import Comparison

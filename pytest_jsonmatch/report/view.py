@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -13,8 +14,6 @@ from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval

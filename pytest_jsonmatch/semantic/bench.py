@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
     from pytest_jsonmatch.semantic.settings import Mode
 
 Answer: TypeAlias = "Verdict | JudgeError"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -10,7 +11,6 @@ from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeI
 from pytest_jsonmatch.semantic.verdictfile import Key, VerdictFile, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
 

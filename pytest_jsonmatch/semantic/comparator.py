@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer, batch_comparator
@@ -10,10 +11,6 @@ from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 _PARAMETERS: Final = ("criterion", "judge")
 

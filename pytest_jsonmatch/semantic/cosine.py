@@ -5,6 +5,7 @@ Values that are no strings are compared by JSON equality, a string against anoth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
@@ -15,8 +16,6 @@ from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
 from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 from pytest_jsonmatch.semantic.settings import read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def make_judge(given: Mapping[str, object]) -> Judge:

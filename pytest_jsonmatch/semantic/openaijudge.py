@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -24,8 +25,6 @@ from pytest_jsonmatch.semantic.prompts import (
 from pytest_jsonmatch.semantic.settings import Structured, check_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     import openai
 
 
