@@ -103,7 +103,7 @@ def _judge_of(options: Namespace) -> Judge | None:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     if options.judge_mode == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
-    from pytest_jsonmatch.semantic.making import make_judge
+    from pytest_jsonmatch.semantic.openaijudge import make_judge
 
     try:
         return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
