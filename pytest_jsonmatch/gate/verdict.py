@@ -279,13 +279,15 @@ def _judged(
         gate_low, gate_high = _ends(values, gate_alpha)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= gate_alpha
-    is_worse, is_better = test.p_drop <= alpha, test.p_gain <= alpha
-    if not max_drop:
-        is_beyond = is_worse
-    elif is_few(values):
-        is_beyond = gate_high < -max_drop
-    else:
-        is_beyond = max(shifted.p_drop, p_mean_at_most(-values, max_drop)) <= gate_alpha
+    is_worse = is_beyond = test.p_drop <= alpha
+    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
+    is_better = test.p_gain <= alpha and (is_ruled_out or mode == "regression")
+    if is_worse and max_drop:
+        is_beyond = (
+            gate_high < -max_drop
+            if is_few(values)
+            else max(shifted.p_drop, p_mean_at_most(-values, max_drop)) <= gate_alpha
+        )
     if is_worse:
         kind = "worse"
         high = max(estimate, min(0.0, -plain_end(-values, alpha)))

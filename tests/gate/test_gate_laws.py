@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.intervals import p_mean_at_most, ratio_interval, wilson
@@ -79,6 +79,11 @@ def test_swapping_the_runs_swaps_worse_and_better(runs):
 
 @few
 @given(two_runs(), st.sampled_from([0.0, 0.02, 0.3]), st.sampled_from(["regression", "non-inferiority"]))
+@example(
+    ({name: [float(name > "c")] for name in "abcdefg"}, {name: [0.0] for name in "abcdefg"}),
+    0.02,
+    "non-inferiority",
+)
 def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
     verdict = compare(*runs, max_drop=max_drop, mode=mode)
     if verdict.interval is None:
@@ -92,7 +97,10 @@ def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
         assert low <= 0 <= high
     if mode == "non-inferiority":
         assert verdict.passed <= (low >= -max_drop)
-    elif not max_drop:
+        assert (verdict.kind in {"better", "no worse"}) <= verdict.passed
+    elif max_drop:
+        assert (not verdict.passed) <= (verdict.kind == "worse")
+    else:
         assert verdict.passed == (verdict.kind != "worse")
 
 
