@@ -33,7 +33,7 @@ from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.sequential import SequentialGate
-from pytest_jsonmatch.gate.verdict import compare
+from pytest_jsonmatch.gate.verdict import DropGate, compare
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
@@ -214,8 +214,8 @@ def margin(runs: int) -> None:
                 wrong = [0, 0]
                 for _ in range(runs):
                     sides = comparison(kind, n, random, drop=drop, shape=shape)
-                    wrong[0] += not compare(*sides, max_drop=drop).passed
-                    wrong[1] += compare(*sides, max_drop=drop, mode="non-inferiority").passed
+                    wrong[0] += not compare(*sides, DropGate(drop)).passed
+                    wrong[1] += compare(*sides, DropGate(drop, mode="non-inferiority")).passed
                 fails.append(share(wrong[0], runs))
                 passes.append(share(wrong[1], runs))
             rows.append([f"{kind}, {shape}, {drop}", *fails, *passes, ""])
@@ -281,7 +281,7 @@ def power(runs: int) -> None:
             found = [0, 0]
             for _ in range(runs):
                 sides = comparison(kind, n, random)
-                found[0] += compare(*sides, max_drop=limit, mode="non-inferiority").passed
+                found[0] += compare(*sides, DropGate(limit, mode="non-inferiority")).passed
                 found[1] += t_test(deltas_of(sides), limit, "greater")
             row.append(f"{share(found[0], runs)} / {share(found[1], runs)} (n = {n})")
         rows.append([*row, ""])
@@ -500,8 +500,8 @@ def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list
         else:
             sides = comparison(kind, n, random, drop=drop)
             deltas = deltas_of(sides)
-        fixed += not compare(*sides, max_drop=max_drop).passed
-        gate = SequentialGate(n, max_drop)
+        fixed += not compare(*sides, DropGate(max_drop)).passed
+        gate = SequentialGate(n, DropGate(max_drop))
         highest, decision, seen = 0.0, gate.decision(), 0
         for number, delta in enumerate(deltas, 1):
             found = gate.add(delta)

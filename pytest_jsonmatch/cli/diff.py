@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
+    from pytest_jsonmatch.gate.verdict import DropGate
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
@@ -93,13 +94,7 @@ def _several(diffs: Sequence[BaselineDiff], options: Namespace, look: Look) -> i
     for path, diff in zip(options.after, diffs, strict=True):
         _refuse_partial(diff, path, options)
     after = {name: diff.after for name, diff in zip(names, diffs, strict=True)}
-    changes = changes_of_runs(
-        diffs[0].before,
-        after,
-        max_drop=options.max_drop or 0.0,
-        confidence=options.confidence,
-        mode=options.drop_mode,
-    )
+    changes = changes_of_runs(diffs[0].before, after, _gate(options))
     title = f"mean score against {options.before}, corrected for {count(len(changes), 'candidate')}:"
     lines: list[StyledLine] = [[(look.printable(title), BOLD)]]
     for change in changes.values():
@@ -119,13 +114,13 @@ def _verdict(diff: BaselineDiff, options: Namespace) -> RunChange | None:
     _refuse_partial(diff, options.after[0], options)
     from pytest_jsonmatch.gate.headlines import change_of_runs
 
-    return change_of_runs(
-        diff.before,
-        diff.after,
-        max_drop=options.max_drop or 0.0,
-        confidence=options.confidence,
-        mode=options.drop_mode,
-    )
+    return change_of_runs(diff.before, diff.after, _gate(options))
+
+
+def _gate(options: Namespace) -> DropGate:
+    from pytest_jsonmatch.gate.verdict import DropGate
+
+    return DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
 
 
 def _refuse_partial(diff: BaselineDiff, after: Path, options: Namespace) -> None:

@@ -65,10 +65,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.verdict import checked_gate
+    from pytest_jsonmatch.gate.verdict import DropGate
     from pytest_jsonmatch.report.planning import plan_lines, plan_page
 
-    checked_gate(0.0, options.confidence)
+    DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
             f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"

@@ -35,8 +35,6 @@ class SignFlip:
     """How often chance alone gives a sum as low as this: small where there is a drop."""
     p_gain: float
     """How often chance alone gives a sum as high as this."""
-    informative: int
-    """Deltas that are not 0. One that is 0 says nothing, whatever its sign."""
 
 
 def sign_flip(deltas: Iterable[float]) -> SignFlip:
@@ -61,21 +59,22 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
     Romano 1990; Canay, Romano & Shaikh 2017.
 
     >>> sign_flip([-0.1, -0.2, -0.1, -0.3, -0.2])
-    SignFlip(p_drop=0.03125, p_gain=1.0, informative=5)
+    SignFlip(p_drop=0.03125, p_gain=1.0)
     >>> sign_flip([-0.1, -0.2, -0.1, -0.3, -0.2, 0.0]).p_drop
     0.015625
     """
     grains = to_grains(deltas)
     values = sorted((value for value in grains if value), key=abs)
     if not values:
-        return SignFlip(1.0, 1.0, 0)
+        return SignFlip(1.0, 1.0)
     sizes, total = [abs(value) for value in values], sum(values)
     if len(sizes) > _ALL:
-        p_drop = _near_normal(sizes, total)
-        return SignFlip(p_drop, 1 - p_drop, len(sizes))
+        # (Of the rarer side, so that swapping the runs swaps the p-values to the last bit.)
+        rarer = _near_normal(sizes, -abs(total))
+        return SignFlip(rarer, 1 - rarer) if total < 0 else SignFlip(1 - rarer, rarer)
     below, same = _all_patterns(sizes, total)
     shared = same / 2 if len(values) < len(grains) else same
-    return SignFlip(below + shared, 1 - below - same + shared, len(sizes))
+    return SignFlip(below + shared, 1 - below - same + shared)
 
 
 def _all_patterns(sizes: list[int], total: int) -> tuple[float, float]:
@@ -112,7 +111,7 @@ def _near_normal(sizes: list[int], total: int) -> float:
     kurtosis = -2 * float((squares**2).sum()) / variance**2
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     chances = ndtr(z) - density * kurtosis / 24 * (z**3 - 3 * z)
-    return min(1.0, max(0.0, float(chances.mean())))
+    return max(0.5 ** (len(sizes) + 1), float(chances.mean()))
 
 
 def least_signs(alpha: float) -> int:

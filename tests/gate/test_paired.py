@@ -100,7 +100,7 @@ def test_the_error_rate_for_outcomes(n):
 
 @pytest.mark.parametrize("deltas", [[], [0.0], [0.0] * 50, [1e-12, -1e-12]])
 def test_deltas_of_0_prove_nothing(deltas):
-    assert sign_flip(deltas) == SignFlip(1.0, 1.0, 0)
+    assert sign_flip(deltas) == SignFlip(1.0, 1.0)
 
 
 def test_holm_by_hand():
