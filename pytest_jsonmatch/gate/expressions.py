@@ -44,7 +44,7 @@ COUNTS: Final[Mapping[str, str]] = {
 }
 """Figures that count, and what they count."""
 _MICRO: Final = ("score", "precision", "recall", "f1")
-OF_RESULTS: Final = (
+_OF_RESULTS: Final = (
     *("omission_rate", "hallucination_rate", "fabrication_rate"),
     *("matches", "mismatches", "omissions", "hallucinations"),
 )
@@ -121,6 +121,11 @@ class Gate:
             f'fields["{self.field}"]' if self.field is not None else "",
         ]
         return ".".join([*filter(None, parts), self.figure])
+
+    @property
+    def is_of_leaves(self) -> bool:
+        """Whether the figure is of all leaves together, or of those of fields, and not of cases."""
+        return self.is_micro or self.field is not None or self.figure in _OF_RESULTS
 
     def holds(self, value: float) -> bool:
         """Tell whether a value of the figure is good enough; a difference of 1e-12 is none.
@@ -212,7 +217,7 @@ class _Reader:
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
             self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
-        of_fields = _MICRO if is_micro else (*_MICRO, *OF_RESULTS) if field is not None else ()
+        of_fields = _MICRO if is_micro else (*_MICRO, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
         operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
@@ -232,8 +237,6 @@ class _Reader:
         self._next("name", "nothing more, or `proven`,", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
-        if figure == "fabrication_rate":
-            self._fail(position, "fabrication_rate has no interval: its places are known of a whole run only")
         if figure in SPENT:
             self._fail(position, f"{figure} has no interval: leave `proven` out")
         if operator in {"==", "!="}:
