@@ -594,7 +594,7 @@ def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list
             deltas = deltas_of(sides)
         fixed += not compare(*sides, DropGate(max_drop)).passed
         gate = SequentialGate(n, DropGate(max_drop))
-        highest, decision, seen = 0.0, gate.decision(), 0
+        highest, decision, seen = 0.0, gate.decision, 0
         for number, delta in enumerate(deltas, 1):
             found = gate.add(delta)
             if decision.passed is None:

@@ -7,6 +7,7 @@ of     = "fields[" string "]." name
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, final
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SHARES: Final[Mapping[str, str]] = {
     "score": "the mean score of the cases",
@@ -52,7 +53,15 @@ _OF_RESULTS: Final = (
 OF_EXTRAS: Final = frozenset({"hallucination_rate", "fabrication_rate", "hallucinations"})
 """Figures that there are only where what only actual has is counted."""
 _OF_RUN: Final = frozenset({"completeness"})
-OPERATORS: Final = (">=", "<=", "==", "!=", ">", "<")
+OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_SLACK: Final = 1e-12
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<name>[^\W\d]\w*)
@@ -135,17 +144,8 @@ class Gate:
         >>> parse_gate("score >= 0.3").holds(0.1 + 0.1 + 0.1), parse_gate("score >= 1").holds(0.9999999999999)
         (True, False)
         """
-        same = abs(value - self.limit) <= (_SLACK if self.limit < 1 else 0)
-        if self.operator in {">", "<", "!="} and same:
-            return False
-        if self.operator in {">=", "<=", "=="} and same:
-            return True
-        if self.operator in {">", ">="}:
-            return value > self.limit
-        return value < self.limit if self.operator in {"<", "<="} else self.operator == "!="
-
-
-_SLACK: Final = 1e-12
+        is_same = abs(value - self.limit) <= _SLACK and self.limit < 1
+        return OPERATORS[self.operator](self.limit if is_same else value, self.limit)
 
 
 def parse_gate(text: str) -> Gate:
@@ -220,17 +220,17 @@ class _Reader:
         of_fields = _MICRO if is_micro else (*_MICRO, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
-        operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
         if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
-        is_proven = self._is_proven(word, operator)
+        is_proven = self._is_proven(word, comparison)
         self._next("end", "nothing more")
-        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, is_proven, tag)
+        return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
 
-    def _is_proven(self, figure: str, operator: str) -> bool:
+    def _is_proven(self, figure: str, comparison: str) -> bool:
         kind, word, position = self.tokens[self.at]
         if kind == "end":
             return False
@@ -239,8 +239,8 @@ class _Reader:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
         if figure in SPENT:
             self._fail(position, f"{figure} has no interval: leave `proven` out")
-        if operator in {"==", "!="}:
-            self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
+        if comparison in {"==", "!="}:
+            self._fail(position, f"an interval can't prove {comparison}; use >=, >, <= or <")
         return word == "proven"
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:

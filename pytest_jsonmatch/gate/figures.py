@@ -13,6 +13,7 @@ from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segm
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
 
 _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] = {
@@ -46,7 +47,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield what the answers of a case add to a share of answers."""
-    found = Answers.of(each for run in case.runs for each in run.comparisons)
+    found = Answers.of(compared([case]))
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)
@@ -62,8 +63,7 @@ def leaf_rows(cases: Sequence[Case], name: str, pattern: str | None = None) -> l
     """
     wanted = None if pattern is None else parse_pattern(pattern)
     # What a case could have made up is known from all of them.
-    compared = (each for case in cases for run in case.runs for each in run.comparisons)
-    known = {path for each in compared for path, found in each.presence.items() if found.known}
+    known = {path for each in compared(cases) for path, found in each.presence.items() if found.known}
     rows = []
     for case in cases:
         fields = merged_fields([case], known=known).items()
@@ -72,6 +72,11 @@ def leaf_rows(cases: Sequence[Case], name: str, pattern: str | None = None) -> l
         if whole > 0:
             rows.append(Row(part, whole, case.unit))
     return rows
+
+
+def compared(cases: Iterable[Case]) -> Iterator[Comparison]:
+    """Yield the comparisons of all runs of cases."""
+    return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
 def merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:

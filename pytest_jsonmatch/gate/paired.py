@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.samples import to_grains
 
@@ -17,18 +16,8 @@ _LARGEST: Final = 10
 """Of more deltas all patterns of so many, the largest, are tried; the sum of the others is near normal."""
 
 
-def level(confidence: float) -> float:
-    """Return the error rate that goes with a confidence, without the noise of 1 - 0.95.
-
-    >>> level(0.95), 1 - 0.95
-    (0.05, 0.050000000000000044)
-    """
-    return round(1 - confidence, 12)
-
-
 @final
-@dataclass(frozen=True, slots=True)
-class SignFlip:
+class SignFlip(NamedTuple):
     """What the sign-flip test says of a list of deltas."""
 
     p_drop: float
@@ -112,15 +101,6 @@ def _near_normal(sizes: list[int], total: int) -> float:
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     chances = ndtr(z) - density * kurtosis / 24 * (z**3 - 3 * z)
     return max(0.5 ** (len(sizes) + 1), float(chances.mean()))
-
-
-def least_signs(alpha: float) -> int:
-    """Return how many cases it takes to prove anything, if all get worse.
-
-    >>> least_signs(0.05), least_signs(0.01)
-    (5, 7)
-    """
-    return math.ceil(-math.log2(alpha) - 1e-9)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

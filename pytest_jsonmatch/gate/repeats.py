@@ -10,6 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import accumulate
 from math import comb
+from statistics import fmean
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.gate.session import Check
@@ -103,17 +104,17 @@ class Repeats:
 
     def pass_at(self, k: int) -> float:
         """Return the mean of the cases' pass@k; k is at most `self.k`."""
-        return _mean([pass_at(case, k) for case in self.cases])
+        return fmean([pass_at(case, k) for case in self.cases])
 
     def pass_all(self, k: int) -> float:
         """Return the mean of the cases' pass^k; k is at most `self.k`."""
-        return _mean([pass_all(case, k) for case in self.cases])
+        return fmean([pass_all(case, k) for case in self.cases])
 
     @property
     def flip_rate(self) -> float | None:
         """The mean of the cases' flip rates; None if no case ran twice."""
         rates = [rate for case in self.cases if (rate := flip_rate(case)) is not None]
-        return _mean(rates) if rates else None
+        return fmean(rates) if rates else None
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -153,7 +154,7 @@ def _stability(cases: Iterable[Case]) -> list[FieldStability]:
                 for path in dict.fromkeys(path for each in compared for path in each.fields):
                     sums[compared[0].metric, path].append(1 - _mean_difference(_scores(compared, path)))
     found = [
-        FieldStability(metric, path, _mean(values), len(values)) for (metric, path), values in sums.items()
+        FieldStability(metric, path, fmean(values), len(values)) for (metric, path), values in sums.items()
     ]
     return sorted(found, key=lambda field: (field.stability, field.metric, field.path))
 
@@ -172,7 +173,3 @@ def _mean_difference(values: Sequence[float]) -> float:
     below = [0.0, *accumulate(ordered)]
     total = sum(value * index - below[index] for index, value in enumerate(ordered))
     return max(total, 0.0) / comb(len(ordered), 2)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -96,7 +96,10 @@ class SequentialGate:
     (10, False, 'a drop is proven (e = 20.5)')
     """
 
-    __slots__ = ("_decision", "_gate", "_logs", "_planned", "_seen", "_stakes")
+    __slots__ = ("_gate", "_logs", "_planned", "_seen", "_stakes", "decision")
+
+    decision: Decision
+    """Whether the gate is settled; once it is, cases that still come in change nothing."""
 
     def __init__(self, planned: int, gate: DropGate = ANY_DROP) -> None:
         import numpy as np
@@ -109,7 +112,7 @@ class SequentialGate:
         # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
         self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
-        self._decision = self._decide()
+        self.decision = self._decide()
 
     def add(self, delta: float, weight: float = 1.0) -> Decision:
         """Add the delta of the next case (current minus baseline), and tell if that settles the gate.
@@ -121,9 +124,9 @@ class SequentialGate:
         _rest(self._seen + 1, self._planned)
         self._seen += 1
         self._logs += self._gains(delta, weight)
-        if self._decision.passed is None:
-            self._decision = self._decide()
-        return self._decision
+        if self.decision.passed is None:
+            self.decision = self._decide()
+        return self.decision
 
     def _gains(self, delta: float, weight: float = 1.0) -> Any:
         """The logarithms of what each stake of both bets is multiplied by."""
@@ -140,10 +143,6 @@ class SequentialGate:
     def e_no_drop(self) -> float:
         """The wealth of the bet that the drop is smaller than `max_drop`."""
         return _mean_exp(self._logs[1])
-
-    def decision(self) -> Decision:
-        """Tell if the gate is settled; once it is, cases that still come in change nothing."""
-        return self._decision
 
     def _decide(self) -> Decision:
         rest = self._planned - self._seen

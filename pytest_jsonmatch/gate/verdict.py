@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, lower_end, plain_end
-from pytest_jsonmatch.gate.paired import SignFlip, holm, least_signs, level, sign_flip
+from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
 from pytest_jsonmatch.gate.samples import pair_cases
 
 if TYPE_CHECKING:
@@ -60,8 +60,31 @@ class DropGate:
 
     @property
     def alpha(self) -> float:
-        """The error rate."""
-        return level(self.confidence)
+        """The error rate, without the noise of 1 - 0.95."""
+        return round(1 - self.confidence, 12)
+
+    @property
+    def least_to_prove(self) -> int:
+        """How many cases it takes to prove anything, if all get worse.
+
+        >>> DropGate().least_to_prove, DropGate(confidence=0.99).least_to_prove
+        (5, 7)
+        """
+        return math.ceil(-math.log2(self.alpha) - 1e-9)
+
+    @property
+    def least_to_rule_out(self) -> int | None:
+        """The least number of cases, all of them unchanged, that rule `max_drop` out; None for 0.
+
+        If one case in fifty is lost, the mean drops by 0.02; 148 cases without a loss still happen in 5 % of
+        all runs.
+
+        >>> DropGate(0.02).least_to_rule_out, DropGate(0.1).least_to_rule_out
+        (149, 29)
+        """
+        if not self.max_drop:
+            return None
+        return max(1, math.ceil(math.log(self.alpha) / math.log1p(-self.max_drop) - 1e-9))
 
 
 ANY_DROP: Final = DropGate()
@@ -118,8 +141,7 @@ class Change:
         if self.kind == "no worse":
             return f"no worse than {self.gate.max_drop:.12g} (proven)"
         if self.kind == "too few":
-            least = least_signs(self.gate.alpha)
-            return f"too few {self._units}: at least {least} must get worse to tell"
+            return f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
         if self.kind == "no case":
             return "no case is in both runs"
         return f"not shown to be worse: {self._allowed}"
@@ -142,7 +164,7 @@ class Change:
         if self.passed:
             return f"{verb}: no worse than {limit} (proven)"
         text = f"{verb}: not shown to be no worse than {limit}: {self._allowed}"
-        needed = cases_to_rule_out(self.gate.max_drop, self.gate.confidence)
+        needed = self.gate.least_to_rule_out
         if needed is not None and self.clusters < needed:
             text += f"; even without a change it takes {needed} {self._units}, and there are {self.clusters}"
         return text
@@ -240,20 +262,6 @@ def compare_several(
     }
 
 
-def cases_to_rule_out(drop: float, confidence: float = 0.95) -> int | None:
-    """Return the least number of cases, all of them unchanged, that rule a drop out; None for a drop of 0.
-
-    If one case in fifty is lost, the mean drops by 0.02; 148 cases without a loss still happen in 5 % of all
-    runs.
-
-    >>> cases_to_rule_out(0.02), cases_to_rule_out(0.1), cases_to_rule_out(0.0)
-    (149, 29, None)
-    """
-    if drop <= 0:
-        return None
-    return max(1, math.ceil(math.log(level(confidence)) / math.log1p(-drop) - 1e-9))
-
-
 def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     """The sign-flip test of the deltas plus `shift`; clusters flip as a whole."""
     sums: dict[str, float] = {}
@@ -294,7 +302,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         low = min(estimate, max(0.0, plain_end(values, alpha)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
-        if len(values) < least_signs(alpha):
+        if len(values) < gate.least_to_prove:
             kind = "too few"
         # The ends and the word say the same.
         low, high = min(low, 0.0), max(high, 0.0)

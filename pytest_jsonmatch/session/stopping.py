@@ -140,11 +140,11 @@ class Stopper:
             self._drop = SequentialGate(len(self._sizes), gate)
         before = self._before.get(case.id)
         if before is None:
-            return self._drop.decision()
+            return self._drop.decision
         deltas, size = self._deltas.setdefault(before.unit, []), self._sizes[before.unit]
         deltas.append(case.figure("score") - before.figure("score"))
         if len(deltas) < size:
-            return self._drop.decision()
+            return self._drop.decision
         return self._drop.add(fsum(deltas) / size, size / max(self._sizes.values()))
 
     @pytest.hookimpl(optionalhook=True)

@@ -67,8 +67,8 @@ def test_what_can_no_longer_be_proven_has_passed():
 
 
 def test_too_few_cases_are_settled_before_the_first():
-    assert SequentialGate(4).decision().passed is True
-    assert SequentialGate(4, DropGate(0.02, mode="non-inferiority")).decision() == Decision(
+    assert SequentialGate(4).decision.passed is True
+    assert SequentialGate(4, DropGate(0.02, mode="non-inferiority")).decision == Decision(
         False, "a drop of 0.02 or more can no longer be ruled out"
     )
 
@@ -90,7 +90,7 @@ def test_every_gate_is_settled_at_its_end(mode, max_drop):
         found = [gate.add(source.choice((-0.2, 0.0, 0.2))) for _ in range(planned)]
         assert found[-1].passed is not None
         settled = [decision for decision in found if decision.passed is not None]
-        assert set(settled) == {gate.decision()}
+        assert set(settled) == {gate.decision}
 
 
 def test_the_wealth_does_not_hang_on_the_order():

@@ -69,6 +69,11 @@ def test_few_cases_say_how_many_it_takes():
     assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
 
 
+def test_an_error_rate_is_what_its_author_meant():
+    assert [DropGate(confidence=share).alpha for share in (0.95, 0.9, 0.99)] == [0.05, 0.1, 0.01]
+    assert [DropGate(confidence=share).least_to_prove for share in (0.51, 0.75, 0.95, 0.99)] == [2, 2, 5, 7]
+
+
 def test_no_worse_is_proven_by_many_cases():
     same = run(*[1.0] * 200)
     verdict = compare(same, same, DropGate(0.02))
