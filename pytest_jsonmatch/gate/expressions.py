@@ -123,13 +123,9 @@ class Gate:
     @property
     def name(self) -> str:
         """The figure, in one spelling."""
-        parts = [f'tags["{self.tag}"]' if self.tag is not None else ""]
-        parts += [f'cases["{self.cases}"]' if self.cases is not None else ""]
-        parts += [
-            "micro" if self.is_micro else "",
-            f'fields["{self.field}"]' if self.field is not None else "",
-        ]
-        return ".".join([*filter(None, parts), self.figure])
+        of = {"tags": self.tag, "cases": self.cases, "fields": self.field}
+        parts = [f'{name}["{value}"]' for name, value in of.items() if value is not None]
+        return ".".join([*parts, *(["micro"] if self.is_micro else []), self.figure])
 
     @property
     def is_of_leaves(self) -> bool:

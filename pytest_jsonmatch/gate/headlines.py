@@ -35,11 +35,8 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     if not cases:
         return []
-    found = [
-        Headline(name, ratio_interval(case_rows(cases, name), confidence))
-        for name in FIGURES
-        if results.scored
-    ]
+    names = FIGURES if results.scored else ()
+    found = [Headline(name, ratio_interval(case_rows(cases, name), confidence)) for name in names]
     return [*found, Headline("pass_rate", pass_rate_interval(case_rows(cases, "pass_rate"), confidence))]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import combinations
 from math import comb
 from statistics import fmean
 from typing import TYPE_CHECKING, final
@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import Case, CaseRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -152,7 +152,8 @@ def _stability(cases: Iterable[Case]) -> list[FieldStability]:
         for compared in rows.values():
             if len(compared) > 1:
                 for path in dict.fromkeys(path for each in compared for path in each.fields):
-                    sums[compared[0].metric, path].append(1 - _mean_difference(_scores(compared, path)))
+                    pairs = combinations(_scores(compared, path), 2)
+                    sums[compared[0].metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
     found = [
         FieldStability(metric, path, fmean(values), len(values)) for (metric, path), values in sums.items()
     ]
@@ -161,15 +162,5 @@ def _stability(cases: Iterable[Case]) -> list[FieldStability]:
 
 def _scores(compared: Iterable[Comparison], path: str) -> list[float]:
     # Where a run says nothing of a field, it has rightly left it out: it was not expected.
-    scores = [
-        figures.mean_score if (figures := each.fields.get(path)) is not None else None for each in compared
-    ]
+    scores = [each.fields[path].mean_score if path in each.fields else None for each in compared]
     return [1.0 if score is None else score for score in scores]
-
-
-def _mean_difference(values: Sequence[float]) -> float:
-    """Return the mean of |a - b| over all pairs of two or more numbers (Gini's mean difference)."""
-    ordered = sorted(values)
-    below = [0.0, *accumulate(ordered)]
-    total = sum(value * index - below[index] for index, value in enumerate(ordered))
-    return max(total, 0.0) / comb(len(ordered), 2)

@@ -324,9 +324,6 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
     )
 
 
-# -- words -------------------------------------------------------------------------------------------------
-
-
 def means_apart(before: float, now: float) -> tuple[str, str]:
     """Return two means with as many decimals as it takes to tell them apart, and from 0 and 1.
 
