@@ -296,7 +296,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
     if is_worse:
         kind = "worse"
         high = max(estimate, min(0.0, -plain_end(-values, alpha)))
-    # (Of few cases the sign-flip test may call a gain what can still be a drop of the mean.)
+    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
         low = min(estimate, max(0.0, plain_end(values, alpha)))

@@ -430,7 +430,7 @@ def test_a_table_of_files_is_within_bounds(pytester, write):
     outside.write_text('{"no": "a"}\n')
     write("a.golden.yaml", f"cases_from: {{ file: ../{outside.name}, id: no }}\n")
     result = pytester.runpytest()
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["E   AssertionError: a.golden.yaml:1:15: `file` '../*' lies outside of *"])
 
 

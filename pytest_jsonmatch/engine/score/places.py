@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
@@ -28,7 +27,6 @@ from pytest_jsonmatch.engine.value.errors import error_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.passes import Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -40,9 +38,10 @@ class Places(Findings):
     __slots__ = ()
 
     def settle(self, spot: Spot) -> Spot | None:
-        """Score what is no plain match; return the containers to go down into, if that is what it takes."""
-        if spot.node.accept is not None:
-            return self.settle_accepting(spot, spot.node.accept)
+        """Score what is no plain match; return the containers to go down into, if that is what it takes.
+
+        Whatever else is accepted there is left aside.
+        """
         node, expected, actual = spot.node, spot.expected, spot.actual
         if node.branches is not None:
             node = node.chosen(expected, actual)
@@ -60,10 +59,6 @@ class Places(Findings):
         else:
             self._score(spot)
         return None
-
-    @abstractmethod
-    def settle_accepting(self, spot: Spot, accept: Accept) -> Spot | None:
-        """Score a place at which more than the expected value is right; return what `settle` does."""
 
     def _is_gone_down(self, spot: Spot) -> bool:
         """Score what only one side has, unless it is a container with leaves of its own: then say so."""

@@ -98,7 +98,12 @@ class Walk(Places):
                 spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
                 below = node
                 if not (alike and kind in CONTAINERS and node.is_open):
-                    settled = self.settle(spot)
+                    if node.accept is None and node.branches is not None:
+                        spot = spot._replace(node=node.chosen(expected, actual))
+                    if spot.node.accept is not None:
+                        settled = yield self._settle_accepting(spot, spot.node.accept)
+                    else:
+                        settled = self.settle(spot)
                     if settled is None:
                         continue
                     # (Of several values that are right, the one taken may be another than the expected one.)
@@ -137,7 +142,7 @@ class Walk(Places):
         """Score members of two containers; `trail` is where these stand."""
         return self._walk(members, trail, spot.expected, spot.actual)
 
-    def settle_accepting(self, spot: Spot, accept: Accept) -> Spot | None:
+    def _settle_accepting(self, spot: Spot, accept: Accept) -> Generator[Any, Any, Spot | None]:
         """Score a place at which more than the expected value is right; return what `settle` does."""
         plain = spot._replace(node=spot.node.children[BARE])
         if spot.node.skip or spot.expected is MISSING:
@@ -147,8 +152,10 @@ class Walk(Places):
                 return self.settle(plain)
             self.add(plain, SKIPPED, 0.0, Detail(reason="optional"))
             return None
-        choice = self.choices.pop() if self.is_replay else self._choose(plain, accept)
-        if not self.is_replay:
+        if self.is_replay:
+            choice = self.choices.pop()
+        else:
+            choice = yield from self._choose(plain, accept)
             self.choices.append(choice)
         if choice == _BY_PREDICATE:
             self.add(plain, *((PENDING, 0.0) if self.is_replay else _by_predicate(accept, plain)))
@@ -170,23 +177,23 @@ class Walk(Places):
             self.findings[at] = found._replace(expected=spot.expected, detail=detail)
         return None
 
-    def _choose(self, plain: Spot, accept: Accept) -> int:
+    def _choose(self, plain: Spot, accept: Accept) -> Generator[Any, Any, int]:
         """Return which value makes the best score: 0 for the expected one, else the number of another."""
         known = self._pass.choices
         place = plain.place
         if place not in known:
-            known[place] = self._best_choice(plain, accept)
+            known[place] = yield from self._best_choice(plain, accept)
         return known[place]
 
-    def _best_choice(self, plain: Spot, accept: Accept) -> int:
-        chosen, most = 0, self._figure(plain)
+    def _best_choice(self, plain: Spot, accept: Accept) -> Generator[Any, Any, int]:
+        chosen, most = 0, (yield from self._figure(plain))
         for number, each in enumerate(accept.alternatives, 1):
             if most == 1.0:
                 return chosen
             kinds = {type(each.value), type(plain.actual)}
             if len(kinds) > 1 and kinds & CONTAINERS and plain.node.explicit is None:
                 continue  # nothing in it can be right
-            figure = self._figure(plain._replace(expected=each.value, left=each))
+            figure = yield from self._figure(plain._replace(expected=each.value, left=each))
             if figure > most:
                 chosen, most = number, figure
         if most == 1.0:
@@ -194,10 +201,10 @@ class Walk(Places):
         *_, detail = _by_predicate(accept, plain)
         return chosen if detail is None else _BY_PREDICATE
 
-    def _figure(self, spot: Spot) -> float:
+    def _figure(self, spot: Spot) -> Generator[Any, Any, float]:
         """Return the score of one place alone."""
         walk = Walk(self._pass, base=spot.node)
-        run(walk.walk(spot))
+        yield walk.walk(spot)
         self.questions.update(walk.questions)
         return figures_of(walk.sums(), self._plan.options.reduce).score
 
