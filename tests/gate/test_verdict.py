@@ -137,6 +137,15 @@ def test_non_inferiority_without_an_allowed_drop_needs_a_gain():
     assert compare(better, same, DropGate(mode="non-inferiority")).passed
 
 
+def test_a_gain_of_few_cases_may_leave_a_drop_of_the_mean_possible():
+    """Four of seven cases gain: chance alone seldom does that, but one in fifty may crash, unseen."""
+    now, before = run(0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0), run(*[0.0] * 7)
+    assert compare(now, before).kind == "better"
+    verdict = compare(now, before, DropGate(0.02, mode="non-inferiority"))
+    assert (verdict.kind, verdict.passed) == ("not shown", False)
+    assert verdict.interval.low <= -0.02
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
