@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FINE: Final = 0
 NOT_FINE: Final = 1

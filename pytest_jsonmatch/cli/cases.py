@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.sources import resolved_schema
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
+from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
+from pytest_jsonmatch.golden.editor import completed
+from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
 _SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
 _SCHEMA_EXAMPLES: Final = """\
@@ -72,8 +73,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _write_schema(options: Namespace) -> int:
-    from pytest_jsonmatch.golden.editor import completed
-
     expected = None if options.expected is None else resolved_schema(options.expected)
     document = completed(expected, _schemas_of(options.files))
     write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
@@ -96,10 +95,6 @@ def _write_header(options: Namespace) -> int:
 
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the values of the key `schema` in golden files, each with the schema that it means."""
-    from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
-    from pytest_jsonmatch.golden.loader import load_cases
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
     found: dict[str, tuple[Any, Any, Path]] = {}
     for file in files:
         loaded = load_cases(file.read_bytes(), file, str(file), bounds=Bounds(UNLIMITED))

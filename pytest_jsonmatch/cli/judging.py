@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
-
-    from pytest_jsonmatch.semantic.bench import Bench
-    from pytest_jsonmatch.semantic.judging import Judge
-    from pytest_jsonmatch.triage import Triage
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
+from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
+from pytest_jsonmatch.triage import Triage
 
 _OPTIONS: Final[Mapping[str, str]] = {
     "base_url": "--judge-base-url",
@@ -82,8 +80,6 @@ def bench_of(options: Namespace) -> Bench:
     Raises:
         CommandError: an option has a value that it cannot have.
     """
-    from pytest_jsonmatch.semantic.bench import Bench
-
     judge = None if options.judge_mode == "off" else _judge_of(options)
     return Bench(judge, mode=options.judge_mode)
 
@@ -107,8 +103,7 @@ def _judge_of(options: Namespace) -> Judge | None:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     if options.judge_mode == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.making import make_judge
+    from pytest_jsonmatch.semantic.openaijudge import make_judge
 
     try:
         return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
@@ -126,7 +121,6 @@ def name_of_judge(options: Namespace) -> str | None:
 
 def questions_at_once(options: Namespace) -> int:
     """Return how many questions to ask in one call, so that the judge is kept busy."""
-    from pytest_jsonmatch.semantic.judging import CallableJudge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
     from pytest_jsonmatch.semantic.settings import read_settings
 
@@ -174,8 +168,6 @@ def _imported(written: str) -> Judge:
     module, colon, name = written.partition(":")
     if not module or not colon or not name.isidentifier():
         raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.bench import as_judge
 
     try:
         return as_judge(imported(written))
@@ -188,15 +180,11 @@ def triage_of(options: Namespace) -> Triage | None:
     """Return which questions `jsonmatch compare` asks; None: all."""
     if not options.judge_triage:
         return None
-    from pytest_jsonmatch.triage import Triage
-
     return Triage({"score": options.threshold}, beta=options.beta)
 
 
 def tell_usage(bench: Bench, saved: int = 0) -> None:
     """Write one line about what the judge did to standard error, if there were questions."""
-    from pytest_jsonmatch.semantic.bench import usage_text
-
     usage = bench.memory.usage
     if saved or usage.items or usage.cached or usage.errors:
         sys.stderr.write(f"{usage_text(usage, saved)}\n")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from pytest_jsonmatch.report.fieldtable import left_out, summarize
 from pytest_jsonmatch.report.figures import answers_note, count
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.model import counts_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.model import Corpus
+from pytest_jsonmatch.results.model import Corpus, counts_extra
 
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""

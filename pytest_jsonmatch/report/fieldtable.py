@@ -3,53 +3,55 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
-from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
+from pytest_jsonmatch.engine.value.paths import Segment, format_path
+from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.results.model import Answers, blended, counts_extra, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_jsonmatch.engine.result.absence import Presence
-    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its titles, long and short, whether it counts or measures, and how to read its value."""
+class Column(NamedTuple):
+    """One column: the figure of a field that it shows, its titles, long and short, and whether it counts."""
 
     key: str
     title: str
     short: str
-    kind: Literal["count", "figure"]
-    value: Callable[[FieldAggregation], float | None]
+    is_count: bool = True
+
+    def value(self, figures: FieldAggregation) -> float | None:
+        """Return the figure."""
+        found: float | None = getattr(figures, self.key)
+        return found
 
 
 COLUMNS: Final = (
-    Column("total", "n", "n", "count", lambda figures: figures.total),
-    Column("matches", "match", "match", "count", lambda figures: figures.matches),
-    Column("mismatches", "mismatch", "mism.", "count", lambda figures: figures.mismatches),
-    Column("omissions", "omitted", "omit.", "count", lambda figures: figures.omissions),
-    Column("hallucinations", "invented", "inv.", "count", lambda figures: figures.hallucinations),
-    Column("fabricated", "fabricated", "fabr.", "count", lambda figures: figures.fabricated),
-    Column("mean_score", "score", "score", "figure", lambda figures: figures.mean_score),
-    Column("precision", "precision", "prec.", "figure", lambda figures: figures.precision),
-    Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
-    Column("f1", "F1", "F1", "figure", lambda figures: figures.f1),
+    Column("total", "n", "n"),
+    Column("matches", "match", "match"),
+    Column("mismatches", "mismatch", "mism."),
+    Column("omissions", "omitted", "omit."),
+    Column("hallucinations", "invented", "inv."),
+    Column("fabricated", "fabricated", "fabr."),
+    Column("mean_score", "score", "score", is_count=False),
+    Column("precision", "precision", "prec.", is_count=False),
+    Column("recall", "recall", "rec.", is_count=False),
+    Column("f1", "F1", "F1", is_count=False),
 )
 """The columns of tables, in order."""
 ALL_FIELDS: Final = "all fields"
 """The name of the row over all leaves."""
 NOT_COUNTED: Final = "not counted"
 """What stands for a number of inventions where the metric does not look for any."""
-_ONLY_IF_OTHER: Final = frozenset({"precision", "recall", "f1"})
+_ONLY_IF_OTHER: Final = ("precision", "recall", "f1")
 _SAME: Final = 1e-12
 _AS_A_WHOLE: Final = "(as a whole)"
 """The name of a place among the rows below it: of what was scored there and not field by field."""
@@ -72,8 +74,7 @@ class Row:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Unmatched:
+class Unmatched(NamedTuple):
     """How many elements of an array found no partner, over all cases."""
 
     path: str
@@ -124,8 +125,7 @@ class Section:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class BelowLimit:
+class BelowLimit(NamedTuple):
     """A comparison that did not pass, with its lowest figure below a limit.
 
     Where no limit is broken, `what` says what is wrong; `value` is None where there is no figure.
@@ -337,12 +337,8 @@ def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
     'score'
     """
     rows = list(figures)
-    is_other = any(
-        abs(value - (each.mean_score or 0.0)) > _SAME
-        for each in rows
-        for value in (each.precision, each.recall, each.f1)
-        if value is not None
-    )
+    values = [(getattr(each, key), each.mean_score or 0.0) for each in rows for key in _ONLY_IF_OTHER]
+    is_other = any(value is not None and abs(value - score) > _SAME for value, score in values)
     hidden = set() if is_other else set(_ONLY_IF_OTHER)
     if not any(each.fabricated for each in rows):
         hidden.add("fabricated")
@@ -446,9 +442,7 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
 
 
 def _sum_of(parts: list[_Sums]) -> _Sums:
-    if not parts:
-        return FieldAggregation().to_list()
-    return parts[0] if len(parts) == 1 else [sum(numbers) for numbers in zip(*parts, strict=True)]
+    return [sum(numbers) for numbers in zip(*parts, strict=True)] if parts else FieldAggregation().to_list()
 
 
 def _rows(root: _Node) -> Iterator[Row]:
@@ -489,27 +483,25 @@ def _below(comparison: Comparison) -> BelowLimit:
     """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
     if not comparison.has_figures:
         return BelowLimit(comparison.id, "nothing but batch errors", None, None)
-    lowest: BelowLimit | None = None
-    for what, value, limit in _measured(comparison):
-        if value is None or value < limit:
-            found = BelowLimit(comparison.id, what, value, limit)
-            if what == "score":
-                return found
-            if lowest is None or (value or 0.0) < (lowest.value or 0.0):
-                lowest = found
-    if lowest is None and comparison.validity == "invalid":
+    missed = [each for each in _measured(comparison) if not each.is_reached]
+    if missed:
+        is_score = missed[0].what == "score"
+        return _limited(
+            comparison, missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
+        )
+    if comparison.validity == "invalid":
         return BelowLimit(comparison.id, "not valid by the schema", None, None)
-    if lowest is None and comparison.errors:
+    if comparison.errors:
         return BelowLimit(comparison.id, "comparator error", None, None)
-    return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
+    return BelowLimit(comparison.id, "score", comparison.score, None)
 
 
 def _narrow(comparison: Comparison) -> BelowLimit | None:
     """Return the figure of a passed comparison that is nearest to its limit; None if none is within 0.01."""
     figures = [
-        BelowLimit(comparison.id, what, value, limit)
-        for what, value, limit in _measured(comparison)
-        if value is not None and 0 < limit <= value < min(limit + _NARROW, 1.0)
+        _limited(comparison, each)
+        for each in _measured(comparison)
+        if each.value is not None and 0 < each.limit <= each.value < min(each.limit + _NARROW, 1.0)
     ]
     return min(figures, key=_slack, default=None)
 
@@ -518,23 +510,13 @@ def _slack(case: BelowLimit) -> float:
     return (case.value or 0.0) - (case.limit or 0.0)
 
 
-def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float]]:
-    for what in ("score", "precision", "recall", "f1"):
-        limit = comparison.threshold.get(what)
-        if isinstance(limit, (int, float)):
-            yield what, getattr(comparison, what), limit
-    by_pattern = comparison.threshold.get("fields")
-    if not isinstance(by_pattern, dict):
-        return
-    paths = [(path, segments_of(path), figures.mean_score) for path, figures in comparison.fields.items()]
-    for text, limit in by_pattern.items():
-        pattern = parse_pattern(text)
-        matching = [(path, mean) for path, segments, mean in paths if pattern.matches(segments)]
-        for path, mean in matching:
-            if mean is not None:
-                yield path, mean, limit
-        if not matching:
-            yield text, None, limit
+def _limited(comparison: Comparison, each: Measured) -> BelowLimit:
+    return BelowLimit(comparison.id, each.field or each.what, each.value, each.limit)
+
+
+def _measured(comparison: Comparison) -> Iterator[Measured]:
+    means = {path: figures.mean_score for path, figures in comparison.fields.items()}
+    return measured(dict(comparison.threshold), partial(getattr, comparison), lambda: means)
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:

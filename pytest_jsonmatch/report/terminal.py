@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -9,6 +10,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    BelowLimit,
+    Column,
+    Row,
+    Section,
+    Summary,
+    Unmatched,
     absence_note,
     left_out,
     shown_columns,
@@ -16,19 +23,13 @@ from pytest_jsonmatch.report.fieldtable import (
     worst_rows,
 )
 from pytest_jsonmatch.report.figures import compare_figures, count
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table, roomiest
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.table import Table
     from pytest_jsonmatch.results.comparison import Comparison
 
 _MIN_WIDTH: Final = 20
@@ -39,15 +40,8 @@ _MAX_DEPTH: Final = 8
 _MIN_PATH: Final = 16
 # In this order columns give way to the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
-    "f1",
-    "precision",
-    "recall",
-    "matches",
-    "fabricated",
-    "hallucinations",
-    "omissions",
-    "mismatches",
-    "total",
+    *("f1", "precision", "recall"),
+    *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total"),
 )
 
 
@@ -90,13 +84,12 @@ def summary_lines(
     """
     if look.mode == "none" or not comparisons:
         return []
-    judged = [] if repeats is None else [case.id for case in repeats.cases if case.min_pass_rate is not None]
-    summary = summarize(comparisons, frozenset(judged))
+    repeated = () if repeats is None else repeats.cases
+    judged = frozenset(case.id for case in repeated if case.min_pass_rate is not None)
+    summary = summarize(comparisons, judged)
     look = replace(look, width=max(look.width, _MIN_WIDTH))
     is_mixed = repeats is not None and repeats.is_mixed
-    passed = not summary.below and (
-        repeats is None or all(case.verdict == "passed" for case in repeats.cases)
-    )
+    passed = not summary.below and all(case.verdict == "passed" for case in repeated)
     of = "run" if summary.runs > summary.cases else "case"
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
@@ -108,7 +101,8 @@ def summary_lines(
             lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
         blocks.append(lines)
     else:
-        blocks += _sections(summary.sections, look)
+        tables = [(section, field_table(section, look)) for section in summary.sections]
+        blocks += [[*look.folded(section.title, 2, BOLD), *table] for section, table in tables if table]
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
@@ -154,13 +148,6 @@ def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> l
 
 
 # -- the table ---------------------------------------------------------------------------------------------
-
-
-def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLine]]:
-    for section in sections:
-        table = field_table(section, look)
-        if table:
-            yield [*look.folded(section.title, 2, BOLD), *table]
 
 
 def field_table(section: Section, look: Look) -> list[StyledLine]:
@@ -209,7 +196,7 @@ def _column(
         value = column.value(each)
         if column.key == "hallucinations" and not section.extra:
             cells.append((NOT_COUNTED if attempt.long else look.score(None), DIM))
-        elif column.kind == "count":
+        elif column.is_count:
             cells.append((count(int(value or 0)), PLAIN if value else DIM))
         else:
             cells.append((look.score(value), score_markup(value)))

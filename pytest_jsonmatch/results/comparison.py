@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
 _MAX_ARRAYS = 20
 _MAX_PAIRS = 200
-# Summaries cut paths after this many levels; results keep them whole.
-_SHOWN_LEVELS = 200
 
 
 @final
@@ -106,12 +104,12 @@ class Comparison:
             passed=passed,
             has_figures=result.has_figures,
             threshold=dict(threshold),
-            fields=result.per_field.short(_SHOWN_LEVELS),
-            presence=result.presence(_SHOWN_LEVELS),
+            fields=result.per_field.short(),
+            presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
-            arrays=result.array_counts(_SHOWN_LEVELS),
+            arrays=result.array_counts(),
             approximate=result.alignment == "approximate",
             case=case,
             params=params or {},

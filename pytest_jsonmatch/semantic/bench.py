@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -11,12 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
     from pytest_jsonmatch.semantic.settings import Mode
 
 Answer: TypeAlias = "Verdict | JudgeError"
@@ -96,7 +94,7 @@ class Memory:
         answers: dict[str, Future[Answer]] = {}
         with self._lock:
             for item in items:
-                key = _question(item)
+                key = question_of(item)
                 if key not in asked.answers:
                     asked.answers[key] = Future()
                     mine[key] = item
@@ -180,7 +178,8 @@ def _checked(answers: object, number: str) -> Answer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
 
 
-def _question(item: JudgeItem) -> Question:
+def question_of(item: JudgeItem) -> Question:
+    """Return what identifies the question about an item: equal ones are asked once."""
     values = (json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
 

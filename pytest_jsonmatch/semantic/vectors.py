@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import WeakSet
 
@@ -21,8 +22,6 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import pair_by_key
-from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import Canon, twins
 from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
