@@ -31,7 +31,7 @@ from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
-from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.terminal import field_table
@@ -196,7 +196,7 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
-        blocks.append(field_table(summarize([comparison]).sections[0], look))
+        blocks.append(field_table(sections_of([comparison])[0], look))
     if options.verbose:
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")

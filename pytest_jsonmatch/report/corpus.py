@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_jsonmatch.report.fieldtable import left_out, summarize
+from pytest_jsonmatch.report.fieldtable import left_out, sections_of
 from pytest_jsonmatch.report.figures import answers_note, count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.report.terminal import field_table
+from pytest_jsonmatch.report.terminal import field_table, summarize
 from pytest_jsonmatch.report.view import whole_corpus
 from pytest_jsonmatch.results.model import Corpus, counts_extra
 
@@ -56,7 +56,7 @@ def _micro(corpus: Corpus) -> tuple[float | None, ...]:
     """Return precision, recall and F1 over all leaves; 0/0 is 1, but None if no record has figures."""
     if corpus.unscored == corpus.records:
         return None, None, None
-    total = summarize([whole_corpus(corpus)]).sections[0].total
+    total = sections_of([whole_corpus(corpus)])[0].total
     return tuple(1.0 if each is None else each for each in (total.precision, total.recall, total.f1))
 
 
