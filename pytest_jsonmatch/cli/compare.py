@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, number, rules_of, share
+from pytest_jsonmatch.cli.options import RULES, add_options, number, share
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text

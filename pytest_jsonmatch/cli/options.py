@@ -1,21 +1,16 @@
-"""The options that several commands take, in one table, and what is made of them."""
+"""The options that several commands take, in one table: each command adds those it names."""
 
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError, add
-from pytest_jsonmatch.cli.inputs import read_config
+from pytest_jsonmatch.cli.arguments import add
 from pytest_jsonmatch.cli.output import FORMS
-from pytest_jsonmatch.cli.sources import schema_source
 from pytest_jsonmatch.defaults import METRIC
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.expressions import Gate
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
@@ -67,55 +62,6 @@ STDOUT: Final = "-"
 def target(written: str | None) -> Path | None:
     """Return the file that an option names; None for standard output, "-"."""
     return None if written in {None, STDOUT} else Path(str(written))
-
-
-def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.
-
-    Raises:
-        OSError: a file can't be read.
-        CommandError: a file is not valid.
-    """
-    found = {} if options.config is None else read_config(options.config)
-    if options.nulls is not None:
-        found["nulls"] = options.nulls
-    if options.schema is not None:
-        found["schema"] = schema_source(options.schema)
-    return found
-
-
-def tags_by(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths at which tags stand, by their names: where none is given, the path is the name.
-
-    >>> tags_by(["currency", "source=meta.source"])
-    {'currency': 'currency', 'source': 'meta.source'}
-    """
-    found = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        found[name] = path if equals else name
-    return found
-
-
-def gates_of(texts: Sequence[str]) -> list[Gate]:
-    """Return the gates that texts express.
-
-    Raises:
-        CommandError: one of them is not a gate.
-
-    >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
-    ['f1 >= 0.9']
-    """
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
-    found = []
-    for text in texts:
-        try:
-            found.append(parse_gate(text))
-        except GateError as error:
-            told = str(error).partition("\n")[0]
-            raise CommandError(f"--gate {text!r}: {told}") from None
-    return found
 
 
 _MANY: Final = {"action": "append", "default": []}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.options import STDOUT, add_options, gates_of
+from pytest_jsonmatch.cli.options import STDOUT, add_options
 from pytest_jsonmatch.cli.output import Form, as_text, check_form, in_form, look_of, write_output
+from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import change_of_runs
