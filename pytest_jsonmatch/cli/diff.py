@@ -5,13 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
+from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
@@ -57,22 +58,18 @@ def _run(options: Namespace) -> int:
             raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
     after = {path: diff.after for path, diff in diffs.items()}
     is_partial = _is_partial([(options.before, before), *after.items()], options)
-    judged: dict[str, Any] = {
-        "max_drop": options.max_drop or 0.0,
-        "confidence": options.confidence,
-        "mode": options.drop_mode,
-    }
+    gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
     look = look_of(options)
     changes: Iterable[Change] = ()
     if len(diffs) == 1:
         (diff,) = diffs.values()
-        verdict = None if is_partial else change_of_runs(before, diff.after, **judged)
+        verdict = None if is_partial else change_of_runs(before, diff.after, gate)
         lines = baseline_lines(diff, look, verdict=verdict, name=str(options.before))
         if verdict is not None and options.max_drop is not None:
             changes = [verdict.scores]
             lines += [[], _gate_line(verdict.scores)]
     else:
-        changes = changes_of_runs(before, after, **judged).values()
+        changes = changes_of_runs(before, after, gate).values()
         title = f"mean score against {options.before}, corrected for {count(len(diffs), 'candidate')}:"
         lines = [[(look.printable(title), BOLD)]]
         for change in changes:

@@ -22,7 +22,7 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
-from pytest_jsonmatch.gate.verdict import checked_gate
+from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.planning import Curve, plan_lines, plan_page
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.file import read_results
@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    checked_gate(0.0, options.confidence)
+    DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
             f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"

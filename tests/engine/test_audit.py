@@ -48,6 +48,13 @@ def test_a_tie_is_ambiguous():
     assert seen(actual, expected) == [(0, 0, Partner(1, 0.5), True), (1, 1, Partner(0, 0.5), True)]
 
 
+def test_an_array_that_is_accepted_in_place_of_the_expected_value():
+    accept = {"rows": [[{"n": 1, "m": 2}, {"n": 3, "m": 4}]]}
+    actual = {"rows": [{"n": 3, "m": 4}, {"n": 1, "m": 5}]}
+    (audit,) = compare_json(actual, {"rows": None}, accept=accept, **OPTIONS).audit()
+    assert [(each.expected, each.actual, each.f1) for each in audit.pairs] == [(0, 1, 0.5), (1, 0, 1.0)]
+
+
 def test_equal_elements_may_be_exchanged_in_peace():
     tea = {"n": "tea", "p": 2}
     assert [each[3] for each in seen([tea, tea], [tea, tea])] == [False, False]

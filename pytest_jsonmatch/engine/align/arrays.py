@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Context, Pairing
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -62,8 +62,6 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
 
-    __slots__ = ()
-
     def pair(
         self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Generator[Any, Any, Pairing]:
@@ -97,12 +95,11 @@ class Aligner(Context):
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid
-            if not body.fits(self, len(one), len(other)):
+            if not self.fits(len(one), len(other)):
                 from pytest_jsonmatch.engine.align.sparse import pair_sparsely
 
                 found = yield from pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
-                self.gap = (self.gap or 0.0) + found.gap
-                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found.pairs]))
+                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found]))
         if pairs_in_all is None:
             grid = body(self, len(one), len(other))
             grid.know_nothing()
@@ -114,7 +111,8 @@ class Aligner(Context):
         if grid.parts:
             for at, to in best.pairs:
                 grid.keep(at, to)
-        return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in best.pairs]), best.questions)
+        pairs += [(rows[at], columns[to]) for at, to in best.pairs]
+        return best._replace(pairs=sorted(pairs))
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:

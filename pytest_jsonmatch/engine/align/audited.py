@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _T = TypeVar("_T")
 
@@ -159,18 +156,6 @@ class ArrayAudit:
             _optional(_text, found.get("reason")),
             _index(found.get("more", 0)),
         )
-
-
-@final
-class PairedArray(NamedTuple):
-    """An unordered array to be audited."""
-
-    element: PlanNode
-    """The node of its elements."""
-    expected: list[JsonValue]
-    actual: list[JsonValue]
-    audit: ArrayAudit
-    """What is known without an audit: where it is, its pairs, and their F1."""
 
 
 def _optional(read: Callable[[Any], _T], value: Any) -> _T | None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.grid import BaseGrid
-from pytest_jsonmatch.engine.align.solve import assign
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.large import ArrayGrid
+from pytest_jsonmatch.engine.value.convert import CONTAINERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,24 +16,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.context import Context
-    from pytest_jsonmatch.engine.align.nested import Nested
-    from pytest_jsonmatch.engine.align.owners import Owners
+    from pytest_jsonmatch.engine.align.grid import Nested
+    from pytest_jsonmatch.engine.align.large import Owners
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
 
 
+def related_grid(
+    aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+) -> RelatedGrid | None:
+    """Return the grid of scalars of which most pairs take no memory; or None if there is none."""
+    if element.branches is not None or element.transforms or element.accept is not None:
+        return None
+    if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
+        return None
+    blocks = list(blocks_of(element, expected, actual))
+    related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
+    scores = None if related is None else related(expected, actual)
+    return None if scores is None else RelatedGrid(aligner, scores)
+
+
 @final
-class RelatedGrid(BaseGrid):
-    """The elements of nested arrays: like an `ArrayGrid`, but cells that are 0 take no memory.
+class RelatedGrid(ArrayGrid):
+    """The elements of nested arrays in a grid whose cells that are 0 take no memory.
 
     Every value is one leaf of weight 1, so that what a pair scores is its similarity.
     """
 
-    __slots__ = ("_lines", "_scores")
-
     def __init__(self, aligner: Context, scores: Any) -> None:
         rows, columns = scores.shape
-        super().__init__(aligner)
+        super().__init__(aligner, 0, 0)
         limit = aligner.plan.options.leaf_threshold
         if limit is not None:
             scores.data[(scores.data <= limit) & (scores.data < 1.0)] = 0.0
@@ -40,21 +55,15 @@ class RelatedGrid(BaseGrid):
         scores.eliminate_zeros()
         self._scores = scores
         self._lines: dict[int, dict[int, float]] = {}
-        self.expected = np.ones(rows)
-        self.actual = np.ones(columns)
-
-    @property
-    def is_corrected(self) -> bool:
-        """Whether some pairs have fewer leaves than their elements."""
-        return False
+        self.expected, self.actual = [1.0] * rows, [1.0] * columns
 
     def finish(self) -> None:
         """Do nothing: a score is what a pair is worth."""
 
-    def intersections(self, _nested: Nested, _left: Owners, _right: Owners) -> None:
+    def intersections(self, nested: Nested, left: Owners, right: Owners) -> None:
         """Return nothing: bounds, which are as good, are made exact where they are chosen."""
 
-    def bounds(self, _nested: Nested, left: Owners, right: Owners) -> Matrix:
+    def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:  # noqa: ARG002 - of the base
         """Return what nested arrays can match at most: for each element its best partner, of either side."""
         one = _sums_of_best(self._scores.tocoo(), left, right)
         return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
@@ -76,11 +85,6 @@ class RelatedGrid(BaseGrid):
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         lines = [self._line(row) for row in rows]
         return np.array([[line.get(column, 0.0) for column in columns] for line in lines])
-
-    def _solve(self, block: Matrix) -> list[tuple[int, int]]:
-        rows, columns = assign(block)
-        pairs = zip(rows.tolist(), columns.tolist(), block[rows, columns].tolist())
-        return [(row, column) for row, column, worth in pairs if worth > 0.0]
 
 
 def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:

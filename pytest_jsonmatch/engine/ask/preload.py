@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import pair_by_key
-from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import Canon, twins
 from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -147,7 +146,7 @@ def _below(
 
 def _shown_to(node: PlanNode) -> Show | None:
     """Return what wants to see the strings at a node; None if nothing does."""
-    bound = node.explicit or node.default_for("", "")
+    bound = node.explicit or node.types.find("", "")
     return None if bound is None else bound.preload
 
 

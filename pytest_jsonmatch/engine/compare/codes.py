@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Params, Scoring
+    from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _PHONE: Final = "comparator 'phone'"
@@ -58,11 +58,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
     return text_reader(read)
 
 
-def _bind_phone(params: Params) -> Scoring:
-    return compare_forms(phone_reader(params))
-
-
-PHONE: Final = Comparator("phone", _bind_phone)
+PHONE: Final = Comparator("phone", lambda params: compare_forms(phone_reader(params)))
 """1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. What is
 no phone number is compared by JSON equality. Needs the extra `phone`."""
 
@@ -124,10 +120,6 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     return text_reader(read)
 
 
-def _bind_identifier(params: Params) -> Scoring:
-    return compare_forms(identifier_reader(params))
-
-
-IDENTIFIER: Final = Comparator("identifier", _bind_identifier)
+IDENTIFIER: Final = Comparator("identifier", lambda params: compare_forms(identifier_reader(params)))
 """1 for the same identifier of a `kind`, however it is spaced and punctuated. What is not valid, by its check
 digits too, is compared by JSON equality. Needs the extra `identifiers`."""

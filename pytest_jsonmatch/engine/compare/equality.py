@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
 from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -118,23 +119,8 @@ def _bind_oneof(params: Params) -> Scoring:
     if form == "values":
         return _among(groups_of)
 
-    def own(value: JsonValue) -> frozenset[Hashable]:
-        # Beside its groups each value has one of its own: equal values match even if they are in no group.
-        return groups_of(value) | {(json_key(value),)}
-
-    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import shared_members
-
-        return shared_members(list(map(own, expected)), list(map(own, actual))).clip(max=1.0)
-
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        others = list(map(own, actual))
-        return [
-            {to: 1.0 for to, other in enumerate(others) if not mine.isdisjoint(other)}
-            for mine in map(own, expected)
-        ]
-
-    return Scoring(lambda one, other: 0.0 if own(one).isdisjoint(own(other)) else 1.0, table, rows=rows)
+    # Beside its groups each value has one of its own: equal values match even if they are in no group.
+    return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
 
 
 def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
+from pytest_jsonmatch.engine.align.context import Aligned
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
-    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -261,38 +261,22 @@ def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignme
         aligned,
         kind="unordered" if aligned.node.align == "unordered" else "key",
         pairs=tuple((i, j, elements.get((inside, i, j), nothing).f1) for i, j in aligned.pairs),
-        unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
-        unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
+        unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
+        unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )
 
 
-def paired_arrays(
-    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment], documents: tuple[JsonValue, JsonValue]
-) -> Iterator[PairedArray]:
-    """Yield the unordered arrays for their audit, one by one.
+def unordered_arrays(
+    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
+) -> Iterator[tuple[Aligned, ArrayAudit]]:
+    """Yield the unordered arrays for their audit, one by one, with what is known without it.
 
     Args:
         arrays: how arrays were aligned.
         alignments: the same, as users see it, in the same order.
-        documents: expected and actual as a whole.
     """
-    expected, actual = documents
     for array, each in zip(arrays, alignments):
         if each.kind == "unordered":
-            one = _array_at(expected, array.trail, "expected")
-            other = _array_at(actual, array.trail, "actual")
             pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
             unmatched = each.unmatched_expected, each.unmatched_actual
-            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
-            yield PairedArray(array.node.children[ELEMENT], one, other, audit)
-
-
-def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:
-    """Return the array that has a trail, on one side of it."""
-    keys: list[Any] = []
-    while trail is not None:
-        keys.append(trail.expected_key if side == "expected" else trail.actual_key)
-        trail = trail.parent
-    for key in reversed(keys):
-        document = document[key]
-    return document
+            yield array, ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)

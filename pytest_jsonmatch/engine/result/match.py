@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.absence import by_path, presence_of
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
     aggregates_of,
@@ -228,7 +228,7 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan, approximate = self._plan, self.alignment_gap is not None
-            arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
+            arrays = unordered_arrays(self._written().alignments, self.each_alignment())
             audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
@@ -243,8 +243,8 @@ class MatchResult:
         for each in self._outcome.alignments:
             path, paired = each.node.short_path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
-            only_expected += each.expected_size - paired
-            only_actual += each.actual_size - paired
+            only_expected += len(each.expected) - paired
+            only_actual += len(each.actual) - paired
             counts[path] = pairs + paired, only_expected, only_actual
         return counts
 

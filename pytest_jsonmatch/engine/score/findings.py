@@ -11,9 +11,9 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import (
-        Aligned,
         Asked,
         Detail,
         Finding,

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Pairs
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -130,18 +130,6 @@ class Finding(NamedTuple):
 
 
 new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
-
-
-@final
-class Aligned(NamedTuple):
-    """Which elements of two arrays were paired, other than by position."""
-
-    node: PlanNode
-    trail: Trail | None
-    """Where the arrays stand."""
-    pairs: Pairs
-    expected_size: int
-    actual_size: int
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"

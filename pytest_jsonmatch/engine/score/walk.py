@@ -11,7 +11,7 @@ from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
-from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.align.context import Aligned, Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.score.field import new_finding
@@ -22,7 +22,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
-    Aligned,
     Detail,
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
@@ -329,7 +328,7 @@ class Walk(Places):
         else:
             pairs = pair_by_key(element, align[1], expected, actual)
         if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
+            self.alignments.append(Aligned(node, inner, pairs, expected, actual))
         return self._aligned(element, pairs, expected, actual)
 
     def _paired(
@@ -344,7 +343,7 @@ class Walk(Places):
             for asked in pairing.questions:
                 self.questions.setdefault(asked.place, asked)
         if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
+            self.alignments.append(Aligned(node, inner, pairs, expected, actual))
         return self._aligned(node.children[ELEMENT], pairs, expected, actual)
 
     def _aligner(self) -> Aligner:
