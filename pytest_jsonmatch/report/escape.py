@@ -132,7 +132,7 @@ def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
 
 
 def _cut(text: str, width: int, unicode: bool, share: float) -> str:
-    """Return text cut so that head and tail, with a mark between them, fit; `share` of the room is the head's."""
+    """Return text cut so that a head, which gets `share` of the room, a mark and a tail fit."""
     reach = width * _POINTS_PER_COLUMN + 1
     if len(text) <= 2 * reach:
         front = back = _atoms(text, not unicode)
