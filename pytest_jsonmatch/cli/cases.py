@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.sources import resolved_schema
@@ -44,20 +44,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         run=_write_schema,
     )
     known = schema.add_mutually_exclusive_group()
-    known.add_argument(
-        "--for",
-        dest="files",
-        metavar="FILE",
-        nargs="+",
-        type=Path,
-        default=[],
-        help="golden files: each `expected` in them has the schema that its `schema` names",
-    )
-    known.add_argument(
-        "--expected",
-        metavar="SCHEMA",
-        help="the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model",
-    )
+    told = "golden files: each `expected` in them has the schema that its `schema` names"
+    add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
+    told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
+    add(known, "--expected SCHEMA", told)
     add_options(schema, "--output")
     header = commands.add_parser(
         "header",
@@ -66,10 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         examples=_HEADER_EXAMPLES,
         run=_write_header,
     )
-    header.add_argument("schema", metavar="SCHEMA", help="the path of the schema, or its URL")
-    header.add_argument(
-        "file", metavar="FILE", nargs="?", help="the golden file, to which the path is made relative"
-    )
+    add(header, "SCHEMA", "the path of the schema, or its URL")
+    add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
 
 
 def _write_schema(options: Namespace) -> int:

@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, number, rules_of, share
+from pytest_jsonmatch.cli.options import RULES, add_options, number, share
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
@@ -31,7 +32,7 @@ from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
-from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.terminal import field_table
@@ -55,47 +56,20 @@ _CONTAINERS: Final = (30, 1000)
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch compare`."""
-    parser.add_argument(
-        "actual",
-        metavar="ACTUAL",
-        nargs="?",
-        help="the answer: JSON, or text that holds JSON; - is standard input",
-    )
-    parser.add_argument(
-        "expected", metavar="EXPECTED", nargs="?", help="the right value: JSON; - is standard input"
-    )
-    parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
-    parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
+    add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
+    add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
+    add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
+    add(parser, "--gt FILE", "EXPECTED, likewise")
     add_options(parser, *RULES)
     add_judge(parser)
-    parser.add_argument(
-        "--judge-triage",
-        action="store_true",
-        help="ask the judge only what can change whether --threshold is reached",
-    )
-    parser.add_argument(
-        "--threshold",
-        metavar="SCORE",
-        type=share,
-        default=THRESHOLD,
-        help=f"exit with code 1 if the score is below it (default: {THRESHOLD})",
-    )
-    parser.add_argument(
-        "--beta",
-        metavar="B",
-        type=number(lambda found: 0 < found < math.inf, "above 0"),
-        help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--no-color",
-        "--output",
-        report=(
-            "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
-        ),
-        verbose="show more fields and longer values; -vv: all",
-    )
+    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
+    told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
+    add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
+    told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
+    add(parser, "--beta B", told, type=number(lambda found: 0 < found < math.inf, "above 0"))
+    forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+    told = "show more fields and longer values; -vv: all"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
     parser.set_defaults(run=_run)
 
 
@@ -196,7 +170,7 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
-        blocks.append(field_table(summarize([comparison]).sections[0], look))
+        blocks.append(field_table(sections_of([comparison])[0], look))
     if options.verbose:
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.output import write_output
 
 EXAMPLES: Final = """\
@@ -23,7 +23,7 @@ _FILES: Final = frozenset(
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the argument of `jsonmatch completion`."""
-    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
     parser.set_defaults(run=_run)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
@@ -32,29 +32,14 @@ pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json tod
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch diff`."""
-    parser.add_argument("before", metavar="BEFORE", type=Path, help="a result file: the earlier run")
-    parser.add_argument(
-        "after",
-        metavar="AFTER",
-        type=Path,
-        nargs="+",
-        help="a result file: the later run; several are candidates, judged together",
-    )
-    parser.add_argument(
-        "--max-drop",
-        metavar="DROP",
-        type=float,
-        help="exit with 1 if the mean score has dropped by more than this, beyond what chance makes",
-    )
-    parser.add_argument(
-        "--drop-mode",
-        choices=("regression", "non-inferiority"),
-        default="regression",
-        help="fail if such a drop is proven (the default), or unless it is ruled out",
-    )
-    parser.add_argument(
-        "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
-    )
+    add(parser, "BEFORE", "a result file: the earlier run", type=Path)
+    told = "a result file: the later run; several are candidates, judged together"
+    add(parser, "AFTER", told, type=Path, nargs="+")
+    told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
+    add(parser, "--max-drop DROP", told, type=float)
+    told = "fail if such a drop is proven (the default), or unless it is ruled out"
+    add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
+    add_options(parser, "--confidence")
     add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
     parser.set_defaults(run=_run)
 

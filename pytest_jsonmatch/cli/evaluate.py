@@ -12,14 +12,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, gates_of, rules_of, tags_by, target
+from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
+from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.gate.gates import check_gates
@@ -55,49 +56,32 @@ _DETAILED: Final = 1_000
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch evaluate`."""
-    parser.add_argument(
-        "actual",
-        metavar="ACTUAL",
-        help="the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
-    )
-    parser.add_argument("expected", metavar="EXPECTED", help="the gold records, likewise")
-    add_options(
+    told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
+    add(parser, "ACTUAL", told)
+    add(parser, "EXPECTED", "the gold records, likewise")
+    told = "the member that pairs a record with its answer; without it they are paired by position"
+    add_options(parser, *RULES, "--gate", "--validate", id_field=told)
+    add(
         parser,
-        *RULES,
-        "--gate",
-        "--validate",
-        id_field="the member that pairs a record with its answer; without it they are paired by position",
-    )
-    parser.add_argument(
-        "--cluster",
-        metavar="NAME",
-        help="the member of gold records that says what they belong to, such as a document: records of one "
+        "--cluster NAME",
+        "the member of gold records that says what they belong to, such as a document: records of one "
         "cluster are not independent",
     )
-    parser.add_argument(
-        "--by",
-        metavar="[NAME=]PATH",
+    add(
+        parser,
+        "--by [NAME=]PATH",
+        "the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
+        'values, and gates such as tags["source=phone"].f1 >= 0.9',
         action="append",
         default=[],
-        help="the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
-        'values, and gates such as tags["source=phone"].f1 >= 0.9',
     )
     add_judge(parser)
-    parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
-    parser.add_argument(
-        "--keep",
-        choices=("worst", "all"),
-        default="worst",
-        help="records that the result file keeps as cases: the ten worst (the default), or all, in memory",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--no-color",
-        "--output",
-        report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
-        verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
-    )
+    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
+    told = "records that the result file keeps as cases: the ten worst (the default), or all, in memory"
+    add(parser, "--keep", told, choices=("worst", "all"), default="worst")
+    forms = "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
+    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
     parser.set_defaults(run=_run)
 
 

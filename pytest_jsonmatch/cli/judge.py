@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import Label, read_labels
@@ -53,36 +53,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         examples=_CALIBRATE_EXAMPLES,
         run=_calibrate,
     )
-    command.add_argument(
-        "labels",
-        metavar="LABELS",
-        help=(
-            "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-            "and path, description, criterion, id if there are; - for stdin"
-        ),
+    add(
+        command,
+        "LABELS",
+        "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
+        "and path, description, criterion, id if there are; - for stdin",
     )
     add_judge(command, modes=("live", "cached"))
     add_options(command, "-p")
-    command.add_argument(
-        "--min-kappa", metavar="KAPPA", type=share, help="exit with 1 if Cohen's kappa is lower"
-    )
-    command.add_argument(
-        "--min-accuracy", metavar="SHARE", type=share, help="exit with 1 if the accuracy is lower"
-    )
-    command.add_argument(
-        "--proven",
-        action="store_true",
-        help="hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures",
-    )
-    command.add_argument(
-        "--confidence", metavar="SHARE", type=share, default=0.95, help="of the intervals (default: 0.95)"
-    )
-    command.add_argument(
-        "--report",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (the default), or JSON with every pair that is not agreed about",
-    )
+    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
+    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
+    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
+    add(command, "--proven", told)
+    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
+    told = "text for people (the default), or JSON with every pair that is not agreed about"
+    add(command, "--report", told, choices=("text", "json"), default="text")
     add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
 
 

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.arguments import CommandError, add
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
@@ -34,42 +34,22 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     'cached'
     """
     who = parser.add_mutually_exclusive_group()
-    who.add_argument(
-        "--judge-model", metavar="NAME", help="the model that is asked what values mean (docs/judge.md)"
-    )
-    who.add_argument(
-        "--judge-from",
-        metavar="MODULE:NAME",
-        help="your own judge: an object with judge(items), or a function of one item",
-    )
-    parser.add_argument(
-        "--judge-base-url",
-        metavar="URL",
-        help="where the model is served, such as http://localhost:11434/v1; by default OpenAI",
-    )
-    parser.add_argument(
-        "--judge-key-env", metavar="VARIABLE", help="the environment variable that holds the key for it"
-    )
-    parser.add_argument(
-        "--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask about each pair only once"
-    )
-    parser.add_argument(
-        "--judge-max-calls", metavar="N", help="the budget in requests; questions beyond it get no verdict"
-    )
-    parser.add_argument(
-        "--judge-set",
-        metavar="SETTING=VALUE",
-        dest="judge_settings",
-        action="append",
-        default=[],
-        help="another setting of the model, such as batch_size=50 or timeout=20; repeatable",
-    )
-    told = {
+    add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
+    told = "your own judge: an object with judge(items), or a function of one item"
+    add(who, "--judge-from MODULE:NAME", told)
+    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
+    add(parser, "--judge-base-url URL", told)
+    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
+    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
+    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
+    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
+    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
+    meaning = {
         "live": "live: ask (the default)",
         "cached": "cached: verdicts of the cache only",
         "off": "off: ask nobody",
     }
-    parser.add_argument("--judge-mode", choices=modes, help="; ".join(told[mode] for mode in modes))
+    add(parser, "--judge-mode", "; ".join(meaning[mode] for mode in modes), choices=modes)
 
 
 def bench_of(options: Namespace) -> Bench:

@@ -1,21 +1,16 @@
-"""The options that several commands take, in one table, and what is made of them."""
+"""The options that several commands take, in one table: each command adds those it names."""
 
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import read_config
+from pytest_jsonmatch.cli.arguments import add
 from pytest_jsonmatch.cli.output import FORMS
-from pytest_jsonmatch.cli.sources import schema_source
 from pytest_jsonmatch.defaults import METRIC
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.expressions import Gate
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
@@ -37,11 +32,8 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
     """
     told = {f"--{name.replace('_', '-')}": text for name, text in helps.items()}
     for name in (*names, *told):
-        settings = dict(_OPTIONS[name])
-        flags = settings.pop("flags", (name,))
-        if name in told:
-            settings["help"] = told[name]
-        parser.add_argument(*flags, **settings)
+        usage, text, settings = _OPTIONS[name]
+        add(parser, usage, told.get(name, text), **settings)
 
 
 def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
@@ -72,117 +64,69 @@ def target(written: str | None) -> Path | None:
     return None if written in {None, STDOUT} else Path(str(written))
 
 
-def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.
-
-    Raises:
-        OSError: a file can't be read.
-        CommandError: a file is not valid.
-    """
-    found = {} if options.config is None else read_config(options.config)
-    if options.nulls is not None:
-        found["nulls"] = options.nulls
-    if options.schema is not None:
-        found["schema"] = schema_source(options.schema)
-    return found
-
-
-def tags_by(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths at which tags stand, by their names: where none is given, the path is the name.
-
-    >>> tags_by(["currency", "source=meta.source"])
-    {'currency': 'currency', 'source': 'meta.source'}
-    """
-    found = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        found[name] = path if equals else name
-    return found
-
-
-def gates_of(texts: Sequence[str]) -> list[Gate]:
-    """Return the gates that texts express.
-
-    Raises:
-        CommandError: one of them is not a gate.
-
-    >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
-    ['f1 >= 0.9']
-    """
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
-    found = []
-    for text in texts:
-        try:
-            found.append(parse_gate(text))
-        except GateError as error:
-            told = str(error).partition("\n")[0]
-            raise CommandError(f"--gate {text!r}: {told}") from None
-    return found
-
-
-_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
-    "--schema": {
-        "metavar": "SCHEMA",
-        "help": (
-            "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model"
-        ),
-    },
-    "--config": {
-        "metavar": "FILE",
-        "help": "a JSON file with options of the metric, or structeval's configuration",
-    },
-    "--nulls": {
-        "choices": ("value", "absent"),
-        "help": "absent: a member that is null is not there; value: null is a value like any other",
-    },
-    "--repair": {
-        "action": "store_true",
-        "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
-    },
-    "-p": {
-        "dest": "plugins",
-        "metavar": "MODULE",
-        "action": "append",
-        "default": [],
-        "help": (
+_MANY: Final = {"action": "append", "default": []}
+_OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
+    "--metric": ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
+    "--schema": (
+        "--schema SCHEMA",
+        "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
+        {},
+    ),
+    "--config": (
+        "--config FILE",
+        "a JSON file with options of the metric, or structeval's configuration",
+        {},
+    ),
+    "--nulls": (
+        "--nulls",
+        "absent: a member that is null is not there; value: null is a value like any other",
+        {"choices": ("value", "absent")},
+    ),
+    "--repair": ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
+    "-p": (
+        "-p MODULE",
+        (
             "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
             "installed one out; repeatable"
         ),
-    },
-    "--gate": {
-        "metavar": "EXPR",
-        "dest": "gates",
-        "action": "append",
-        "default": [],
-        "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
-    },
-    "--validate": {
-        "choices": ("report", "off"),
-        "help": (
+        {"dest": "plugins", **_MANY},
+    ),
+    "--gate": (
+        "--gate EXPR",
+        "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+        {"dest": "gates", **_MANY},
+    ),
+    "--validate": (
+        "--validate",
+        (
             "report: answers are held against --schema as JSON Schema too; off is the default, unless there "
             "is a gate on valid_rate"
         ),
-    },
-    "--id-field": {"metavar": "NAME"},
-    "--report": {"choices": FORMS, "default": "text"},
-    "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
-    "--color": {
-        "choices": ("auto", "always", "never"),
-        "default": "auto",
-        "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
-    },
-    "--no-color": {
-        "dest": "color",
-        "action": "store_const",
-        "const": "never",
-        "help": "as --color never",
-    },
-    "--output": {
-        "flags": ("-o", "--output"),
-        "metavar": "FILE",
-        "type": target,
-        "help": "write to a file, in one step, and not to standard output",
-    },
+        {"choices": ("report", "off")},
+    ),
+    "--id-field": ("--id-field NAME", "", {}),
+    "--by": ("--by TAG", "figures by the values of a tag, such as source", _MANY),
+    "--confidence": (
+        "--confidence SHARE",
+        "how sure that is (default: 0.95)",
+        {"type": float, "default": 0.95},
+    ),
+    "--report": ("--report", "", {"choices": FORMS, "default": "text"}),
+    "--verbose": ("-v --verbose", "", {"action": "count", "default": 0}),
+    "--color": (
+        "--color",
+        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+        {"choices": ("auto", "always", "never"), "default": "auto"},
+    ),
+    "--no-color": (
+        "--no-color",
+        "as --color never",
+        {"dest": "color", "action": "store_const", "const": "never"},
+    ),
+    "--output": (
+        "-o --output FILE",
+        "write to a file, in one step, and not to standard output",
+        {"type": target},
+    ),
 }
+"""By the name of an option: what stands in the help, and the other settings of `add_argument`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
@@ -41,39 +41,17 @@ _OF_RUN: Final = -1.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch plan`."""
-    parser.add_argument(
-        "results", metavar="RUN", type=Path, nargs="?", help="a result file: what cases are like"
-    )
-    parser.add_argument(
-        "again",
-        metavar="AGAIN",
-        type=Path,
-        nargs="?",
-        help="a second run of the same cases: how much they vary by themselves",
-    )
-    parser.add_argument("--drop", metavar="DROP", type=share, help="the drop that is to be proven")
-    parser.add_argument(
-        "--precision", metavar="REACH", type=share, help="how far an interval may reach to each side"
-    )
-    parser.add_argument(
-        "--pass-rate",
-        metavar="RATE",
-        type=share,
-        nargs="?",
-        const=_OF_RUN,
-        help="plan for the share of the cases that pass, not for the mean score; without RUN it is assumed",
-    )
-    parser.add_argument(
-        "--power",
-        metavar="SHARE",
-        type=share,
-        default=0.8,
-        help="in how many runs the drop is to be proven (default: 0.8)",
-    )
-    parser.add_argument(
-        "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
-    )
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the plan as a page, too")
+    add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
+    told = "a second run of the same cases: how much they vary by themselves"
+    add(parser, "AGAIN", told, type=Path, nargs="?")
+    add(parser, "--drop DROP", "the drop that is to be proven", type=share)
+    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
+    told = "plan for the share of the cases that pass, not for the mean score; without RUN it is assumed"
+    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=_OF_RUN)
+    told = "in how many runs the drop is to be proven (default: 0.8)"
+    add(parser, "--power SHARE", told, type=share, default=0.8)
+    add_options(parser, "--confidence")
+    add(parser, "--html FILE", "write the plan as a page, too", type=Path)
     add_options(parser, "--color", "--output")
     parser.set_defaults(run=_run)
 

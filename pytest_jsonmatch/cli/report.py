@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.options import STDOUT, add_options, gates_of
+from pytest_jsonmatch.cli.options import STDOUT, add_options
 from pytest_jsonmatch.cli.output import Form, as_text, check_form, in_form, look_of, write_output
+from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import change_of_runs
@@ -43,33 +44,18 @@ _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch report`."""
-    parser.add_argument("result", metavar="RESULT", nargs="?", help="a result file; - is standard input")
+    add(parser, "RESULT", "a result file; - is standard input", nargs="?")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--text", action="store_true", help="what pytest's summary shows (the default)")
+    add(form, "--text", "what pytest's summary shows (the default)")
     for name, text in _FORMS.items():
-        told = f"{text}, to this file or to standard output"
-        form.add_argument(f"--{name}", metavar="FILE", nargs="?", const=STDOUT, help=told)
-    form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
-    parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
+        add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
+    add(form, "--schema", "the JSON Schema of result files")
+    add(parser, "--baseline FILE", "a result file of an earlier run, to compare with")
     add_options(parser, "--gate")
-    parser.add_argument(
-        "--pivot",
-        metavar="FIXTURE",
-        help="in the text: the fixture whose parameters are the columns of the table by parameters",
-    )
-    parser.add_argument(
-        "--by",
-        metavar="TAG",
-        action="append",
-        default=[],
-        help="figures by the values of a tag, such as source",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--output",
-        verbose="in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too",
-    )
+    told = "in the text: the fixture whose parameters are the columns of the table by parameters"
+    add(parser, "--pivot FIXTURE", told)
+    told = "in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too"
+    add_options(parser, "--by", "--color", "--output", verbose=told)
     parser.set_defaults(run=_run)
 
 

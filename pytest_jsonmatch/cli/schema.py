@@ -6,9 +6,9 @@ import json
 import warnings
 from argparse import ArgumentParser, Namespace
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
@@ -22,8 +22,6 @@ from pytest_jsonmatch.schema.documents import Documents
 from pytest_jsonmatch.schema.gold import validate_gold
 from pytest_jsonmatch.schema.inference import infer_schema
 from pytest_jsonmatch.schema.parsing import load_schema
-
-_SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,14 +39,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         ),
         run=_infer,
     )
-    infer.add_argument(
-        "gold",
-        metavar="GOLD",
-        help="JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input",
-    )
-    infer.add_argument(
-        "--annotate", action="store_true", help="with the comparator of its type at every leaf"
-    )
+    told = "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input"
+    add(infer, "GOLD", told)
+    add(infer, "--annotate", "with the comparator of its type at every leaf")
     resolve = commands.add_parser(
         "resolve",
         help="a schema without $ref and allOf",
@@ -76,14 +69,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         run=_validate,
     )
     for command in (resolve, annotate, validate):
-        command.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+        add(command, "SCHEMA", "a JSON file, or a pydantic model as module:Model")
     for command in (infer, resolve, annotate):
         add_options(command, "--output")
-    validate.add_argument("--gold", metavar="GOLD", help="gold records to hold against it, as for infer")
+    add(validate, "--gold GOLD", "gold records to hold against it, as for infer")
     add_options(validate, id_field="the member that is a record's id, for the messages")
-    validate.add_argument(
-        "--strict-types", action="store_true", help="a value of another type is an error too"
-    )
+    add(validate, "--strict-types", "a value of another type is an error too")
     add_options(validate, "-p")
 
 

@@ -129,7 +129,10 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     for name in view.by:
         yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
     if view.faults and not view.differences:  # of the one case that there is all has been said
-        yield from _headed(_cases_title(view), _cases(view, most))
+        title = "The worst records" if view.results.is_partial else "Records below 1"
+        if view.results.corpus is None:
+            title = f"Cases that failed: {count(len(view.faults))}"
+        yield from _headed(title, _cases(view, most))
     if view.diff is not None:
         yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
 
@@ -306,12 +309,6 @@ def _order(row: Row) -> tuple[bool, float, int, str]:
 
 
 # -- cases -------------------------------------------------------------------------------------------------
-
-
-def _cases_title(view: RunView) -> str:
-    if view.results.corpus is None:
-        return f"Cases that failed: {count(len(view.faults))}"
-    return "The worst records" if view.results.is_partial else "Records below 1"
 
 
 def _cases(view: RunView, most: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.report.fieldtable import Section, summarize
+from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, merged_fields
@@ -192,8 +192,8 @@ class RunView:
         """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
         corpus = self.results.corpus
         if corpus is None:
-            return summarize(self.results.comparisons).sections
-        return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
+            return sections_of(self.results.comparisons)
+        return sections_of([whole_corpus(corpus)]) if corpus.records else ()
 
     @property
     def noun(self) -> str:

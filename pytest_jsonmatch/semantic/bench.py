@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
@@ -112,7 +112,7 @@ class Memory:
                 judge = as_judge(given)
                 if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
                     judge = in_mode(mode)
-                found = self._judges[id(given)] = _Asked(given, judge)
+                found = self._judges[id(given)] = _Asked(given, judge, _usage_of(judge))
                 if len(self._judges) > _MOST_JUDGES:
                     # A fixture may make a judge for each of thousands of tests.
                     del self._judges[next(iter(self._judges))]
@@ -152,18 +152,16 @@ _MOST_JUDGES: Final = 64
 
 
 @final
+@dataclass(slots=True)
 class _Asked:
     """A judge, and the questions that it was asked in a run."""
 
-    __slots__ = ("answers", "counted", "given", "judge")
-
-    def __init__(self, given: object, judge: Judge) -> None:
-        self.given = given
-        self.judge = judge
-        self.counted = _usage_of(judge)
-        """Its usage when it was last counted."""
-        self.answers: dict[Question, Future[Answer]] = {}
-        """Verdicts, and answers that are still to come."""
+    given: object
+    judge: Judge
+    counted: JudgeUsage
+    """Its usage when it was last counted."""
+    answers: dict[Question, Future[Answer]] = field(default_factory=dict)
+    """Verdicts, and answers that are still to come."""
 
 
 def _checked(answers: object, number: str) -> Answer:
