@@ -80,20 +80,6 @@ new_spot: Callable[[tuple[Any, ...]], Spot] = partial(tuple.__new__, Spot)
 class Pass:
     """One pass over two documents: what its walks share."""
 
-    __slots__ = (
-        "aligner",
-        "answers",
-        "choices",
-        "count_extra",
-        "known",
-        "leaves",
-        "nested",
-        "pause",
-        "plan",
-        "rounds",
-        "units",
-    )
-
     def __init__(
         self, plan: Plan, answers: Mapping[Place, Answer], *, units: bool = False, rounds: int = 0
     ) -> None:

@@ -52,8 +52,6 @@ _BY_PREDICATE: Final = -1
 class Walk(Places):
     """One walk, with an explicit stack: depth costs no recursion."""
 
-    __slots__ = ()
-
     # -- the walk ------------------------------------------------------------------------------------------
 
     def walk(self, spot: Spot) -> Task:
