@@ -71,7 +71,7 @@ class _Gatherer:
                 continue
             kind = type(one)
             if kind not in CONTAINERS or kind is not type(other) or node.explicit is not None:
-                self._meet(node, one, other)
+                self._meet(node, [one], [other])
             elif kind is dict:
                 waiting.extend((node.children[key], one[key], other[key]) for key in one if key in other)
             elif node.align == "unordered":
@@ -80,44 +80,32 @@ class _Gatherer:
                 element = node.children[ELEMENT]
                 waiting.extend((element, one[at], other[to]) for at, to in _partners(node, one, other))
 
-    def _meet(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> None:
-        """Take note of two values that stand against each other."""
+    def _meet(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
+        """Take note of the strings among values that may stand against each other, if any of them differ."""
         show = _shown_to(node)
         if show is not None:
-            one, other = node.prepare(expected), node.prepare(actual)
-            if type(one) is str and type(other) is str and one != other:
-                texts = self.texts.setdefault(show, {})
-                texts[one] = texts[other] = None
+            one, other = (
+                {text: None for value in values if type(text := node.prepare(value)) is str}
+                for values in (expected, actual)
+            )
+            if one and other and len(one | other) > 1:
+                self.texts.setdefault(show, {}).update(one | other)
 
     def _unordered(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
         """Take note of what stands in two arrays whose elements are still to find each other."""
         if not expected or not actual or element.skip:
             return
         _, rows, columns = twins(*Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual))
-        wanted: dict[PlanNode, Texts] = {}
+        wanted: dict[PlanNode, list[JsonValue]] = {}
         for node, value in _below(element, [expected[at] for at in rows], chosen=True):
             if _shown_to(node) is not None:
-                _note(wanted, node, value)
+                wanted.setdefault(node, []).append(value)
         # Where a schema gives alternatives, expected chooses the node: in actual only places are known.
-        nodes: dict[PlanNode, list[PlanNode]] = {}
-        for node in wanted:
-            nodes.setdefault(node.place, []).append(node)
-        found: dict[PlanNode, Texts] = {}
-        for place, value in _below(element.place, [actual[at] for at in columns] if nodes else []):
-            for node in nodes.get(place, ()):
-                _note(found, node, value)
-        for node, texts in wanted.items():
-            show, others = _shown_to(node), found.get(node, {})
-            met = {**texts, **others}
-            if show is not None and others and len(met) > 1:
-                self.texts.setdefault(show, {}).update(met)
-
-
-def _note(found: dict[PlanNode, Texts], node: PlanNode, value: JsonValue) -> None:
-    """Take note of a value at a node if it is a string to compare."""
-    text = node.prepare(value)
-    if type(text) is str:
-        found.setdefault(node, {})[text] = None
+        others: dict[PlanNode, list[JsonValue]] = {}
+        for place, value in _below(element.place, [actual[at] for at in columns] if wanted else []):
+            others.setdefault(place, []).append(value)
+        for node, values in wanted.items():
+            self._meet(node, values, others.get(node.place, []))
 
 
 def _below(

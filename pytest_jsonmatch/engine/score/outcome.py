@@ -256,9 +256,6 @@ class Outcome(NamedTuple):
         return not any(each.status == BATCH_ERROR for each in self.findings)
 
 
-new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
-
-
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
     """Return where the member of a container stands; the root, whose keys are None, has no trail."""
     if expected_key is None or actual_key is None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import Place, instance_path, place_below
+from pytest_jsonmatch.engine.score.outcome import Place, place_below
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
@@ -51,11 +51,6 @@ class Spot(NamedTuple):
     def place(self) -> Place:
         """Its identity: the same in every pass, as documents outlive the comparison."""
         return Place(id(self.left), self.expected_key, id(self.right), self.actual_key)
-
-    @property
-    def path(self) -> str:
-        """The instance path: expected's, else actual's."""
-        return instance_path(self.inner, "actual" if self.expected is MISSING else "expected")
 
     @property
     def is_itself_missing(self) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
-from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -21,9 +20,17 @@ from pytest_jsonmatch.engine.score.outcome import (
     Asked,
     Detail,
     Seen,
+    instance_trail,
+    new_trail,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
-from pytest_jsonmatch.engine.value.errors import error_text
+from pytest_jsonmatch.engine.value.errors import (
+    GoldValidationError,
+    UnlistedFieldError,
+    did_you_mean,
+    error_text,
+)
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Place, Trail
     from pytest_jsonmatch.engine.score.passes import Pass, Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 _NO_LEAVES: Final = Leaves(0, 0.0)
 
@@ -323,3 +331,52 @@ def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | N
     if 0.0 <= number <= 1.0:
         return number, detail
     return 0.0, Detail(error=f"returned {value!r}, which is no score in [0, 1]")
+
+
+def refused(node: PlanNode, trail: Trail | None, *, of_expected: bool) -> JsonMatchError:
+    """Return the error for a member that the schema does not list."""
+    keys = instance_trail(trail, "expected" if of_expected else "actual")
+    path = format_path(keys)
+    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
+    if of_expected:
+        message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+        return GoldValidationError(message, path=path, keys=keys)
+    message = (
+        f"actual has {path!r}, which is not in the schema{hint}; list it, "
+        'or let the schema say "additionalProperties": true'
+    )
+    return UnlistedFieldError(message, path)
+
+
+def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_expected: bool = True) -> None:
+    """Look for members, at any depth, that the schema does not list.
+
+    Args:
+        node: where the value stands.
+        trail: likewise; None for the root.
+        value: a value of one side.
+        of_expected: which side that is.
+
+    Raises:
+        GoldValidationError: expected has one.
+        UnlistedFieldError: actual has one.
+    """
+    nulls_absent = node.plan.options.nulls == "absent"
+    waiting: list[tuple[PlanNode, Trail | None, JsonValue]] = [(node, trail, value)]
+    while waiting:
+        node, trail, value = waiting.pop()
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
+        if node.skip:
+            continue
+        if node.unlisted:
+            raise refused(node, trail, of_expected=of_expected)
+        if (type(value) is dict or type(value) is list) and node.explicit is None:
+            members = list(value.items() if type(value) is dict else enumerate(value))
+            # (The last one in is looked at first.)
+            for key, item in reversed(members):
+                below = node.children[key if type(key) is str else ELEMENT]
+                absent = item is None and nulls_absent and type(key) is str
+                container = type(item) is dict or type(item) is list
+                if container or ((below.unlisted or below.branches is not None) and not absent):
+                    waiting.append((below, new_trail((trail, key, key)), item))

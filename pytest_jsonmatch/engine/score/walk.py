@@ -57,21 +57,21 @@ class Walk(Places):
     def walk(self, spot: Spot) -> Task:
         """Score one place and all below it."""
         node, trail, *item, left, right = spot
-        return self._walk(iter(((*item, node),)), trail, left, right)
+        return self.walk_items(iter(((*item, node),)), trail, left, right)
 
     def walk_objects(self, spot: Spot) -> None:
         """Score two objects; where all members are scalars, this is all there is to do."""
         inner = spot.inner
         items = self._members(spot.node, inner, spot)
         if items is not None:
-            run(self._walk(items, inner, spot.expected, spot.actual))
+            run(self.walk_items(items, inner, spot.expected, spot.actual))
 
     def walk_arrays(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Task:
         """Score two unordered arrays whose place has a trail."""
         items = yield from self._paired(node, trail, expected, actual)
-        yield from self._walk(items, trail, expected, actual)
+        yield from self.walk_items(items, trail, expected, actual)
 
-    def _walk(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
+    def walk_items(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
         """Score members of the containers `left` and `right`, and all below them.
 
         Items are (key in expected, key in actual, value in expected, value in actual, node).
@@ -134,10 +134,6 @@ class Walk(Places):
             sums = sums.times(weight_between(self._base, node))
         self.parts.append(sums)
         self.questions.update(questions)
-
-    def walk_members(self, members: Iterator[Any], trail: Trail | None, spot: Spot) -> Task:
-        """Score members of two containers; `trail` is where these stand."""
-        return self._walk(members, trail, spot.expected, spot.actual)
 
     def _settle_accepting(self, spot: Spot, accept: Accept) -> Generator[Any, Any, Spot | None]:
         """Score a place at which more than the expected value is right; return what `settle` does."""
