@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import pair_by_key
+from pytest_jsonmatch.engine.align.arrays import key_of, pair_by_key
 from pytest_jsonmatch.engine.align.keys import Canon, twins
 from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
@@ -142,8 +142,7 @@ def _partners(
     node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Iterable[tuple[int, int]]:
     """Return which elements of two ordered or keyed arrays stand against each other."""
-    align = node.align
-    objects = all(type(item) is dict for side in (expected, actual) for item in side)
-    if align == "ordered" or (align[0] == "if_objects" and not objects):
+    key = key_of(node, expected, actual)
+    if key is None:
         return ((at, at) for at in range(min(len(expected), len(actual))))
-    return pair_by_key(node.children[ELEMENT], align[1], expected, actual)
+    return pair_by_key(node.children[ELEMENT], key, expected, actual)

@@ -22,8 +22,8 @@ from pytest_jsonmatch.engine.score.outcome import (
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot
 from pytest_jsonmatch.engine.score.places import check_listed
-from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import MISSING, json_type
+from pytest_jsonmatch.engine.score.walk import Walk, object_members
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -123,15 +123,14 @@ def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
         spot: the node of both, and their values without members that do not count.
     """
     node, expected, actual = spot.node, spot.expected, spot.actual
-    counts_extra = node.plan.options.extra == "count"
     walk.seen.enter(node, expected)
     walk.seen.objects.append((node, expected, actual))
-    for item in walk.object_members(node, trail, expected, actual, extra=counts_extra) or ():
+    for item in object_members(node, expected, actual, extra=node.plan.options.extra == "count"):
         key, _, one, other, child = item
         if child.branches is not None:
             child = child.chosen(one, other)
-        kind = type(one)
-        if kind is type(other) and kind is not dict and kind is not list:
+        scalars = type(one) not in CONTAINERS and type(other) not in CONTAINERS
+        if scalars and (child.quick is not None or type(one) is type(other)):
             yield item
             continue
         unit = Spot(child, trail, key, key, one, other, expected, actual)
