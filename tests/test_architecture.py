@@ -32,7 +32,6 @@ HEAVY = {
 LATE = {
     "engine/align/audit.py",
     "engine/align/large.py",
-    "engine/align/related.py",
     "engine/compare/tables.py",
 }
 
