@@ -34,7 +34,6 @@ LATE = {
     "engine/align/large.py",
     "engine/compare/tables.py",
     "study/calibration.py",
-    "study/tally.py",
 }
 
 
