@@ -78,7 +78,7 @@ def _run(options: Namespace) -> int:
     if options.review:
         from pytest_jsonmatch.cli.reviewing import check_terminal
 
-        check_terminal(options.gold)
+        check_terminal()
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.study.audit import audit_sheet
 
@@ -91,7 +91,7 @@ def _run(options: Namespace) -> int:
     if options.review:
         from pytest_jsonmatch.cli.reviewing import review_suspects
 
-        review_suspects(found, options)
+        review_suspects(found.found, options)
     return code
 
 

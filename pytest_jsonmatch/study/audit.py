@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from math import log2
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 MOST: Final = 10_000
 """So many suspects are kept, those that rank first."""
 _WIDTH: Final = 300
+_CONTEXT: Final = 6
 _SAMPLE: Final = 1_000
 """So many gold values of a field tell how often two of them are alike."""
 _SETTLED: Final = frozenset({MATCH, SKIPPED, PENDING, BATCH_ERROR})
@@ -103,8 +105,7 @@ def audit_sheet(found: Audit, about: str) -> Sheet:
         (
             Cell(each.record, "strong"),
             each.path,
-            _shown(each.gold, each.kind == "add"),
-            _shown(each.said, each.kind == "remove"),
+            *_differing(each),
             f"{len(each.systems)} to {len(each.backing)}",
             f"{each.evidence:.1f}",
             ", ".join(each.systems),
@@ -138,8 +139,17 @@ def audit_sheet(found: Audit, about: str) -> Sheet:
     )
 
 
-def _shown(value: JsonValue, is_nothing: bool) -> str | Cell:
-    return Cell("(nothing)", "faint") if is_nothing else render(value, _WIDTH)
+def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
+    """Return both values as text, without a long beginning that they have in common."""
+    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    if suspect.kind != "change":
+        nothing = Cell("(nothing)", "faint")
+        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
+    begin = max(common - _CONTEXT, 0)
+    if begin <= _CONTEXT:
+        return texts
+    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
 
 
 def audit(
