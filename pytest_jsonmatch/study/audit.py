@@ -419,9 +419,9 @@ class Auditor:
             corrected = with_value(expected, trail, said) if rest else None
             for other in rest:
                 system, value = next(iter(other.items()))
-                if (value is MISSING) == (said is MISSING) and self._agrees(
-                    answers[system], corrected, trail
-                ):
+                # A system that has added two elements has not said one thing twice.
+                is_else = (value is MISSING) != (said is MISSING) or leading.keys() & other.keys()
+                if not is_else and self._agrees(answers[system], corrected, trail):
                     leading.update(other)
                 else:
                     waiting.append(other)
