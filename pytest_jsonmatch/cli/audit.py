@@ -57,6 +57,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="ask on the terminal about each place, and write into GOLD what is accepted; what is accepted "
         "as well goes into `accept` of --config",
     )
+    parser.add_argument(
+        "--mutate",
+        metavar="PATH",
+        nargs="+",
+        help="files and folders of golden cases, as pytest takes them: their right answers are broken on "
+        "purpose, and compared by each case's own metric, rules and threshold",
+    )
+    parser.add_argument(
+        "--max-mutations",
+        metavar="N",
+        type=int,
+        default=200,
+        help="with --mutate: so many mutations of each case (default: 200)",
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, default=1, help="with --mutate: so many processes (default: 1)"
+    )
     add_options(
         parser,
         *RULES,
@@ -68,6 +85,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
+    if options.mutate is not None:
+        return _mutate(options)
     if options.gold is None:
         raise CommandError("nothing to audit: give GOLD with --answers, or --mutate FOLDER")
     if options.gold == STDIN:
@@ -93,6 +112,22 @@ def _run(options: Namespace) -> int:
 
         review_suspects(found.found, options)
     return code
+
+
+def _mutate(options: Namespace) -> int:
+    from pytest_jsonmatch.cli.suite import audit_suite
+    from pytest_jsonmatch.report.figures import count
+    from pytest_jsonmatch.study.mutate import suite_sheet
+
+    if options.gold is not None or options.answers:
+        raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
+    for name in ("workers", "max_mutations"):
+        if getattr(options, name) < 1:
+            raise CommandError(f"--{name.replace('_', '-')} {getattr(options, name)}: it is at least 1")
+    gates = study_gates(options, {"noticed"})
+    found = audit_suite(options.mutate, workers=options.workers, most=options.max_mutations)
+    about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
+    return finish(options, found, suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
 
 
 def _audited(options: Namespace) -> Audit:
