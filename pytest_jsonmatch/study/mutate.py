@@ -175,7 +175,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
-    """Yield a container with two values of one type exchanged: of two members, or of one member in two rows."""
+    """Yield a container with two values exchanged: of two members of one type, or of one member in two rows."""
     pairs: list[tuple[Trail, Trail]] = []
     if type(value) is dict:
         last: dict[type, str] = {}
@@ -283,9 +283,9 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
             return f"`{comparator}` {_params(params)}".rstrip()
     if mutation.kind.startswith("invented"):
         return "`extra: ignore`"
-    return {"swapped": "unordered arrays", "null": "`nulls: absent`"}.get(
-        mutation.kind, "`accept` or `nulls`"
-    )
+    if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
+        return "`nulls: absent`"
+    return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
 
 
 def _params(params: Mapping[str, Any]) -> str:
