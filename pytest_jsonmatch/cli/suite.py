@@ -15,6 +15,7 @@ from pytest_jsonmatch.assertions import trial_of
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.mutate import Tally, summed_up, try_case
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
     if not cases:
         raise CommandError(f"there are no golden cases to audit in {', '.join(paths)}")
     if others:
-        notes.append(f"tests that are no golden cases are left out: {others:,}")
+        notes.append(f"{count(others, 'test')}: no golden case")
     return summed_up(cases, dict(sorted(tallies.items())), sorted(set(notes)))
 
 
@@ -91,6 +92,8 @@ class Share:
         """Let pytest run the golden cases of this share, up to the hook below."""
         golden = [item for item in session.items if isinstance(item.parent, GoldenFile)]
         self.others = len(session.items) - len(golden)
+        # (Plugins may shuffle tests, in each process in another way.)
+        golden.sort(key=lambda item: item.nodeid)
         for item in golden[self._number :: self._workers]:
             item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
 
@@ -102,12 +105,12 @@ class Share:
             return True
         name = f"{case.name_of_file}::{case.base_id}"
         if mark := next(filter(item.get_closest_marker, _LEFT_OUT), None):
-            self.notes.append(f"{name} is left out: it has the mark {mark}")
+            self.notes.append(f"{name}: it has the mark {mark}")
             return True
         try:
             tallies, notes = try_case(name, case.expected, trial_of(case), self._most)
         except JsonMatchError as error:
-            tallies, notes = {}, [f"{name} is left out: {str(error).splitlines()[0]}"]
+            tallies, notes = {}, [f"{name}: {str(error).splitlines()[0]}"]
         self.cases += 1
         self.notes += notes
         for place, tally in tallies.items():

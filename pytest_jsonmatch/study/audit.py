@@ -134,7 +134,7 @@ def audit_sheet(found: Audit, about: str) -> Sheet:
             Said(told),
             Rows([*titles, *figures], shown, noun="place"),
             Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
-            *(Said(note, "faint") for note in found.notes),
+            Rows([Column("notes")], [(note,) for note in found.notes], noun="note"),
         ],
     )
 

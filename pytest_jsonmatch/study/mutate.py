@@ -175,7 +175,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
-    """Yield a container with two values exchanged: of two members of one type, or of one member in two rows."""
+    """Yield a container with two values exchanged: of two members, or of one member in two rows."""
     pairs: list[tuple[Trail, Trail]] = []
     if type(value) is dict:
         last: dict[type, str] = {}
@@ -208,13 +208,15 @@ class Tally:
     rules: Counter[str] = field(default_factory=Counter)
     """What lets mutations pass, with how often it does."""
     example: str = ""
+    case: str = ""
+    """That of the example."""
 
     def add(self, other: Tally) -> None:
         """Add the mutations of other cases."""
         self.mutated += other.mutated
         self.noticed += other.noticed
         self.rules += other.rules
-        self.example = self.example or other.example
+        self.example, self.case = (self.example, self.case) if self.case else (other.example, other.case)
 
 
 Tallies: TypeAlias = "dict[tuple[str, str], Tally]"
@@ -237,13 +239,13 @@ def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> t
     try:
         right, passes, _ = compare(expected)
     except JsonMatchError as error:
-        return {}, [f"{name} is left out: {str(error).splitlines()[0]}"]
+        return {}, [f"{name}: {str(error).splitlines()[0]}"]
     if not passes:
-        return {}, [f"{name} is left out: its own expected value does not pass"]
+        return {}, [f"{name}: its own expected value does not pass"]
     skipped = {
         instance_trail(each.place, "expected"): each for each in _results(right) if each.status == SKIPPED
     }
-    notes = [f"{each.path} is left out: a rule skips it" for each in skipped.values()]
+    notes = [f"{each.path}: a rule skips it" for each in skipped.values()]
     for each in mutations(expected, most):
         if any(each.trail[: len(trail)] == trail for trail in skipped):
             continue
@@ -252,14 +254,15 @@ def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> t
         except JsonMatchError:
             result, passes, limits = right, False, {}  # the test would fail
         if any(found.status == "batch_error" for found in _results(result)):
-            notes.append(f"{each.field} is left out: a judge compares it, and none is asked")
+            notes.append(f"{each.field}: a judge compares it, and none is asked")
             continue
         tally = tallies.setdefault((each.field, each.kind), Tally())
         tally.mutated += 1
         tally.noticed += not passes
         if passes:
             tally.rules[_rule(each, result, limits)] += 1
-            tally.example = tally.example or f"{name}: {each.told}"
+            if not tally.case:
+                tally.example, tally.case = each.told, name
     return tallies, notes
 
 
@@ -315,6 +318,9 @@ class Hole:
     rules: tuple[str, ...]
     """What lets them pass, the most frequent first."""
     example: str
+    """What changes in one that passes."""
+    case: str
+    """The case of the example."""
 
 
 @final
@@ -360,17 +366,11 @@ def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
     total = Tally()
     for tally in by_kind.values():
         total.add(tally)
-    holes = [
-        Hole(
-            *place,
-            tally.mutated,
-            tally.noticed,
-            tuple(rule for rule, _ in tally.rules.most_common()),
-            tally.example,
-        )
-        for place, tally in tallies.items()
-        if tally.noticed < tally.mutated
-    ]
+    holes = []
+    for place, tally in tallies.items():
+        if tally.noticed < tally.mutated:
+            rules = tuple(rule for rule, _ in tally.rules.most_common())
+            holes.append(Hole(*place, tally.mutated, tally.noticed, rules, tally.example, tally.case))
     return SuiteAudit(
         cases,
         total.mutated,
@@ -392,9 +392,11 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
             f"{each.mutated - each.noticed} of {each.mutated}",
             " · ".join(each.rules),
             each.example,
+            each.case,
         )
         for each in found.holes
     ]
+    examples = Column("example", text=True), Column("in", text=True, spare=True)
     columns = (
         Column("field"),
         Column("broken by", text=True),
@@ -411,9 +413,7 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         [
             Said(told),
             Figures([Figure("noticed", score_text(found.noticed, 2), "by kind:"), *shares] if shares else []),
-            Rows(
-                [*columns, Column("example", text=True, spare=True)], rows, title="What passes", noun="hole"
-            ),
-            *(Said(note, "faint") for note in found.notes),
+            Rows([*columns, *examples], rows, title="What passes", noun="hole"),
+            Rows([Column("left out")], [(note,) for note in found.notes], noun="note"),
         ],
     )
