@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "diff": "compare result files, of corpora or of pytest runs",
     "audit": "find gold that is likely wrong, and breaks that a suite would not notice",
     "plan": "how many cases it takes to prove a drop, or to know a figure well",
+    "confidence": "what confidences in answers are worth, and which answers may skip review",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "judge": "the judge of meaning: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",

@@ -30,7 +30,7 @@ _WIDTH, _HEIGHT = 720, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 16, 34, _HEIGHT - 44
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
-_MOST_DOTS: Final = 60
+_MOST_DOTS: Final = 24
 _TICKS: Final = 5
 
 
@@ -45,8 +45,8 @@ def sheet_page(sheet: Sheet) -> str:
         found = _block(block)
         if found is None:
             continue
-        # A heading begins a section; gates stand by themselves.
-        if not sections or found[0] in {"heading", "gates"}:
+        # A heading begins a section, and so does a title.
+        if not sections or found[0] in {"heading", "gates"} or (isinstance(block, Rows) and block.title):
             sections.append([])
         sections[-1].append(found)
     return rendered(
