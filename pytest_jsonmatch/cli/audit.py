@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.study.audit import Audit
+    from pytest_jsonmatch.study.suspects import Audit
 
 EXAMPLES: Final = """\
 jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
@@ -99,7 +99,7 @@ def _run(options: Namespace) -> int:
 
         check_terminal()
     from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.study.audit import audit_sheet
+    from pytest_jsonmatch.study.auditsheet import audit_sheet
 
     with plugins(options):
         found = _audited(options)
@@ -117,7 +117,7 @@ def _run(options: Namespace) -> int:
 def _mutate(options: Namespace) -> int:
     from pytest_jsonmatch.cli.suite import audit_suite
     from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.study.mutate import suite_sheet
+    from pytest_jsonmatch.study.auditsheet import suite_sheet
 
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
@@ -131,7 +131,7 @@ def _mutate(options: Namespace) -> int:
 
 
 def _audited(options: Namespace) -> Audit:
-    from pytest_jsonmatch.study.audit import audit_sides, comparing
+    from pytest_jsonmatch.study.suspects import audit_sides, comparing
 
     rules: dict[str, Any] = rules_of(options)
     rules["judge"] = bench_of(options)

@@ -16,7 +16,7 @@ from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan
 from pytest_jsonmatch.golden.updatetext import update_lines
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.study.audit import value_at, with_value
+from pytest_jsonmatch.study.places import value_at, with_value
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.study.audit import Suspect
+    from pytest_jsonmatch.study.suspects import Suspect
 
 _NO_ACCEPT: Final = (
     "a gold record has no `accept`: name a file of options with --config, whose `accept` it gets"

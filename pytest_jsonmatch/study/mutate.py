@@ -14,18 +14,15 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
-from pytest_jsonmatch.study.audit import disagreements, field_of, value_at, with_value
+from pytest_jsonmatch.study.places import disagreements, field_of, results_of, value_at, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.audit import Trail
+    from pytest_jsonmatch.study.places import Trail
 
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
     """Compares an answer as a case does: the result, whether it passes, and the limits it has to reach."""
@@ -243,7 +240,7 @@ def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> t
     if not passes:
         return {}, [f"{name}: its own expected value does not pass"]
     skipped = {
-        instance_trail(each.place, "expected"): each for each in _results(right) if each.status == SKIPPED
+        instance_trail(each.place, "expected"): each for each in results_of(right) if each.status == SKIPPED
     }
     notes = [f"{each.path}: a rule skips it" for each in skipped.values()]
     for each in mutations(expected, most):
@@ -253,7 +250,7 @@ def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> t
             result, passes, limits = compare(with_value(expected, each.trail, each.value))
         except JsonMatchError:
             result, passes, limits = right, False, {}  # the test would fail
-        if any(found.status == "batch_error" for found in _results(result)):
+        if any(found.status == "batch_error" for found in results_of(result)):
             notes.append(f"{each.field}: a judge compares it, and none is asked")
             continue
         tally = tallies.setdefault((each.field, each.kind), Tally())
@@ -266,16 +263,12 @@ def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> t
     return tallies, notes
 
 
-def _results(result: MatchResult) -> Iterator[FieldResult]:
-    return (leaf for one in result.field_results for leaf in one.differences or (one,))
-
-
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
     """Return what lets a mutation pass."""
     if disagreements(result):
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
         return f"`threshold` {least or 'of fields'}"
-    for each in _results(result):
+    for each in results_of(result):
         if instance_trail(each.place, "expected") == mutation.trail:
             if (each.reason or "").startswith("accepted"):
                 return "`accept`"
@@ -379,41 +372,4 @@ def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
         {kind: by_kind[kind].noticed / by_kind[kind].mutated for kind in KINDS if kind in by_kind},
         {path: {"noticed": tally.noticed / tally.mutated} for path, tally in by_field.items()},
         tuple(dict.fromkeys(notes)),
-    )
-
-
-def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
-    """Return the audit of a suite for people."""
-    shares = [Figure(kind, score_text(share, 2)) for kind, share in found.by_kind.items()]
-    rows = [
-        (
-            Cell(each.field, "strong"),
-            each.kind,
-            f"{each.mutated - each.noticed} of {each.mutated}",
-            " · ".join(each.rules),
-            each.example,
-            each.case,
-        )
-        for each in found.holes
-    ]
-    examples = Column("example", text=True), Column("in", text=True, spare=True)
-    columns = (
-        Column("field"),
-        Column("broken by", text=True),
-        Column("pass"),
-        Column("let pass by", text=True),
-    )
-    noticed = (
-        "nothing could be broken" if found.noticed is None else f"{found.noticed:.1%} of them are noticed"
-    )
-    told = f"{count(found.mutated, 'mutation')} of right answers: {noticed}."
-    return Sheet(
-        "jsonmatch audit --mutate",
-        about,
-        [
-            Said(told),
-            Figures([Figure("noticed", score_text(found.noticed, 2), "by kind:"), *shares] if shares else []),
-            Rows([*columns, *examples], rows, title="What passes", noun="hole"),
-            Rows([Column("left out")], [(note,) for note in found.notes], noun="note"),
-        ],
     )

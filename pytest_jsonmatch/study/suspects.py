@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from math import log2
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.records import TEXT, Reading, gold_error, open_pairing, read_gold
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, PENDING, SKIPPED, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.places import disagreements, field_of, leaves_of, value_at, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.study.places import Trail
 
     Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
     Compare: TypeAlias = "Callable[[JsonValue, JsonValue], MatchResult]"
@@ -35,13 +33,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 10_000
 """So many suspects are kept, those that rank first."""
-_WIDTH: Final = 300
-_CONTEXT: Final = 6
 _SAMPLE: Final = 1_000
 """So many gold values of a field tell how often two of them are alike."""
-_SETTLED: Final = frozenset({MATCH, SKIPPED, PENDING, BATCH_ERROR})
-
-Trail: TypeAlias = "tuple[str | int, ...]"
 
 
 @final
@@ -97,59 +90,6 @@ class Audit:
     """Places at which systems agree against the gold, but the evidence is for it."""
     notes: tuple[str, ...] = ()
     """What is good to know, such as missing answers."""
-
-
-def audit_sheet(found: Audit, about: str) -> Sheet:
-    """Return an audit for people."""
-    shown = [
-        (
-            Cell(each.record, "strong"),
-            each.path,
-            *_differing(each),
-            f"{len(each.systems)} to {len(each.backing)}",
-            f"{each.evidence:.1f}",
-            ", ".join(each.systems),
-        )
-        for each in found.found
-    ]
-    titles = (
-        Column("record"),
-        Column("place", text=True),
-        Column("gold", text=True),
-        Column("answers", text=True),
-    )
-    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=True)
-    fields = [
-        (path, str(each["suspects"]), score_text(each["agreement"], 2))
-        for path, each in found.by_field.items()
-        if each["suspects"]
-    ]
-    told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
-    if found.outvoted:
-        told += f" At {count(found.outvoted, 'more place')} answers agree, but the evidence is for the gold."
-    return Sheet(
-        "jsonmatch audit",
-        about,
-        [
-            Said(told),
-            Rows([*titles, *figures], shown, noun="place"),
-            Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
-            Rows([Column("notes")], [(note,) for note in found.notes], noun="note"),
-        ],
-    )
-
-
-def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
-    """Return both values as text, without a long beginning that they have in common."""
-    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
-    if suspect.kind != "change":
-        nothing = Cell("(nothing)", "faint")
-        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
-    begin = max(common - _CONTEXT, 0)
-    if begin <= _CONTEXT:
-        return texts
-    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
 
 
 def audit(
@@ -372,7 +312,7 @@ class Auditor:
 
     def _sample(self, expected: JsonValue) -> None:
         """Take note of the gold's values, of each field a sample of bounded size."""
-        for path, value in _leaves(expected):
+        for path, value in leaves_of(expected):
             seen = self._of(path)
             seen.golds += 1
             if len(seen.sample) < _SAMPLE:
@@ -552,88 +492,6 @@ class Auditor:
         )
 
 
-# -- places ------------------------------------------------------------------------------------------------
-
-
-def field_of(trail: Sequence[Any]) -> str:
-    """Return the schema path of a place.
-
-    >>> field_of(("items", 3, "price")), field_of(("items", 3))
-    ('items[].price', 'items[]')
-    """
-    return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
-
-
-def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
-    """Return what an answer says where it is not right, by the place in expected.
-
-    What is missing, or too much, stands as a whole at its topmost place: an element too much at the index
-    after the last one of its array. A place that the answer lacks has MISSING.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> disagreements(compare_json({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1]}))
-    {('a',): [1], ('b', 1): [{'c': 2}]}
-    """
-    expected, actual = result.documents
-    found: dict[Trail, dict[Trail, JsonValue]] = {}
-    for one in result.field_results:
-        for leaf in one.differences or (one,):
-            if leaf.status not in _SETTLED:
-                place, source = _topmost(leaf, expected)
-                found.setdefault(place, {})[source] = value_at(actual, source)
-    return {place: list(by_source.values()) for place, by_source in found.items()}
-
-
-def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
-    """Return where a leaf stands on both sides, or the topmost thing around it that one of them lacks."""
-    places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
-    place: list[Any] = []
-    source: list[Any] = []
-    for key, other in zip(*places):
-        place.append(key)
-        source.append(other)
-        if key is MISSING:
-            around = value_at(expected, tuple(place[:-1]))
-            place[-1] = len(around) if type(around) is list else other
-            break
-        if other is MISSING:
-            break
-    return tuple(place), tuple(source)
-
-
-def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
-    """Return what stands at a place; MISSING if nothing does."""
-    for step in trail:
-        is_there = (type(value) is dict and step in value) or (
-            type(value) is list and type(step) is int and step < len(value)
-        )
-        if not is_there:
-            return MISSING
-        value = value[step]
-    return value
-
-
-def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
-    """Return a value with another at a place, or with nothing there; the old one is left as it is.
-
-    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
-    ({'a': [1, 2, 3]}, {'a': [2]})
-    """
-    if not trail:
-        return new
-    step, inner = trail[0], trail[1:]
-    copy = value.copy()
-    if inner or new is not MISSING:
-        changed = with_value(value[step], inner, new) if inner else new
-        if type(copy) is list and step == len(copy):
-            copy.append(changed)
-        else:
-            copy[step] = changed
-    else:
-        del copy[step]
-    return copy
-
-
 def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:
     """Tell whether a system that is wrong at some places does not side with the gold at this one."""
     return any(
@@ -644,16 +502,3 @@ def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:
 
 def _overlap(place: Trail, other: Trail) -> bool:
     return all(one == two for one, two in zip(place, other))
-
-
-def _leaves(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the scalars of a value, each with its schema path."""
-    waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
-    while waiting:
-        path, each = waiting.pop()
-        if type(each) is dict:
-            waiting += [((*path, key), inner) for key, inner in each.items()]
-        elif type(each) is list:
-            waiting += [((*path, ELEMENT), inner) for inner in each]
-        else:
-            yield format_path(path), each
