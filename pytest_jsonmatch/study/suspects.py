@@ -14,7 +14,6 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.places import disagreements, field_of, leaves_of, value_at, with_value
 
 if TYPE_CHECKING:
@@ -192,10 +191,11 @@ def audit_sides(
                 auditor.add((name, first.position), expected, answers)
             except GoldValidationError as error:
                 raise gold_error(first.record_id, first.where, error) from None
+    alone = {name: len(pairing.unmatched_actual) for name, pairing in zip(sides, pairings)}
     return auditor.result(
-        f"{name}: {count(len(pairing.unmatched_actual), 'answer')} without a gold record are left out"
-        for name, pairing in zip(sides, pairings)
-        if pairing.unmatched_actual
+        f"{name}: answers left out, as no gold record waits for them: {number:,}"
+        for name, number in alone.items()
+        if number
     )
 
 
@@ -471,7 +471,7 @@ class Auditor:
             by_field[path] = {"suspects": counts[path], "agreement": agreement}
         with_any = len({each.position for each in self._suspects})
         silent = [
-            f"{name}: {missing:,} of {self._records:,} answers are missing, or can't be compared; "
+            f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
             "there it takes no side"
             for name, missing in zip(self._systems, self._missing)
             if missing
