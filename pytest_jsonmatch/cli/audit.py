@@ -93,7 +93,7 @@ def _run(options: Namespace) -> int:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
     if not options.answers:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
-    gates = study_gates(options, {"suspects", "suspect_records"})
+    gates = study_gates(options, {"suspects", "suspect_records", "agreement"})
     if options.review:
         from pytest_jsonmatch.cli.reviewing import check_terminal
 

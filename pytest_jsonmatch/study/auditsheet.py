@@ -52,7 +52,7 @@ def audit_sheet(found: Audit, about: str) -> Sheet:
             Said(told),
             Rows([*titles, *figures], shown, noun="place"),
             Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
-            Rows([Column("notes")], [(note,) for note in found.notes], noun="note"),
+            *(Said(note, "faint") for note in found.notes),
         ],
     )
 
@@ -102,6 +102,6 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
             Said(told),
             Figures([Figure("noticed", score_text(found.noticed, 2), "by kind:"), *shares] if shares else []),
             Rows([*columns, *examples], rows, title="What passes", noun="hole"),
-            Rows([Column("left out")], [(note,) for note in found.notes], noun="note"),
+            *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
         ],
     )

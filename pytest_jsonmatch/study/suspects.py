@@ -82,9 +82,10 @@ class Audit:
     found: tuple[Suspect, ...]
     """Places at which the evidence is against the gold, the strongest first; at most 10,000."""
     figures: Mapping[str, float | None]
-    """`suspects`, the number of such places, and `suspect_records`, the share of the records with any."""
+    """`suspects`, the number of such places; `suspect_records`, the share of the records with any; and
+    `agreement`, how often systems say what the gold says."""
     by_field: Mapping[str, Mapping[str, float | None]]
-    """By schema path `suspects`, and `agreement`: how often systems say there what the gold says."""
+    """By schema path `suspects` and `agreement`."""
     outvoted: int
     """Places at which systems agree against the gold, but the evidence is for it."""
     notes: tuple[str, ...] = ()
@@ -253,6 +254,11 @@ class _Seen:
         counts = Counter(self.sample).values()
         alike = sum(number * (number - 1) for number in counts)
         return (alike + 1) / (len(self.sample) * (len(self.sample) - 1) + 2)
+
+    @property
+    def agreement(self) -> float | None:
+        """How often systems say what the gold says."""
+        return sum(self.rights) / sum(self.totals) if any(self.totals) else None
 
     @property
     def nothing(self) -> float:
@@ -463,12 +469,10 @@ class Auditor:
         """Return what was found."""
         self._forget()
         counts = Counter(each.field for each in self._suspects)
+        everything = self._together(self._seen)
         by_field: dict[str, dict[str, float | None]] = {}
         for path in dict.fromkeys([each for each, _ in counts.most_common()] + sorted(self._seen)):
-            seen = self._near(path)
-            totals = sum(seen.totals)
-            agreement = sum(seen.rights) / totals if totals else None
-            by_field[path] = {"suspects": counts[path], "agreement": agreement}
+            by_field[path] = {"suspects": counts[path], "agreement": self._near(path).agreement}
         with_any = len({each.position for each in self._suspects})
         silent = [
             f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
@@ -485,6 +489,7 @@ class Auditor:
             {
                 "suspects": len(self._suspects) + self._dropped,
                 "suspect_records": with_any / self._records if self._records else None,
+                "agreement": everything.agreement,
             },
             by_field,
             self._outvoted,

@@ -122,7 +122,7 @@ def test_the_majority_for_the_gold_outvotes():
     audited = audit(GOLD, {"a": wrong, "b": wrong, "c": GOLD, "d": GOLD, "e": GOLD}, id_field="id")
     assert audited.found == ()
     assert audited.outvoted == 1
-    assert audited.figures == {"suspects": 0, "suspect_records": 0.0}
+    assert audited.figures == {"suspects": 0, "suspect_records": 0.0, "agreement": 158 / 160}
 
 
 def test_values_that_are_seldom_alike_rank_before_those_that_often_are():
@@ -175,7 +175,7 @@ def test_evidence_of_those_that_side_with_the_gold_is_taken_off():
 
 def test_figures():
     audited = audit(GOLD, dict.fromkeys("ab", changed(3, total=31)), id_field="id")
-    assert audited.figures == {"suspects": 1, "suspect_records": 1 / 8}
+    assert audited.figures == {"suspects": 1, "suspect_records": 1 / 8, "agreement": 62 / 64}
     assert next(iter(audited.by_field)) == "total"
     assert audited.by_field["total"] == {"suspects": 1, "agreement": 14 / 16}
     assert audited.by_field["vendor"] == {"suspects": 0, "agreement": 1.0}
@@ -221,7 +221,7 @@ def test_scalar_records():
 def test_no_records():
     audited = audit([], {"a": [], "b": []})
     assert (audited.found, audited.records) == ((), 0)
-    assert audited.figures == {"suspects": 0, "suspect_records": None}
+    assert audited.figures == {"suspects": 0, "suspect_records": None, "agreement": None}
 
 
 @pytest.mark.parametrize(("systems", "agree"), [("a", 2), ("ab", 3), ("ab", 1)])
