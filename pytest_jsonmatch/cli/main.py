@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "audit": "find gold that is likely wrong, and breaks that a suite would not notice",
     "plan": "how many cases it takes to prove a drop, or to know a figure well",
     "confidence": "what confidences in answers are worth, and which answers may skip review",
+    "shift": "whether new records are still like the old ones, field by field",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "judge": "the judge of meaning: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",

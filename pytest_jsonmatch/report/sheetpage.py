@@ -11,6 +11,7 @@ from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
     Cell,
+    Figure,
     Figures,
     Gates,
     Heading,
@@ -66,7 +67,9 @@ def _block(block: Block) -> tuple[str, Any] | None:
     if isinstance(block, Said):
         return "said", Said(printable(block.text), block.tone)
     if isinstance(block, Figures):
-        return ("figures", block.figures) if block.figures else None
+        return (
+            ("figures", [Figure(*map(printable, each)) for each in block.figures]) if block.figures else None
+        )
     if isinstance(block, Gates):
         return ("gates", _gates(block)) if block.checks else None
     if isinstance(block, Rows):

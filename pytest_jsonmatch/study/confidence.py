@@ -295,8 +295,8 @@ def _notes(scored: Scored, counting: _Counting) -> list[str]:
     counts = scored.counts
     named = (
         (counts["unanswered"], "gold record has", "gold records have", "no answer"),
-        (counts["unreadable"], "answer has", "answers have", "no JSON that can be read"),
-        (counts["alone"], "answer has", "answers have", "no gold record and is not scored"),
+        (counts["unreadable"], "answer has", "answers have", "no JSON that can be read, or no id"),
+        (counts["alone"], "answer has", "answers have", "no gold record"),
         (counting.failed, "value was", "values were", "left out: a batch comparator failed on it"),
     )
     notes = [

@@ -64,7 +64,8 @@ class Scored:
             for pairs in in_chunks(iter(pairing), _CHUNK):
                 yield from self._chunk(pairs)
         self.counts["unanswered"] = len(pairing.unmatched_expected)
-        self.counts["alone"] = len(pairing.unmatched_actual)
+        self.counts["unreadable"] += len(pairing.unreadable)
+        self.counts["alone"] = len(pairing.unmatched_actual) - len(pairing.unreadable)
 
     def _chunk(self, pairs: list[Pair]) -> Iterator[tuple[RecordResult, Any]]:
         golds, answers, taken = [], [], []
