@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.study.suspects import Audit
+    from pytest_jsonmatch.study.suspects import GoldAudit
 
 EXAMPLES: Final = """\
 jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
@@ -99,14 +99,14 @@ def _run(options: Namespace) -> int:
 
         check_terminal()
     from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.study.auditsheet import audit_sheet
+    from pytest_jsonmatch.study.auditsheet import gold_sheet
 
     with plugins(options):
         found = _audited(options)
     about = (
         f"{name_of(options.gold)}: {count(found.records, 'record')}, answers of {len(found.systems)} systems"
     )
-    code = finish(options, found, audit_sheet(found, about), gates, on=count(found.records, "record"))
+    code = finish(options, found, gold_sheet(found, about), gates, on=count(found.records, "record"))
     if options.review:
         from pytest_jsonmatch.cli.reviewing import review_suspects
 
@@ -130,7 +130,7 @@ def _mutate(options: Namespace) -> int:
     return finish(options, found, suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
 
 
-def _audited(options: Namespace) -> Audit:
+def _audited(options: Namespace) -> GoldAudit:
     from pytest_jsonmatch.study.suspects import audit_sides, comparing
 
     rules: dict[str, Any] = rules_of(options)

@@ -16,7 +16,7 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.mutate import Tally, summed_up, try_case
+from pytest_jsonmatch.study.mutate import add_tallies, summed_up, try_case
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,7 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
             cases += share.cases
             others = share.others
             notes += share.notes
-            for place, tally in share.tallies.items():
-                tallies.setdefault(place, Tally()).add(tally)
+            add_tallies(tallies, share.tallies)
     if not cases:
         raise CommandError(f"there are no golden cases to audit in {', '.join(paths)}")
     if others:
@@ -113,6 +112,5 @@ class Share:
             tallies, notes = {}, [f"{name}: {str(error).splitlines()[0]}"]
         self.cases += 1
         self.notes += notes
-        for place, tally in tallies.items():
-            self.tallies.setdefault(place, Tally()).add(tally)
+        add_tallies(self.tallies, tallies)
         return True

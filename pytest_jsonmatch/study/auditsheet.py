@@ -11,13 +11,13 @@ from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, 
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.mutate import SuiteAudit
-    from pytest_jsonmatch.study.suspects import Audit, Suspect
+    from pytest_jsonmatch.study.suspects import GoldAudit, Suspect
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6
 
 
-def audit_sheet(found: Audit, about: str) -> Sheet:
+def gold_sheet(found: GoldAudit, about: str) -> Sheet:
     """Return an audit for people."""
     shown = [
         (

@@ -339,18 +339,43 @@ class SuiteAudit:
         return {"noticed": self.noticed}
 
 
-def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
-    """Return what a suite notices.
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
+    """Break what cases expect, and find what they do not notice.
+
+    Args:
+        cases: of each its name, its right answer, and what compares an answer as it does: a function that
+            returns the result, whether the case passes, and the limits that it has to reach.
+        most: so many mutations of each case are tried.
+
+    Returns:
+        The share that is noticed, and by field and kind what passes.
 
     >>> from pytest_jsonmatch import compare_json
     >>> def compare(actual):
     ...     rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
     ...     result = compare_json(actual, {"total": 1234.5}, fields=rules)
     ...     return result, result.score >= 1, {"score": 1.0}
-    >>> audit = summed_up(1, *try_case("a", {"total": 1234.5}, compare))
-    >>> [(each.kind, each.rules) for each in audit.holes]
+    >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
     [('digit', ('`numeric` rel 0.1',))]
     """
+    tallies: Tallies = {}
+    notes: list[str] = []
+    number = 0
+    for number, (name, expected, compare) in enumerate(cases, 1):
+        found, more = try_case(name, expected, compare, most)
+        add_tallies(tallies, found)
+        notes += more
+    return summed_up(number, tallies, notes)
+
+
+def add_tallies(tallies: Tallies, others: Tallies) -> None:
+    """Add what other cases have noticed."""
+    for place, tally in others.items():
+        tallies.setdefault(place, Tally()).add(tally)
+
+
+def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
+    """Return what a suite notices."""
     by_field: dict[str, Tally] = {}
     by_kind: dict[str, Tally] = {}
     for (path, kind), tally in tallies.items():

@@ -74,7 +74,7 @@ class Suspect:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Audit:
+class GoldAudit:
     """Gold that is likely wrong, the most suspicious first."""
 
     systems: tuple[str, ...]
@@ -92,7 +92,7 @@ class Audit:
     """What is good to know, such as missing answers."""
 
 
-def audit(
+def audit_gold(
     gold: Records,
     answers: Mapping[str, Records],
     *,
@@ -101,7 +101,7 @@ def audit(
     id_field: str | None = None,
     agree: int = 2,
     **options: Any,
-) -> Audit:
+) -> GoldAudit:
     """Find the places of gold records at which several systems agree with each other against them.
 
     Two systems agree at a place if the answer of one would match a gold record that said what the other says,
@@ -132,7 +132,7 @@ def audit(
 
     >>> gold = [{"id": "r1", "total": 11}, {"id": "r2", "total": 7}, {"id": "r3", "total": 9}]
     >>> right = [*gold[:2], {"id": "r3", "total": 90}]
-    >>> found = audit(gold, {"a": right, "b": right, "c": right}, id_field="id").found
+    >>> found = audit_gold(gold, {"a": right, "b": right, "c": right}, id_field="id").found
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
@@ -166,7 +166,7 @@ def audit_sides(
     names: Sequence[str] = (),
     repair: bool = False,
     agree: int = 2,
-) -> Audit:
+) -> GoldAudit:
     """Audit gold records that are given once for each system, beside its answers.
 
     Args:
@@ -465,7 +465,7 @@ class Auditor:
         rarest = min(seen, key=lambda each: each.chance, default=_Seen([], []))
         return _Seen(totals, rights, sum(each.omitted for each in seen), 0, rarest.sample)
 
-    def result(self, notes: Iterable[str] = ()) -> Audit:
+    def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return what was found."""
         self._forget()
         counts = Counter(each.field for each in self._suspects)
@@ -482,7 +482,7 @@ class Auditor:
         ]
         if self._dropped:
             silent.append(f"{self._dropped:,} more places were not kept, those with the least evidence")
-        return Audit(
+        return GoldAudit(
             self._systems,
             self._records,
             tuple(self._suspects),
