@@ -267,7 +267,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
     """Return what lets a mutation pass."""
     if disagreements(result):
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
-        return f"`threshold` {least or 'of fields'}"
+        return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
     for each in results_of(result):
         if instance_trail(each.place, "expected") == mutation.trail:
             if each.actual is MISSING or (each.reason or "").startswith("accepted"):
@@ -361,7 +361,8 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> 
     tallies: Tallies = {}
     notes: list[str] = []
     number = 0
-    for number, (name, expected, compare) in enumerate(cases, 1):
+    for name, expected, compare in cases:
+        number += 1
         found, more = try_case(name, expected, compare, most)
         add_tallies(tallies, found)
         notes += more

@@ -329,7 +329,7 @@ def test_marks_and_conftest_files_hold(folder, suite, command):
     )
     out = command("audit --mutate golden").out
     assert "`anything`" in out
-    assert "`threshold` score 0.5" in out
+    assert "`threshold` 0.5" in out
 
 
 def test_other_tests_and_options_of_the_suite(folder, suite, command, write):

@@ -132,7 +132,7 @@ def test_a_strict_case_notices_everything():
             {"fields": {"a": {"transform": [{"round_digits": {"digits": 0}}]}}},
             ("a", "digit", "`transform`"),
         ),
-        ({"a": 1, "b": 2}, {"threshold": 0.5}, ("a", "sign", "`threshold` score 0.5")),
+        ({"a": 1, "b": 2}, {"threshold": 0.5}, ("a", "sign", "`threshold` 0.5")),
     ],
 )
 def test_the_rule_that_lets_a_break_pass(expected, options, hole):
