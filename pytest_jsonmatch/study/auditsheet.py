@@ -36,7 +36,7 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         Column("gold", text=True),
         Column("answers", text=True),
     )
-    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=True)
+    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=1)
     fields = [
         (path, str(each["suspects"]), score_text(each["agreement"], 2))
         for path, each in found.by_field.items()
@@ -84,7 +84,7 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         )
         for each in found.holes
     ]
-    examples = Column("example", text=True), Column("in", text=True, spare=True)
+    examples = Column("example", text=True, spare=1), Column("in", text=True, spare=2)
     columns = (
         Column("field"),
         Column("broken by", text=True),
