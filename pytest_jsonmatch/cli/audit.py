@@ -134,7 +134,7 @@ def _audited(options: Namespace) -> GoldAudit:
     from pytest_jsonmatch.study.suspects import audit_sides, comparing
 
     rules: dict[str, Any] = rules_of(options)
-    rules["judge"] = bench_of(options)
+    rules |= {"judge": bench_of(options), "repair": options.repair}
     compare = comparing(options.metric, rules.pop("schema", None), rules)
     with ExitStack() as files:
         sides = {
@@ -145,9 +145,7 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         names = next(iter(sides.values())).names
         pairs = {name: (each.actual, each.expected) for name, each in sides.items()}
-        found = audit_sides(
-            pairs, compare, id_field=options.id_field, names=names, repair=options.repair, agree=options.agree
-        )
+        found = audit_sides(pairs, compare, id_field=options.id_field, names=names, agree=options.agree)
     tell_usage(rules["judge"])
     return found
 

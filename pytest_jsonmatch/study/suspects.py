@@ -9,7 +9,7 @@ from math import log2
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.corpus.records import TEXT, Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.places import Trail
 
     Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
-    Compare: TypeAlias = "Callable[[JsonValue, JsonValue], MatchResult]"
+    Compare: TypeAlias = "Callable[[object, JsonValue], MatchResult]"
     """Compares an answer with what is expected."""
 
 MOST: Final = 10_000
@@ -145,17 +145,12 @@ def audit_gold(
 
 
 def comparing(metric: str, schema: Any, options: Mapping[str, Any]) -> Compare:
-    """Return what compares JSON values under a metric with options."""
+    """Return what compares an answer, also one that is text, with a JSON value."""
     from pytest_jsonmatch.api import compare_values
     from pytest_jsonmatch.schema.parsing import load_schema
 
     rules = dict(options) if schema is None else {**options, "schema": load_schema(schema)}
-    return lambda actual, expected: compare_values(_answer(actual), expected, metric, rules)
-
-
-def _answer(value: JsonValue) -> JsonValue:
-    # A str would be taken for a model's output.
-    return render(value) if type(value) is str else value
+    return lambda actual, expected: compare_values(actual, expected, metric, rules)
 
 
 def audit_sides(
@@ -164,7 +159,6 @@ def audit_sides(
     *,
     id_field: str | None = None,
     names: Sequence[str] = (),
-    repair: bool = False,
     agree: int = 2,
 ) -> GoldAudit:
     """Audit gold records that are given once for each system, beside its answers.
@@ -174,20 +168,20 @@ def audit_sides(
         compare: compares an answer with a gold record.
         id_field: the member by which they find each other.
         names: what records are called, by position; without any by their ids.
-        repair: whether broken JSON in answers is repaired.
         agree: so many systems have to agree with each other.
     """
     auditor = Auditor(tuple(sides), compare, agree=agree)
-    reading = Reading(id_field, repair=repair)
+    reading = Reading(id_field)
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(*each, reading)) for each in sides.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            expected = read_gold(first.expected, first.record_id, first.where)
-            if type(expected) is dict:
-                expected = reading.without_id(expected)
+            gold = read_gold(first.expected, first.record_id, first.where)
+            expected, *answers = (
+                reading.without_id(each) if type(each) is dict else each
+                for each in (gold, *(pair.actual for pair in pairs))
+            )
             name = names[first.position] if names else str(first.record_id)
-            answers = [_read(pair, expected, reading) for pair in pairs]
             try:
                 auditor.add((name, first.position), expected, answers)
             except GoldValidationError as error:
@@ -215,23 +209,6 @@ def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
             if len(here) == len(pairings):
                 del waiting[pair.position]
                 yield [here[number] for number in range(len(pairings))]
-
-
-def _read(pair: Pair, expected: JsonValue, reading: Reading) -> JsonValue:
-    """Return an answer as a JSON value; MISSING if there is none, or none that can be read."""
-    from pytest_jsonmatch.engine.value.convert import to_json_value
-    from pytest_jsonmatch.reading.extract import extract_json, kind_of
-
-    actual = pair.actual
-    try:
-        if actual is not MISSING and not pair.is_read:
-            if isinstance(actual, TEXT):
-                actual = extract_json(actual, want=kind_of(expected, ()), repair=reading.repair).value
-            else:
-                actual = to_json_value(actual, side="actual")
-    except JsonMatchError:
-        return MISSING
-    return reading.without_id(actual) if type(actual) is dict else actual
 
 
 @final
@@ -286,7 +263,7 @@ class Auditor:
         self._outvoted = self._dropped = 0
         self._random = Random(0)  # noqa: S311 - a sample, not a secret
 
-    def add(self, record: tuple[str, int], expected: JsonValue, answers: Sequence[JsonValue]) -> None:
+    def add(self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object]) -> None:
         """Take a gold record, called so and standing there, and the answers, MISSING where a system has none.
 
         Raises:
@@ -308,12 +285,12 @@ class Auditor:
         if len(self._suspects) >= 2 * MOST:
             self._forget()
 
-    def _compared(self, answer: JsonValue, expected: JsonValue) -> MatchResult | None:
+    def _compared(self, answer: object, expected: JsonValue) -> MatchResult | None:
         try:
             return self._compare(answer, expected)
         except GoldValidationError:
             raise
-        except JsonMatchError:  # the metric refuses the answer
+        except JsonMatchError:  # it is no JSON, or the metric refuses it
             return None
 
     def _sample(self, expected: JsonValue) -> None:
@@ -347,7 +324,7 @@ class Auditor:
         self,
         record: tuple[str, int],
         expected: JsonValue,
-        answers: Sequence[JsonValue],
+        answers: Sequence[object],
         found: Mapping[int, Mapping[Trail, Sequence[JsonValue]]],
         trail: Trail,
     ) -> None:
@@ -405,7 +382,7 @@ class Auditor:
             )
         )
 
-    def _agrees(self, answer: JsonValue, corrected: JsonValue, trail: Trail) -> bool:
+    def _agrees(self, answer: object, corrected: JsonValue, trail: Trail) -> bool:
         """Tell whether an answer would be right at a place if the gold were another."""
         try:
             result = self._compare(answer, corrected)
