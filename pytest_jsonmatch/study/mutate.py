@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 INVENTED: Final = "invented_by_audit"
 _WIDTH: Final = 60
+_MOST_ROWS: Final = 100
+"""Of so many rows of an array values are exchanged."""
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _UNITS: Final = ("kg g", "km m", "cm mm", "l ml", "EUR USD", "€ $", "GBP USD", "£ $", "h min", "% ‰", "°C °F")
 _UNIT_OF: Final = {unit: other for pair in _UNITS for unit, other in zip(pair.split(), pair.split()[::-1])}
@@ -180,7 +182,7 @@ def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
                 pairs.append(((last[type(inner)],), (key,)))
             last[type(inner)] = key
     else:
-        for at, (row, below) in enumerate(pairwise(value)):
+        for at, (row, below) in enumerate(pairwise(value[:_MOST_ROWS])):
             if type(row) is type(below) is dict:
                 pairs += [((at, key), (at + 1, key)) for key in row if key in below]
     for one, two in pairs:

@@ -335,12 +335,15 @@ def test_marks_and_conftest_files_hold(folder, suite, command):
 def test_other_tests_and_options_of_the_suite(folder, suite, command, write):
     """Nothing of the suite runs, and nothing that its options write is written."""
     (folder / "test_a.py").write_text("def test_it():\n    open('ran', 'w')\n")
-    write(pytest_ini="[pytest]\naddopts = -n 2 --jsonmatch-json=results.json --jsonmatch-update\n")
+    write(
+        pytest_ini="[pytest]\nfilterwarnings = error\naddopts = -p no:asyncio -n 2 --junitxml=results.xml "
+        "--jsonmatch-json=results.json --jsonmatch-update\n"
+    )
     ran = command("audit --mutate .")
     assert ran.code == 0
     assert "1 test: no golden case" in ran.out
     assert not (folder / "ran").exists()
-    assert not (folder / "results.json").exists()
+    assert not list(folder.glob("results.*"))
     assert (folder / "golden" / "a.golden.yaml").read_text() == CASES
 
 
@@ -354,10 +357,16 @@ def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
     assert "nowhere.json' can't be read" in out
 
 
-@pytest.mark.parametrize("text", ["cases: [", "- a\n"])
-def test_files_that_are_no_golden_files(folder, suite, refused, text):
-    (folder / "golden" / "a.golden.yaml").write_text(text)
-    assert refused("audit --mutate golden").startswith("jsonmatch audit: ")
+def test_a_file_that_is_no_golden_file(folder, suite, refused):
+    (folder / "golden" / "b.golden.yaml").write_text("cases:\n- {id: a, expectd: 1}\n")
+    told = "golden/b.golden.yaml:2:10: unknown key 'expectd'; did you mean 'expected'?"
+    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
+
+
+def test_a_conftest_file_that_fails(folder, suite, refused):
+    (folder / "conftest.py").write_text("import no_such_module\n")
+    told = "pytest can't collect the suite: ModuleNotFoundError: No module named 'no_such_module'"
+    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
 
 
 def test_judged_fields_are_left_out(folder, suite, command):
