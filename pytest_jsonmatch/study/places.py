@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, PENDING, SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Trail: TypeAlias = tuple[str | int, ...]
     """Keys and indices that lead to a place."""
-
-_SETTLED: Final = frozenset({MATCH, SKIPPED, PENDING, BATCH_ERROR})
 
 
 def field_of(trail: Sequence[Any]) -> str:
@@ -44,7 +42,7 @@ def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
     expected, actual = result.documents
     found: dict[Trail, dict[Trail, JsonValue]] = {}
     for leaf in results_of(result):
-        if leaf.status not in _SETTLED:
+        if leaf.status != MATCH and leaf.status not in LEAFLESS:
             place, source = _topmost(leaf, expected)
             found.setdefault(place, {})[source] = value_at(actual, source)
     return {place: list(by_source.values()) for place, by_source in found.items()}

@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -312,12 +313,13 @@ class Auditor:
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
         is_right = True
-        for path, figures in result.per_field.items():
-            seen = self._of(path)
-            seen.totals[system] += figures.total
-            seen.rights[system] += figures.matches
-            seen.omitted += figures.omissions
-            is_right = is_right and figures.matches == figures.total
+        for each in result.field_results:
+            if each.status not in LEAFLESS:
+                seen = self._of(each.path)
+                seen.totals[system] += 1
+                seen.rights[system] += each.status == MATCH
+                seen.omitted += each.status == OMISSION
+                is_right = is_right and each.status == MATCH
         return {} if is_right else disagreements(result)
 
     def _look_at(

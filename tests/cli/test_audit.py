@@ -359,7 +359,7 @@ def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
 
 def test_a_file_that_is_no_golden_file(folder, suite, refused):
     (folder / "golden" / "b.golden.yaml").write_text("cases:\n- {id: a, expectd: 1}\n")
-    told = "golden/b.golden.yaml:2:10: unknown key 'expectd'; did you mean 'expected'?"
+    told = "golden/b.golden.yaml:2:11: unknown key 'expectd'; did you mean 'expected'?"
     assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
 
 
