@@ -255,15 +255,14 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
         for column, each in zip(columns[1:], others, strict=True)
     ]
     if texts:
-        names = max(
-            LEAST_NAME, *(display_width(text) for text in (columns[0].title, *(text for text, _ in first)))
-        )
+        titled = (columns[0].title, *(text for text, _ in first))
+        names = max(LEAST_NAME, *map(display_width, titled))
         fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
         # Names and texts share what figures leave.
         room = look.width - fixed - min(names, look.width // 3)
-        # What a short text leaves of its share is for longer ones.
-        for left, at in zip(range(len(texts), 0, -1), sorted(texts, key=widths.__getitem__)):
-            most = max(room // left, _LEAST_TEXT)
+        # What short texts do not need is there for long ones.
+        for left, at in enumerate(sorted(texts, key=widths.__getitem__)):
+            most = max(room // (len(texts) - left), _LEAST_TEXT)
             is_cut = is_cut or widths[at] > most
             widths[at] = min(widths[at], most)
             room -= widths[at]

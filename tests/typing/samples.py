@@ -551,3 +551,10 @@ def sample_confidence() -> None:
     assert_type(found.total.at_error, study.Promise | None)
     assert_type(found.total.cheapest, study.Cheapest | None)
     assert_type(found.figures["auroc"], float | None)
+
+
+def sample_shift() -> None:
+    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
+    assert_type(found, study.ShiftStudy)
+    assert_type(found.shown, tuple[study.Change, ...])
+    assert_type(found.unseen, Mapping[str, int])
