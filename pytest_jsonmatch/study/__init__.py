@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
+    from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
     from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
+    from pytest_jsonmatch.study.suspects import GoldAudit, Suspect, audit_gold
 
 __all__ = [
     "Bin",
@@ -21,17 +23,27 @@ __all__ = [
     "ConfidenceStudy",
     "Estimate",
     "FieldConfidence",
+    "GoldAudit",
+    "Hole",
+    "Mutation",
     "Promise",
     "Risk",
     "ShiftStudy",
+    "SuiteAudit",
+    "Suspect",
+    "audit_gold",
+    "find_holes",
     "measure_confidence",
     "measure_shift",
+    "mutations",
 ]
 
 _HOMES = {
     "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
+    "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
     "shift": ("Change", "ShiftStudy", "measure_shift"),
+    "suspects": ("GoldAudit", "Suspect", "audit_gold"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
