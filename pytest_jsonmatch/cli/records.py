@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,45 @@ def _files(
     else:
         answers = (line for _, line in lines_of(answer_stream))
     return Sides(answers, records, path=path, number=number, warnings=warnings)
+
+
+def open_side(written: str) -> Any:
+    """Return the records of one side alone: a path of JSON Lines, a list, or files of a folder by name.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is no corpus.
+    """
+    if written != STDIN and Path(written).is_dir():
+        return _Folder(Path(written))
+    with open_input(written) as stream:
+        if _is_array(written, stream):
+            return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
+        if _is_file(written):
+            return written
+        return [_as_text(value) for _, value in values_of_lines(written, stream)]
+
+
+@final
+class _Folder(Mapping[str, Any]):
+    """The JSON files of a folder by their names, each read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names = dict.fromkeys(_names(folder, (".json",)))
+        if not self._names:
+            raise CommandError(f"{folder} has no JSON files (*.json)")
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return _as_text(value_of(str(self._folder / name)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def gold_records(written: str) -> Iterator[Any]:
