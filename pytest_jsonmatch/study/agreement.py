@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -51,7 +51,9 @@ _WORST: Final = 10
 _NAMED: Final = 5
 
 
-class Estimate(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A figure, and where the true one lies."""
 
     value: float
