@@ -50,13 +50,13 @@ def _run(options: Namespace) -> int:
     with plugins(options):
         judge = bench_of(options)
         names = _names(options.annotators)
+        rules = {**rules_of(options), "judge": judge}
         found = agreement(
             {name: open_side(written) for name, written in zip(names, options.annotators, strict=True)},
             metric=options.metric,
             id_field=options.id_field,
             confidence=options.confidence,
-            **rules_of(options),
-            **({} if judge is None else {"judge": judge}),
+            **rules,
         )
     tell_usage(judge)
     return finish(options, found, agreement_sheet(found), gates, on=f"{found.documents:,} documents")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
@@ -26,7 +25,7 @@ from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, 
 from pytest_jsonmatch.study.joining import joined_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -175,9 +174,9 @@ def agreement(
     the mean score of values of the field from any two documents.
 
     Args:
-        annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a mapping
-            of document ids to records. Those who have not described a document leave it out (with `id_field`,
-            in a mapping), or are shorter.
+        annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
+            mapping of document ids to records. Those who have not described a document leave it out (with
+            `id_field`, in a mapping), or are shorter.
         schema: an eval schema, as for `compare_json`.
         metric: a metric's name.
         id_field: the member that is the document's id; None: records belong together by position.
@@ -247,7 +246,7 @@ class _Field:
             if code is not None:
                 found[(*cell, side, code)] += 1
         if all(type(value) in NUMBERS for value in sides):
-            self._add_numbers(found, cell, *map(float, sides))  # type: ignore[arg-type]
+            self._add_numbers(found, cell, *map(float, sides))
 
     def _add_numbers(
         self, found: Counter[tuple[int, ...]], cell: tuple[int, int], one: float, other: float
@@ -358,7 +357,7 @@ class _Counted:
         for each in result.field_results:
             self.batch_errors += each.status == BATCH_ERROR
             if each.status in LEAVES:
-                yield each  # type: ignore[misc]
+                yield each
 
     def result(self, confidence: float) -> AnnotatorAgreement:
         """Return the figures."""
@@ -429,7 +428,8 @@ class _Sums:
 def _beyond_chance(apart: Floats) -> Floats:
     """Return 1 - observed / expected differences; NaN where chance alone can put nothing apart."""
     seen, by_chance = apart
-    return 1 - seen / np.where(by_chance > _NOTHING, by_chance, np.nan)
+    beyond: Floats = 1 - seen / np.where(by_chance > _NOTHING, by_chance, np.nan)
+    return beyond
 
 
 _NOTHING: Final = 1e-9
@@ -472,8 +472,8 @@ def _sums(counted: _Field, blocks: int, pairs: list[tuple[int, int]]) -> _Sums:
     by_pair = np.zeros((len(pairs), 2, len(scores), blocks + 1))
     # Fleiss and Krippendorff count each value of a document once, however many others it is compared with.
     weighted, pooled = np.zeros((6, blocks + 1)), np.zeros((len(scores), blocks + 1))
-    for (there, pair), found in sums.items():
-        own, values = _left_out(found), _left_out(codes[there, pair])
+    for (there, pair), added in sums.items():
+        own, values = _left_out(added), _left_out(codes[there, pair])
         agreed[:, pair] += own[[_SCORE, _PLACES]]
         by_pair[pair] += values
         weighted += own / (there - 1)
@@ -490,8 +490,8 @@ def _sums(counted: _Field, blocks: int, pairs: list[tuple[int, int]]) -> _Sums:
     squares = _of_numbers(weighted)
     seen = [*cohen[0], apart, apart, squares[0]]
     expected = [*cohen[1], places * (1 - both), places * alpha, squares[1]]
-    there = np.isin(np.arange(blocks), list(counted.blocks))
-    return _Sums(agreed, np.array([seen, expected]), there)
+    has = np.isin(np.arange(blocks), list(counted.blocks))
+    return _Sums(agreed, np.array([seen, expected]), has)
 
 
 def _left_out(counts: Floats) -> Floats:
@@ -512,7 +512,7 @@ def _chance(one: Floats, other: Floats, scores: Floats, number: Floats, graded: 
             others; else they are taken to equal nothing.
     """
     of = one.sum(axis=0) * other.sum(axis=0) if graded else number**2
-    return (one * (scores @ other)).sum(axis=0) / np.maximum(of, 1)  # type: ignore[no-any-return]
+    return (one * (scores @ other)).sum(axis=0) / np.maximum(of, 1)
 
 
 def _of_numbers(weighted: Floats) -> tuple[Floats, Floats]:
@@ -538,16 +538,22 @@ _NAMES: Final = {
 def agreement_sheet(found: AnnotatorAgreement) -> Sheet:
     """Return what was found, for people."""
     columns = [Column("field"), Column("places", spare=True), *map(Column, _NAMES.values())]
-    columns.insert(6, Column(f"its {found.confidence:.0%} interval", spare=True))
+    columns.insert(6, Column(f"its {found.confidence * 100:g} % interval", spare=True))
     by_alpha = sorted(found.fields.items(), key=lambda item: (_rank(item[1]), item[0]))
     names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
     about = f"agreement of {names} on {count(found.documents, 'document')}"
     blocks: list[Block] = [
-        Figures([
-            Figure(_NAMES[name], score_text(each.value), f"{found.confidence:.0%} interval {_ends(each)}")
-            for name in FIGURES
-            if (each := getattr(found.total, name)) is not None
-        ]),
+        Figures(
+            [
+                Figure(
+                    _NAMES[name],
+                    score_text(each.value),
+                    f"{found.confidence * 100:g} % interval {_ends(each)}",
+                )
+                for name in FIGURES
+                if (each := getattr(found.total, name)) is not None
+            ]
+        ),
         Rows(columns, [_row(path, each) for path, each in by_alpha], "By field, the least alpha first"),
     ]
     if len(found.pairs) > 1:
@@ -555,7 +561,11 @@ def agreement_sheet(found: AnnotatorAgreement) -> Sheet:
             Rows(
                 [Column("annotators"), Column("documents"), Column("agreement"), Column("Cohen's kappa")],
                 [
-                    [f"{each.one}, {each.other}", count(each.documents), *map(score_text, (each.agreement, each.cohen))]
+                    [
+                        f"{each.one}, {each.other}",
+                        count(each.documents),
+                        *map(score_text, (each.agreement, each.cohen)),
+                    ]
                     for each in found.pairs
                 ],
                 "Two by two",

@@ -130,12 +130,12 @@ def _drops_and_gains(changes: Iterable[HistoryChange]) -> dict[str, float | None
 def history(paths: Sequence[str | PathLike[str]], *, confidence: float = 0.95) -> History:
     """Return the figures of result files, and where they have changed.
 
-    With each run, the last w runs are held against the w before them, for w = 1, 2, 4 and so on, case by case,
-    by the sign-flip test: of equal runs either half may come first, so that its p-values hold for any scores.
-    The error rate is spent over all looks there will ever be (1 / (t · (t + 1)) of it at look t, Bonferroni),
-    nine tenths of it on the mean score, the rest on pass rate and fields. So if nothing changes, any change at
-    all is shown in at most 1 - confidence of histories, however long they are and whenever one looks. After a
-    change the test begins anew.
+    With each run, the last w runs are held against the w before them, for w = 1, 2, 4 and so on, case by
+    case, by the sign-flip test: of equal runs either half may come first, so that its p-values hold for any
+    scores. The error rate is spent over all looks there will ever be (1 / (t · (t + 1)) of it at look t,
+    Bonferroni), nine tenths of it on the mean score, the rest on pass rate and fields. So if nothing changes,
+    any change at all is shown in at most 1 - confidence of histories, however long they are and whenever one
+    looks. After a change the test begins anew.
 
     Args:
         paths: result files. They are ordered by the time that they hold; those without stay where they are.
@@ -183,8 +183,12 @@ class _Read:
     def add(self, name: str, results: ResultSet) -> None:
         """Add a run."""
         fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
-        means = {path: each.mean_score for path, each in sorted(fields.items()) if each.mean_score is not None}
-        figures = {name: results.mean(name) for name in OF_CASES} | {"pass_rate": results.pass_rate}
+        means = {
+            path: each.mean_score for path, each in sorted(fields.items()) if each.mean_score is not None
+        }
+        figures = {name: results.mean(name) for name in OF_CASES} | {
+            "pass_rate": results.pass_rate,
+        }
         run = HistoryRun(name, results.created, results.commit, results.number, figures, means)
         # Of a corpus that keeps its worst records these are others each time: they prove nothing.
         cases = () if results.is_partial else results.scored
@@ -205,11 +209,11 @@ class _Read:
                     fields[path] = np.ones(len(cases), dtype=np.float32)
                 fields[path][at] = math.fsum(scores) / len(scores)
         places = [self._places[case.id, signed[case.id]] for case in cases]
-        scores = {
+        totals = {
             "score": np.array([case.figure("score") for case in cases], dtype=np.float32),
             "pass_rate": np.array([case.pass_rate for case in cases], dtype=np.float32),
         }
-        return _Series(np.array(places, dtype=np.int32), scores, fields)
+        return _Series(np.array(places, dtype=np.int32), totals, fields)
 
     def result(self, alpha: float) -> History:
         """Return the history."""
@@ -345,6 +349,8 @@ def _split(means: Floats) -> int:
 
 # -- the sheet ---------------------------------------------------------------------------------------------
 
+_BARS: Final = 40
+"""A sparkline has at most so many bars; of more runs each is the mean of several."""
 _CHARTED: Final = 5
 """So many fields are drawn in one chart: those that move most."""
 
@@ -354,9 +360,15 @@ def history_sheet(found: History) -> Sheet:
     runs = found.runs
     days = [run.created[:10] for run in (runs[0], runs[-1]) if run.created]
     when = f", {' to '.join(dict.fromkeys(days))}" if days else ""
-    spread = {path: _spread(_line(runs, path)) for path in sorted({path for run in runs for path in run.fields})}
+    spread = {
+        path: _spread(_line(runs, path)) for path in sorted({path for run in runs for path in run.fields})
+    }
     moved = sorted(spread, key=lambda path: (-spread[path], path))
-    columns = [Column("figure"), Column("by run"), *map(Column, ("first", "last", "least", "most"))]
+    columns = [
+        Column("figure"),
+        Column("by run", text=True),
+        *map(Column, ("first", "last", "least", "most")),
+    ]
     blocks: list[Block] = [
         *_change_blocks(found),
         Rows(columns, [_row(found, name, is_field=False) for name in _TOTALS], noun="figure"),
@@ -372,8 +384,8 @@ def history_sheet(found: History) -> Sheet:
                 Column("commit", text=True),
                 Column("cases"),
                 Column("score"),
-                Column("pass rate", spare=True),
-                Column("note", text=True),
+                Column("pass rate"),
+                Column("", text=True),
             ],
             [
                 [
@@ -383,7 +395,7 @@ def history_sheet(found: History) -> Sheet:
                     count(run.cases),
                     score_text(run.figures["score"]),
                     score_text(run.figures["pass_rate"]),
-                    Cell(run.note, "open"),
+                    Cell(run.note.partition(":")[0], "open"),
                 ]
                 for at, run in enumerate(runs, 1)
             ],
@@ -394,17 +406,31 @@ def history_sheet(found: History) -> Sheet:
 
 
 def _change_blocks(found: History) -> Iterator[Block]:
-    """Yield what has changed."""
+    """Yield what has changed, and what can't be compared."""
     if not found.changes:
-        yield Said(f"No change is shown. (If nothing changes, one is in {1 - found.confidence:.2g} of histories.)")
-    for each in found.changes:
-        run, shown = found.runs[each.run], found.runs[each.shown_by]
-        verb, tone = ("fell", "bad") if each.after < each.before else ("rose", "good")
-        field = "field " if each.is_field else ""
-        since = f"run {each.run + 1}, {run.name}" + (f", commit {_commit(run)}" if run.commit else "")
-        by = "" if each.run == each.shown_by else f", shown with run {each.shown_by + 1}, {shown.name}"
-        means = f"from {score_text(each.before, 3)} to {score_text(each.after, 3)}"
-        yield Said(f"{field}{each.figure} {verb} {means} since {since}{by}", tone)
+        yield Said(
+            f"No change is shown. (If nothing changes, one is in {1 - found.confidence:.2g} of histories.)"
+        )
+    columns = ["changed", "", "from", "to", "since", "commit", "shown by"]
+    yield Rows(
+        [Column(title, text=title in {"", "since", "commit", "shown by"}) for title in columns],
+        [
+            [
+                f"field {each.figure}" if each.is_field else each.figure,
+                Cell("fell", "bad") if each.after < each.before else Cell("rose", "good"),
+                score_text(each.before, 3),
+                score_text(each.after, 3),
+                f"run {each.run + 1}, {found.runs[each.run].name}",
+                _commit(found.runs[each.run]),
+                f"run {each.shown_by + 1}",
+            ]
+            for each in found.changes
+        ],
+        noun="change",
+    )
+    for at, run in enumerate(found.runs, 1):
+        if run.note:
+            yield Said(f"run {at}, {run.name}: {run.note}", "open")
 
 
 def _commit(run: HistoryRun) -> str:
@@ -422,12 +448,17 @@ def _spread(values: Sequence[float | None]) -> float:
 
 def _row(found: History, name: str, *, is_field: bool) -> list[str | Cell | Spark]:
     values = _line(found.runs, name, is_field=is_field)
-    known = [value for value in values if value is not None] or [None]
+    known: list[float | None] = [value for value in values if value is not None] or [None]
     changes = [each for each in found.changes if (each.figure, each.is_field) == (name, is_field)]
     tone = "" if not changes else "bad" if changes[-1].after < changes[-1].before else "good"
     ends = known[0], known[-1], min(known, key=_or_0), max(known, key=_or_0)
     first, last, *others = map(score_text, ends)
-    return [name, Spark(values, [each.run for each in changes]), first, Cell(last, tone), *others]
+    step = -(-len(values) // _BARS)
+    parts = [
+        [each for each in values[at : at + step] if each is not None] for at in range(0, len(values), step)
+    ]
+    bars = [sum(part) / len(part) if part else None for part in parts]
+    return [name, Spark(bars, [each.run // step for each in changes]), first, Cell(last, tone), *others]
 
 
 def _or_0(value: float | None) -> float:
@@ -446,5 +477,8 @@ def _chart(title: str, found: History, names: Sequence[str], *, is_field: bool =
         lines.append(Series(name, points))
     changes = [each for each in found.changes if each.is_field == is_field and each.figure in names]
     ticks = [(at, str(at)) for at in range(1, len(found.runs) + 1)]
-    marks = [(each.run + 0.5, each.figure) for each in changes]
+    marks = [
+        (run + 0.5, ", ".join(each.figure for each in changes if each.run == run))
+        for run in sorted({each.run for each in changes})
+    ]
     return Chart(title, "run", "mean", lines, ticks=ticks, marks=marks, only_on_page=True)

@@ -97,7 +97,9 @@ def _by_id(sources: Sequence[Source], name: str) -> Iterator[Document]:
                 raise ConfigurationError(f"{where or f'side {side + 1}'}: a record has no {name} of its own")
             slots = waiting.setdefault(record_id, {})
             if side in slots:
-                raise ConfigurationError(f"{where or f'side {side + 1}'}: the {name} {record_id!r} comes twice")
+                raise ConfigurationError(
+                    f"{where or f'side {side + 1}'}: the {name} {record_id!r} comes twice"
+                )
             keeps = offset is None or len(waiting) <= _HELD
             slots[side] = (record if keeps else MISSING, offset)
             if len(slots) == len(sources):
