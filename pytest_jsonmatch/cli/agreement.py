@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, add_options, share
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import open_side
+from pytest_jsonmatch.cli.records import open_side, short_names
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
 EXAMPLES: Final = """\
 jsonmatch agreement ann.jsonl bob.jsonl --id-field id
@@ -49,7 +46,7 @@ def _run(options: Namespace) -> int:
     gates = study_gates(options, FIGURES)
     with plugins(options):
         judge = bench_of(options)
-        names = _names(options.annotators)
+        names = short_names(options.annotators)
         rules = {**rules_of(options), "judge": judge}
         found = agreement(
             {name: open_side(written) for name, written in zip(names, options.annotators, strict=True)},
@@ -60,11 +57,3 @@ def _run(options: Namespace) -> int:
         )
     tell_usage(judge)
     return finish(options, found, agreement_sheet(found), gates, on=f"{found.documents:,} documents")
-
-
-def _names(written: Sequence[str]) -> Sequence[str]:
-    """Return what annotators are called: by their files without suffix, where that tells them apart."""
-    if len(set(written)) < len(written):
-        raise CommandError("one file is given twice; each annotator has one of their own")
-    short = [Path(each).stem for each in written]
-    return short if len(set(short)) == len(short) else written

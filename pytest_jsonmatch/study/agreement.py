@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
-from pytest_jsonmatch.study.joining import joined_documents
+from pytest_jsonmatch.study.records import joined_documents
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.report.sheets import Block, Spark
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.study.joining import Side
+    from pytest_jsonmatch.study.records import Side
 
     Floats = NDArray[np.float64]
 

@@ -1,24 +1,25 @@
-"""Bring together what several annotators say of the same documents."""
+"""Records of several golds: those of one document together, or one after the other, to be read again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Side: TypeAlias = Iterable[object] | Mapping[str, object] | str | PathLike[str]
 
-_HELD = 100
+_HELD: Final = 100
 """Up to this many documents of a file wait whole; of more only the place in the file is kept."""
 
 
@@ -105,3 +106,74 @@ def _by_id(sources: Sequence[Source], name: str) -> Iterator[Document]:
             if len(slots) == len(sources):
                 yield whole(record_id)
     yield from map(whole, list(waiting))
+
+
+@final
+class Records:
+    """The records of several golds one after the other. They are read again when they are asked for.
+
+    Args:
+        golds: by name, each a list of records or JSON texts, the path of a JSON Lines file, or a mapping of
+            ids to records.
+        id_field: the member that is a record's id, and is left out of it; None: its place is.
+    """
+
+    def __init__(self, golds: Mapping[str, Side], id_field: str | None = None) -> None:
+        self._id_field = id_field
+        self._golds = [(name, _Gold(side)) for name, side in golds.items()]
+
+    def __iter__(self) -> Iterator[JsonValue]:
+        for _, gold in self._golds:
+            for record in gold:
+                yield self._named(record, 0)[1]
+
+    def at(self, number: int) -> tuple[str, str | int, JsonValue]:
+        """Return the name of a record's gold, its id, and the record."""
+        for split, gold in self._golds:
+            if number < len(gold.places):
+                name, record = gold.at(number)
+                return split, *self._named(record, name)
+            number -= len(gold.places)
+        raise IndexError(number)
+
+    def _named(self, record: JsonValue, name: str | int) -> tuple[str | int, JsonValue]:
+        if self._id_field is None or type(record) is not dict:
+            return name, record
+        found: Any = record.pop(self._id_field, name)
+        return found if type(found) in {str, int} else str(found), record
+
+
+@final
+class _Gold:
+    """One gold: after it has been read once, where each record stands."""
+
+    def __init__(self, side: Side) -> None:
+        self._source: Source | None = None
+        self._held: Any = side
+        self.places: Sequence[Any] = ()
+        if isinstance(side, Mapping):
+            self.places = list(side)
+        else:
+            self._source = Source(side, "gold")
+            if self._source.path is None:
+                self._held = side if isinstance(side, Sequence) else list(self._held)
+                self._source, self.places = None, range(len(self._held))
+
+    def __iter__(self) -> Iterator[JsonValue]:
+        if self._source is None:
+            for number in range(len(self.places)):
+                yield self.at(number)[1]
+            return
+        self._source.open()
+        self.places = offsets = array("q")
+        for number, (where, line, offset) in enumerate(self._source):
+            offsets.append(offset or 0)
+            yield read_gold(line, number, where)
+
+    def at(self, number: int) -> tuple[str | int, JsonValue]:
+        """Return a record, and what it is called without an id of its own."""
+        place = self.places[number]
+        if self._source is None:
+            name = place if isinstance(self._held, Mapping) else number
+            return name, read_gold(self._held[place], name, None)
+        return number, read_gold(self._source.line_at(place), number, None)
